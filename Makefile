@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)-tools
+DOCS := $(VENV)-docs
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
+DOCS_PORT ?= 8502
 PYTEST_ARGS ?=
 UPGRADE ?=
 PIP_INSTALL := bin/pip install --quiet --disable-pip-version-check --require-hashes
@@ -19,7 +21,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
-.PHONY: run test test-fast test-all bench lint audit pins bill image clean
+.PHONY: run test test-fast test-all bench lint audit docs site links pins bill image clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -45,6 +47,20 @@ lint: $(VENV)/tested
 audit: $(TOOLS)/installed
 	$(TOOLS)/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
 
+# The documentation site: built, and served on this machine until it is interrupted.
+docs: site
+	$(DOCS)/bin/python -m http.server --bind 127.0.0.1 --directory $(DOCS)/html $(DOCS_PORT)
+
+# Warnings are errors: a link inside that leads nowhere, a name that is not there, a notebook that fails.
+SPHINX = $(DOCS)/bin/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir $(DOCS)/doctrees
+site: $(DOCS)/installed
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation --force-reinstall .
+	$(SPHINX) --builder html docs $(DOCS)/html
+
+# Follows links that lead outside, over the network.
+links: site
+	$(SPHINX) --builder linkcheck docs $(DOCS)/links
+
 # Writes the exact versions and their digests, for every system and Python from 3.11 on, from the
 # ranges in pyproject.toml and the names in *.in. Versions stay unless UPGRADE=1. The index is pip's.
 COMPILE = UV_CUSTOM_COMPILE_COMMAND="make pins" $(UV_INDEX) $(TOOLS)/bin/uv pip compile --quiet \
@@ -53,6 +69,7 @@ UV_INDEX = $(addprefix UV_DEFAULT_INDEX=,$(shell $(TOOLS)/bin/pip config get glo
 pins: $(TOOLS)/installed
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) -c requirements.txt tests/requirements.in -o tests/requirements.txt
+	$(COMPILE) -c requirements.txt docs/requirements.in -o docs/requirements.txt
 	$(COMPILE) scripts/requirements.in -o scripts/requirements.txt
 
 # The bill of materials and the list of licences, from what is installed.
@@ -79,10 +96,16 @@ $(VENV)/tested: tests/requirements.txt $(VENV)/installed
 	$(VENV)/$(PIP_INSTALL) -r tests/requirements.txt
 	@touch $@
 
+$(DOCS)/installed: requirements.txt docs/requirements.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/$(PIP_INSTALL) -r requirements.txt
+	$(DOCS)/$(PIP_INSTALL) -r docs/requirements.txt
+	@touch $@
+
 $(TOOLS)/installed: scripts/requirements.txt
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/$(PIP_INSTALL) -r scripts/requirements.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(TOOLS)
+	rm -rf $(VENV) $(TOOLS) $(DOCS)

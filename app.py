@@ -10,14 +10,17 @@ import threading
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, headers, messages, visitors
+from pages.shared.server import assets, first_picture, headers, messages, visitors
 from pages.shared.state import run
 
 
 def warm_up() -> None:
-    """Compute the first picture while a browser loads the page, then compress what it loads."""
-    run.warm_up()
+    """Compute the first picture while a browser loads the page, and compress what it loads."""
+    from pages.parts.explore import first  # by a thread: the server answers meanwhile
+
+    assets.assets().draw_first(first_picture.script(first.figure()))
     assets.assets().pack()
+    run.warm_up()
 
 
 threading.Thread(target=warm_up, daemon=True).start()

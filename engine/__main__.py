@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from engine import __version__
 from engine.commands import (
     ask,
     ask_card,
@@ -20,25 +22,35 @@ from engine.commands import (
     plan,
     release,
     run,
+    schema,
     show,
+    sites,
+    synthetic,
 )
 from engine.core.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards, show,
-             release, ledger)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards,
+             synthetic, show, release, ledger, sites, schema)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:
     """Run one command; returns the exit code.
 
     0 if all is well, 1 if an audit or the ledger is not as it should be, 2 for what the person can
     put right, 70 for a fault of the program. What a fault says is not shown, because it may quote a
     reading.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        The words of the command; without them those that the program was started with.
+    further : sequence of modules
+        Commands beside those of the engine.
     """
-    options = _parser().parse_args(arguments)
+    options = _parser(further).parse_args(arguments)
     try:
         code: int | None = options.command(options)
     except InputError as problem:
@@ -74,11 +86,12 @@ class _Parser(argparse.ArgumentParser):
         super().error(message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(further: Sequence[Any] = ()) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m engine", description="Privacy Curves on the command line.")
+    parser.add_argument("--version", action="version", version=f"Privacy Curves {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in _COMMANDS:
+    for module in (*further, *_COMMANDS):
         module.add(commands)
     return parser
 

@@ -18,7 +18,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
 CHAPTERS = ("first_steps", "three_readers", "own_curves", "public_data",
             "reading_pictures", "budgets_and_odds",
-            "many_sites", "models", "comparing", "checking", "publishing", "command_line")
+            "many_sites", "models", "comparing", "checking", "publishing",
+            "real_sites", "command_line")
 PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
          "Where to see it")
 _NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a space

@@ -37,7 +37,7 @@ HEAD = """# Licences
 What `make run` and the image install, with the licence each package states for itself. Written by
 `make bill`, which also writes [bill_of_materials.json](bill_of_materials.json) (CycloneDX 1.6); a
 test compares both with `requirements.txt`. The project itself is under the
-[MIT licence](../LICENSE); the bundled data have [their own](../data/README.md).
+[MIT licence](../LICENSE); the bundled data have their own (`data/README.md`).
 
 | Package | Version | Licence |
 |--|--|--|

@@ -24,6 +24,8 @@ atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from tests.few import FEW_DATA_SETS  # noqa: E402
+
 # The same examples each time and no time limit on one: a slow machine is not a failure.
 settings.register_profile("steady", derandomize=True, deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
@@ -105,14 +107,6 @@ def fewer_data_sets(sizes: dict[str, int]) -> Iterator[None]:
 def few_data_sets() -> Iterator[None]:
     """See `fewer_data_sets`; tests of pages have even fewer."""
     yield from fewer_data_sets(FEW_DATA_SETS)
-
-
-FEW_DATA_SETS = {"engine.simulation.studies.MOST_DATA_SETS": 8, "engine.simulation.studies._FEWEST_DATA_SETS": 2,
-                 "engine.simulation.studies._READINGS": 100_000}
-# for pages, which say each number as the engine has it, whatever it is
-VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
-    "engine.simulation.studies.MOST_DATA_SETS": 4, "engine.simulation.studies._READINGS": 50_000,
-    "engine.simulation.studies._FEWEST_RELEASES": 4, "engine.simulation.studies._MOST_DRAWS": 20}
 
 
 def pytest_collection_finish() -> None:

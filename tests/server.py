@@ -52,11 +52,14 @@ class Server:
 
 
 @contextmanager
-def running(log: Path, port: int | None = None, script: str = "app.py", **environment: str
-            ) -> Iterator[Server]:
-    """A server that nobody has visited; `environment` adds to that of the tests."""
+def running(log: Path, port: int | None = None, script: str = "app.py", module: str = "streamlit",
+            **environment: str) -> Iterator[Server]:
+    """A server that nobody has visited; `environment` adds to that of the tests.
+
+    The `module` is streamlit, or has its command: see `tests.quick_streamlit`.
+    """
     port = port or free_port()
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.headless", "true",
+    command = [sys.executable, "-m", module, "run", script, "--server.headless", "true",
                "--server.address", "127.0.0.1", "--server.port", str(port),
                "--server.fileWatcherType", "none"]
     with log.open("wb") as out:

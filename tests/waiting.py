@@ -57,9 +57,10 @@ _STANDS = """() => {
     && !all('[data-testid=stSkeleton], [data-stale=true]').length
     && all('[data-testid^=stBidiComponent]').every(part => part.shadowRoot || part.children.length)
     && all('[data-chart]').every(chart => chart.style.display === 'none' || chart.querySelector('.main-svg')) }"""
-# What the page does by itself after a change has been begun: two frames, and then nothing to do.
+# What the page does by itself after a change has been begun: two frames, and then nothing to do. A
+# page that plays on a busy machine is never idle: it is asked for a moment only.
 _RESTS = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
-  () => requestIdleCallback(() => done()))))"""
+  () => requestIdleCallback(() => done(), {timeout: 5000}))))"""
 
 
 def settle(page):

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from engine.answers.released_curve import ReleasedCurve
+from engine.answers.spread import ReleasedSpread
 from engine.core.errors import InputError, brief
-from engine.core.types import Array, PublicFacts
+from engine.core.types import Array, Design, PublicFacts, PublicGroup, TimeLaw
 from engine.numerics.public_curves import PublicCurve
 
 VERSION = 1
-_MOST_WAVES = 100
+_MOST_WAVES, _MOST_GROUPS, _LONGEST_NAME = 100, 100, 200
+_MOST_LENGTHS, _MOST_DIGITS = 100, 5  # different numbers of observations, and digits of one
+_PEOPLE = ("person", "people")
 _UNITS = ("value_name", "value_unit", "time_name", "time_unit")
 _RANGES = ("time_low", "time_high", "value_low", "value_high")
 _AGAIN = "Write the files of the release again with this version, at no charge."
@@ -41,7 +44,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "version": VERSION,
         "basis": {"family": curve.family, "size": curve.size, "orthonormal": True,
                   "domain": "unit time, 0 = time low, 1 = time high"},
-        "units": {name: getattr(facts, name) for name in (*_UNITS, *_RANGES)},
+        "units": {name: getattr(facts, name) for name in (*_UNITS, *_PEOPLE, *_RANGES)},
         "offset": None if curve.offset is None else {
             "heights": list(curve.offset.heights), "unit_time": "equally spaced"},
         "centre": curve.centre.tolist(),
@@ -49,7 +52,24 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "people": curve.n_people,
         "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
         "pure": curve.is_pure,
+        "spread": None if curve.spread is None else _spread_written(curve.spread),
+        "groups": None if facts.group is None else {
+            "set": facts.group.set, "name": facts.group.name, "membership": "public",
+            "disjoint_from": list(facts.group.others)},
     }
+
+
+def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
+    """How people differ, as far as it was released, with the public design of their times."""
+    return {
+        "privacy_variance": spread.privacy.tolist(),
+        "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),
+        "second_moments_noise": spread.noise, "stretch": spread.stretch.tolist(),
+        "readings_each": {str(length): count for length, count in spread.readings},
+        "design": {"law": str(spread.design.law), "times": list(spread.design.times),
+                   "gap": spread.design.gap, "window": spread.design.window,
+                   "density": list(spread.design.density)},
+        "reading_sd": spread.reading_sd or None}
 
 
 def read(card: Any) -> ReleasedCurve:
@@ -89,10 +109,11 @@ def read(card: Any) -> ReleasedCurve:
     effective = entry.get("effective_size")
     heights = None if offset is None else _mapping(offset, "offset").get("heights")
     return ReleasedCurve(
-        facts=_facts(_mapping(entry.get("units"), "units")),
+        facts=_facts(_mapping(entry.get("units"), "units"), entry.get("groups")),
         centre=_numbers(entry.get("centre"), "centre", size),
         covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
                                        size * (size + 1) // 2), size),
+        spread=_spread(entry.get("spread"), size),
         family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
         effective_size=math.inf if effective is None else float(
             _numbers([effective], "effective_size", 1)[0]),
@@ -101,10 +122,53 @@ def read(card: Any) -> ReleasedCurve:
                   .tolist())))
 
 
-def _facts(units: Mapping[str, Any]) -> PublicFacts:
+def _spread(entry: Any, size: int) -> ReleasedSpread | None:
+    if entry is None:
+        return None
+    entry = _mapping(entry, "spread")
+    readings, sd = _mapping(entry.get("readings_each"), "readings_each"), entry.get("reading_sd")
+    if not 1 <= len(readings) <= _MOST_LENGTHS or not all(
+            length.isdecimal() and len(length) < _MOST_DIGITS for length in readings):
+        raise InputError("“readings_each” of the card must be counts of people by numbers of "
+                         "observations.", field="readings_each", hint=_AGAIN)
+    stretch, moments, privacy = (_numbers(entry.get(name), name, count) for name, count in (
+        ("stretch", size), ("second_moments", size * (size + 1) // 2), ("privacy_variance", size)))
+    return ReleasedSpread(
+        _symmetric(moments, size),
+        float(_numbers([entry.get("second_moments_noise")], "second_moments_noise", 1)[0]), stretch,
+        privacy, tuple((int(length), _whole(count, "readings_each"))
+                     for length, count in readings.items()),
+        _design(_mapping(entry.get("design"), "design")),
+        0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]))
+
+
+def _design(entry: Mapping[str, Any]) -> Design:
+    times, density = entry.get("times"), entry.get("density")
+    lists = [_numbers(each, "design", len(each) if isinstance(each, list) else -1).tolist()
+             for each in (times, density)]
+    gap, window = _numbers([entry.get("gap"), entry.get("window")], "design", 2).tolist()
+    law = entry.get("law")
+    if not isinstance(law, str):
+        raise InputError("“law” of the card must be a word.", field="design", hint=_AGAIN)
+    return Design(law=TimeLaw.named(law, "design"), times=tuple(lists[0]), gap=gap, window=window,
+                  density=tuple(lists[1]))
+
+
+def _facts(units: Mapping[str, Any], groups: Any) -> PublicFacts:
     words: dict[str, Any] = {name: str(units.get(name, "")) for name in _UNITS}
+    words |= {name: str(units[name]) for name in _PEOPLE if name in units}
     ends = _numbers([units.get(name) for name in _RANGES], "units", len(_RANGES))
-    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)))
+    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)),
+                       group=None if groups is None else _group(_mapping(groups, "groups")))
+
+
+def _group(groups: Mapping[str, Any]) -> PublicGroup:
+    others = groups.get("disjoint_from")
+    if not isinstance(others, list) or len(others) > _MOST_GROUPS:
+        raise InputError("“disjoint_from” of the card must be a list of names.", field="groups",
+                         hint=_AGAIN)
+    names = [str(each)[:_LONGEST_NAME] for each in (groups.get("set"), groups.get("name"), *others)]
+    return PublicGroup(names[0], names[1], tuple(names[2:]))
 
 
 def _symmetric(triangle: Array, size: int) -> Array:

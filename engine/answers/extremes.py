@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.released_curve import NORMAL, STEP, GridBand, grid
+from engine.answers.grids import NORMAL, STEP, GridBand, grid
 from engine.answers.reply import (
     Interval,
     Verdict,

@@ -14,6 +14,7 @@ with the label as covariate, and is not done here. Derived in this project.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +24,10 @@ import numpy as np
 from scipy.special import gammaincc
 
 from engine.answers.average import average
-from engine.answers.released_curve import STEP, GridBand, ReleasedCurve, Status, grid
-from engine.answers.reply import Interval, span, stretches, with_unit, written
+from engine.answers.grids import STEP, GridBand, grid
+from engine.answers.released_curve import ReleasedCurve, Status
+from engine.answers.reply import Interval, span, stretches, when, with_unit, written
+from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
 from engine.answers.times import pieces_of
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
@@ -34,7 +37,9 @@ from engine.numerics.end_slopes import cosine_rows
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
 _LEAST_P = 0.001  # what a test by simulation can tell
-_MOST_GROUPS = 12
+MOST_GROUPS = 12
+WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
+             "were the same.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -86,8 +91,8 @@ class GroupComparison:
     are_disjoint: bool
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.curves) <= _MOST_GROUPS or len(self.names) != len(self.curves):
-            raise InputError(f"Compare 2 to {_MOST_GROUPS} releases, each with a name.",
+        if not 2 <= len(self.curves) <= MOST_GROUPS or len(self.names) != len(self.curves):
+            raise InputError(f"Compare 2 to {MOST_GROUPS} releases, each with a name.",
                              field="groups")
         if not self.are_disjoint:
             raise InputError("Groups can be compared only if nobody is in two of them.",
@@ -224,6 +229,37 @@ class GroupComparison:
             float(np.maximum(np.maximum(band.low, -band.high), 0.0).max()),
             float(np.maximum(np.abs(band.low), np.abs(band.high)).max()), mean, limits)
 
+    def standardised(self, first: int = 0, second: int = 1, unit_time: float = 0.5
+                     ) -> tuple[float, Interval] | None:
+        """The difference at one time in standard deviations of people, with its 95 % limits.
+
+        The limits divide those of the difference; the standard deviation, of both groups together,
+        counts as known (measured coverage .95 to .98).
+
+        Parameters
+        ----------
+        first, second : int
+            Numbers of the groups.
+        unit_time : float
+            On [0, 1].
+
+        Returns
+        -------
+        value : float
+        limits : pair of float
+            None in place of both where a release does not tell how people differ.
+        """
+        time, variances = np.array([unit_time]), []
+        for curve in (self.curves[first], self.curves[second]):
+            if curve.spread is None or refusal_of_spread(curve, NUMBERS_FROM):
+                return None
+            variances.append(float(standard_deviation(curve.spread.estimate, time)[0]) ** 2)
+        deviation = math.sqrt(sum(variances) / 2)
+        if deviation == 0:
+            return None
+        value, (low, high) = self.difference(first, second).linear(lambda f: f(unit_time))
+        return value / deviation, (low / deviation, high / deviation)
+
     def sentences(self) -> list[str]:
         """All results in words."""
         told = [self._p_in_words()]
@@ -231,31 +267,47 @@ class GroupComparison:
             told += self._pair_in_words(first, second)
         return [*told, "Each person’s data went into one group only: budgets do not add."]
 
+    @property
+    def p_written(self) -> str:
+        """The test's p, such as "p = .012", never below what it can tell."""
+        return "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
+
     def _p_in_words(self) -> str:
-        value = "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
-        return (f"{value}: the probability of differences at least as large, if the mean curves of "
-                "all groups were the same.")
+        return f"{self.p_written}: {WHAT_P_IS}"
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts
         one, other = self.names[first], self.names[second]
-        pieces = sorted([*result.above, *result.below])
+        name, unit = facts.time_name.lower(), facts.time_unit
+        start = one[:1].upper() + one[1:]
+        sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
+                 for side, pieces in (("above", result.above), ("below", result.below)) if pieces]
         width = result.average_limits[1] - result.average_limits[0]
         number, low, high = written([result.average, *result.average_limits], width)
         least, most = written([result.least, result.most], result.most - result.least)
-        if pieces:
-            stated = with_unit(stretches(pieces, "and"), facts.time_unit)
-            where = (f"{one} and {other} differ at {facts.time_name.lower()} {stated} (95 % for "
-                     f"the whole curve at once): at least {least}, at most "
+        if sides:
+            at_least = f"at least {least}, " if float(least) > 0 else ""
+            where = (f"{start} and {other} differ: {one} {' and '.join(sides)} (95 % for "
+                     f"the whole curve at once); the largest difference is {at_least}at most "
                      f"{with_unit(most, facts.value_unit)}.")
         else:
-            where = (f"{one} and {other}: no difference was found; differences up to "
+            where = (f"{start} and {other}: no difference was found; differences up to "
                      f"{with_unit(most, facts.value_unit)} remain possible.")
         whole = span(facts, facts.time_low, facts.time_high)
         return [where, f"Average of {one} less {other}, {whole}"
                 f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
+                *self._effect_in_words(first, second),
                 f"They are compared on the {self.waves(first, second)} basis functions that both "
                 "releases have."]
+
+    def _effect_in_words(self, first: int, second: int) -> list[str]:
+        size, facts = self.standardised(first, second), self.curves[first].facts
+        if size is None:
+            return []
+        value, low, high = written([size[0], *size[1]], size[1][1] - size[1][0])
+        middle = when(facts, (facts.time_low + facts.time_high) / 2)
+        return [f"At {middle} the difference is {value} standard deviations of {facts.people} "
+                f"(95 %: {low} to {high})."]
 
 
 def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.released_curve import NORMAL, grid
+from engine.answers.grids import NORMAL, grid
 from engine.answers.reply import (
     Interval,
     Verdict,

@@ -17,7 +17,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.answers.askable import can_be_asked, public_curve
+from engine.answers.grids import NORMAL, POINTS, STEP, GridBand, grid
 from engine.answers.reply import Interval
+from engine.answers.spread import ReleasedSpread, ten_digits
 from engine.core.bands import simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
@@ -26,9 +29,6 @@ from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import LEAST_WAVES, cosine_rows, fewer_waves, slope_rows
 from engine.numerics.public_curves import PublicCurve
 
-NORMAL = 1.959963984540054  # 97.5 % of a standard normal law
-POINTS = 201  # of the grid on which places are looked for
-STEP = 1 / (POINTS - 1)
 _PASSED = 0.05  # least p of the check of details
 _CHECKED_FROM = 6  # waves
 _NOTHING_BELOW, _COARSE_BELOW = 12.0, 35.0  # effective sizes N
@@ -55,35 +55,12 @@ Curve = Callable[[Array | float], Array]
 Functional = Callable[[Curve], Array]
 
 
-def grid() -> Array:
-    """Times on [0, 1] at which places are looked for: (201,)."""
-    return np.linspace(0.0, 1.0, POINTS)
-
-
 class Status(Enumeration):
     """How far a release can be read."""
 
     WHOLE = "whole"
     COARSE = "coarse"
     NONE = "none"
-
-
-@dataclass(frozen=True)
-class GridBand:
-    """A curve with its simultaneous band on the grid; of several readings the hull.
-
-    Parameters
-    ----------
-    middle, low, high : (201,)
-        In response units per power of unit time.
-    error : (201,)
-        Standard errors, of the first reading.
-    """
-
-    middle: Array
-    low: Array
-    high: Array
-    error: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,6 +90,8 @@ class ReleasedCurve:
     passed : bool or None
         Whether the check of details counts as passed; None: as the release itself says. For
         differences, which are as fine as both of their parts.
+    spread : ReleasedSpread or None
+        How people's curves differ, where the release tells it.
 
     Raises
     ------
@@ -130,6 +109,7 @@ class ReleasedCurve:
     is_pure: bool = False
     jointly: bool = False
     passed: bool | None = None
+    spread: ReleasedSpread | None = None
 
     def __post_init__(self) -> None:
         size = len(self.centre)
@@ -143,6 +123,9 @@ class ReleasedCurve:
                              hint="Release with a confidence band.")
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
+        if self.spread is not None and len(self.spread.stretch) != size:
+            raise InputError("The second moments do not fit the coefficients.",
+                             field="second_moments")
 
     @classmethod
     def of(cls, estimate: Estimate, facts: PublicFacts, budget: int = 0, repeat: int = 0,
@@ -183,8 +166,10 @@ class ReleasedCurve:
         return cls(
             facts=facts, centre=ten_digits(band.centre[where][:size]),
             covariance=ten_digits(band.covariance[where][:size, :size]),
-            family=estimate.basis.family, offset=_public(estimate),
+            family=estimate.basis.family, offset=public_curve(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
+            spread=None if band.people is None else ReleasedSpread.of(
+                band.people.of(*where), size, facts),
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
@@ -432,50 +417,3 @@ class ReleasedCurve:
         """A time on [0, 1] in its own unit."""
         facts = self.facts
         return float(facts.time_low + unit_time * (facts.time_high - facts.time_low))
-
-
-def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
-    """Whether a release is one mean curve with the covariance of its coefficients.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    budget, repeat, draw : int
-        Which release.
-
-    Returns
-    -------
-    bool
-    """
-    band = estimate.band
-    if band is None or band.bias is not None or estimate.functions:
-        return False
-    if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
-        return False
-    is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
-    return is_known and (estimate.offset is None or _public(estimate) is not None)
-
-
-def _public(estimate: Estimate) -> PublicCurve | None:
-    return estimate.offset if isinstance(estimate.offset, PublicCurve) else None
-
-
-def ten_digits(values: Array) -> Array:
-    """Numbers rounded to ten significant digits.
-
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-
-    Examples
-    --------
-    >>> float(ten_digits(np.array(1 / 3)))
-    0.3333333333
-    """
-    rounded = [float(f"{value:.10g}") for value in np.ravel(values)]
-    return np.array(rounded).reshape(np.shape(values))

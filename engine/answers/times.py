@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.answers.released_curve import POINTS, STEP, grid
+from engine.answers.grids import POINTS, STEP, grid
 from engine.answers.reply import Interval
 from engine.core.types import Array
 

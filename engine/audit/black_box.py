@@ -286,18 +286,44 @@ def _from_outputs(first: Array, second: Array, claim: Claim, budget: Budget) -> 
     return _bound(certain if beyond else bound, len(first), 0.0, beyond, claimed)
 
 
+def bound_of_outputs(first: Array, second: Array, delta: float, level: float = SHOWN) -> float:
+    """A lower bound on ε from outputs, of which no law is known.
+
+    Parameters
+    ----------
+    first, second : (runs, numbers)
+        Releases of two neighbouring data sets.
+    delta : float
+        The δ at which ε is bounded.
+    level : float
+        How often each of two limits is wrong at most.
+
+    Returns
+    -------
+    float
+        The larger of what two tests show, each of which is granted half the errors: one that weighs
+        absolute distances, and one that weighs by the covariance of outputs.
+    """
+    return max(_direct(_tested(first, second, unit, delta).limits(level / 2), delta)
+               for unit in ("epsilon", "rho"))
+
+
 def _epsilon(first: Array, second: Array, unit: str, delta: float, level: float = SHOWN) -> float:
-    """The bound from outputs (runs, numbers); of five releases one fits and four certify."""
+    """The bound from outputs (runs, numbers)."""
+    if unit == "mu":
+        limits = _tested(first, second, unit).limits(level)
+        return accounting.exact_epsilon(max(0.0, *(_mu(*limit) for limit in limits)), delta)
+    least = 0.0 if unit == "epsilon" else delta
+    return _direct(_tested(first, second, unit, least).limits(level), least)
+
+
+def _tested(first: Array, second: Array, unit: str, delta: float = 0.0) -> _Counted:
+    """Errors of a fitted test; of five releases one fits and four certify."""
     first, second = _rounded(first, second)
     fits = np.arange(len(first)) % _FIT == 0
     score = _test(first[fits], second[fits], unit)
-    if unit == "mu":
-        limits = _counted(score(first), score(second), _mu_of_ends).limits(level)
-        return accounting.exact_epsilon(max(0.0, *(_mu(*limit) for limit in limits)), delta)
-    least = 0.0 if unit == "epsilon" else delta
-    counted = _counted(score(first), score(second),
-                       lambda errors: _direct(errors.limits(SHOWN), least))
-    return _direct(counted.limits(level), least)
+    return _counted(score(first), score(second), _mu_of_ends if unit == "mu" else
+                    lambda errors: _direct(errors.limits(SHOWN), delta))
 
 
 def _rounded(first: Array, second: Array) -> tuple[Array, Array]:

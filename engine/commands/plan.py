@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+from dataclasses import asdict
 from typing import Any
 
 from engine.commands import arguments
@@ -11,7 +13,9 @@ from engine.core.entrance import text_of
 from engine.core.errors import InputError
 from engine.running.steps import result_of
 from engine.simulation import scenario
+from engine.simulation.experiments import Cell
 from engine.topics.planning import answer as planner
+from engine.topics.planning import power
 from engine.topics.planning import words as plan_words
 
 
@@ -24,6 +28,16 @@ def add(commands: Any) -> None:
                         help="what to solve for (default: epsilon)")
     parser.add_argument("--target", type=arguments.number(1e-12, 1e12), default=1.0,
                         help="error to reach, in the unit of the values")
+    parser.add_argument("--difference", type=float, metavar="D", help="instead: how many people "
+                        "each of two groups needs to show this difference, in the unit of the "
+                        "values; needs --at")
+    parser.add_argument("--at", type=float, metavar="T",
+                        help="the time of that difference, in the unit of times")
+    parser.add_argument("--power", type=float, default=power.USUAL_POWER, metavar="P",
+                        help="probability of showing it (default: 0.8)")
+    parser.add_argument("--curve", default="", metavar="NAME",
+                        help="the one of several curves whose error counts, such as \"95 %%\" of "
+                             "percentile curves (default: all together)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
 
@@ -32,6 +46,28 @@ def _first_of_axes(stated: scenario.Scenario) -> list[str]:
     """Which value of each axis of a scenario is planned for."""
     return [f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
             for path, values in stated.axes.items() if len(values) > 1]
+
+
+def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
+    """How many people two groups need, printed.
+
+    Raises
+    ------
+    InputError
+        If the time is not stated, or `people_for_difference` refuses.
+    """
+    if options.at is None:
+        raise InputError("State when the difference is looked for.", field="at",
+                         hint="For example --difference 2 --at 12.")
+    plan = power.people_for_difference(cell.source, cell.mechanism, cell.budgets[0],
+                                       options.difference, options.at, options.power, seed)
+    if options.json:
+        sizes = [{"people": size.people, "power": size.power,
+                  "error": size.error if math.isfinite(size.error) else None}
+                 for size in plan.sizes]
+        print(json.dumps({**asdict(plan), "sizes": sizes}, ensure_ascii=False, allow_nan=False))
+        return
+    print("\n".join(power.sentences(plan, cell.source.facts, cell.budgets[0])))
 
 
 def command(options: argparse.Namespace) -> None:
@@ -50,7 +86,11 @@ def command(options: argparse.Namespace) -> None:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",
                          hint="Give the same ε and δ to all of them.")
     budget = cell.budgets[0]
-    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
+    if options.difference is not None:
+        _difference(options, cell, stated.run.seed)
+        return
+    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
+                                 options.curve)
     answer = result_of(planner.plan(setting, options.unknown, options.target, stated.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.commands import compare_cards
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
+from engine.release import captions, ledger, published, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
-from engine.release import ledger, published, stated
 from engine.release import request as release_request
 from engine.release import sentences as release_words
 from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
+from engine.release.request import Request
 from engine.simulation import scenario
 
 
@@ -31,6 +34,16 @@ def add(commands: Any) -> None:
     parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
                         "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
+    add_ledger(parser)
+    parser.add_argument("--yes", action="store_true",
+                        help="really publish; without it only the cost is shown")
+    parser.add_argument("--out", metavar="DIR", default="release",
+                        help="folder for the files (default: release)")
+    parser.set_defaults(command=command)
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """The options that say where the ledger is, and what its holder says of the people."""
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
     parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
@@ -44,11 +57,6 @@ def add(commands: Any) -> None:
                         f"{ledger.USUAL_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
                         help="the same for δ (default: 1/n)")
-    parser.add_argument("--yes", action="store_true",
-                        help="really publish; without it only the cost is shown")
-    parser.add_argument("--out", metavar="DIR", default="release",
-                        help="folder for the files (default: release)")
-    parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -60,8 +68,38 @@ def command(options: argparse.Namespace) -> int:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    request = release_request.from_json(scenario.text_of(options.file), folder)
-    name = options.name or request.name
+    requests = release_request.all_from_json(scenario.text_of(options.file), folder)
+    if len(requests) == 1:
+        return _single(options, book, requests[0], options.name or requests[0].name, options.out)
+    return _of_groups(options, book, requests)
+
+
+def _of_groups(options: argparse.Namespace, book: Ledger, requests: Sequence[Request]) -> int:
+    """Each group into a folder of its own, and the comparison; all are quoted before any is drawn.
+
+    Raises
+    ------
+    InputError
+        If another name is given: that of the request says that the groups belong together.
+    """
+    if options.name is not None:
+        raise InputError("Groups are called by the name in the request.", field="name",
+                         hint="Change “name” there.")
+    for request in requests:
+        published.quote(request.source, request.mechanism, request.budget)
+    cards: list[Mapping[str, Any]] = []
+    for place, request in enumerate(requests, start=1):
+        print(f"{request.name} (group {place} of {len(requests)}):")
+        out = Path(options.out) / f"group-{place}"
+        code = _single(options, book, request, request.name, str(out), cards)
+    if len(cards) == len(requests):
+        print("\n".join(compare_cards.comparison(cards, False).sentences()))
+    return code
+
+
+def _single(options: argparse.Namespace, book: Ledger, request: Request, name: str, out: str,
+            cards: list[Mapping[str, Any]] | None = None) -> int:
+    """One release; its guarantee card is added to `cards`."""
     quoted = published.quote(request.source, request.mechanism, request.budget)
     content = content_of(request.source)
     before, known = book.odometer(content), book.known(content, traces_of(request.source))
@@ -83,14 +121,16 @@ def command(options: argparse.Namespace) -> int:
               "Nothing was written. Add --yes for the files.", file=sys.stderr)
         return 2
     if earlier is None or earlier.state == "charged":
-        release_folder.empty(options.out)  # tried before anything is charged or drawn
+        release_folder.empty(out)  # tried before anything is charged or drawn
     same = None if options.people is None else options.people == "same"
     if known is not None and same:
         before = known.odometer
-    total = _total(options, request.source.sizes.n_curves, before)
+    total = total_of(options, request.source.sizes.n_curves, before)
     release = published.publish(request.source, request.mechanism, request.budget, book, name,
                                 total, same)
-    _write(options.out, release)
+    _write(out, release)
+    if cards is not None:
+        cards.append(release.card)
     print(release_words.after(request.source.facts, release.odometer).replace("**", ""))
     return 0
 
@@ -114,7 +154,7 @@ def _write(out: str, one: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty),
+    for line in [captions.headline(one), *release_words.warnings(one.uncertainty),
                  *one.uncertainty.findings]:
         print(line)
 
@@ -127,7 +167,7 @@ def _check_people(options: argparse.Namespace) -> None:
                          "nobody is in both.")
 
 
-def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
+def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
     """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
     if options.total_epsilon is None and options.total_delta is None:
         return None

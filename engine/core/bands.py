@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from engine.core.arrays import Array
 from engine.core.grids import drawing_grid, read_only
+from engine.core.second_moments import SecondMoments
 
 LEVEL = 0.95
 UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
@@ -36,12 +37,15 @@ class Band:
     bias : (…,), optional
         A public bound on how far the mean of the released curve is from the truth at any time; the
         band is wider by it on both sides. None: the band leaves the bias out.
+    people : SecondMoments, optional
+        How people's curves deviate, where that was released along with the centre.
     """
 
     centre: Array
     covariance: Array
     kind: str = "simultaneous"
     bias: Array | None = None
+    people: SecondMoments | None = None
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws.
@@ -56,7 +60,8 @@ class Band:
         Band
         """
         return Band(self.centre[where], self.covariance[where], self.kind,
-                    None if self.bias is None else self.bias[where])
+                    None if self.bias is None else self.bias[where],
+                    None if self.people is None else self.people.of(*where))
 
 
 class Curves(Protocol):

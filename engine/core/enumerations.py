@@ -11,7 +11,8 @@ from engine.core.errors import InputError, brief
 class Enumeration(StrEnum):
     """Names that are text as well, so that links, files and digests hold the same text as ever."""
 
-    __repr__ = str.__repr__
+    def __repr__(self) -> str:
+        return repr(self.value)
 
     @classmethod
     def named(cls, value: object, field: str) -> Self:

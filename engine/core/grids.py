@@ -15,6 +15,7 @@ GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
 _MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
 _SIDE = 96  # midpoints along each side of the square
+_BARS = 8  # bars along a curve
 PERCENTAGES = tuple(range(2, 99))  # of the percentile curves that a known population states
 
 
@@ -27,6 +28,38 @@ def drawing_grid() -> Array:
         Both ends included.
     """
     return np.linspace(0.0, 1.0, GRID_SIZE)
+
+
+def bar_places(count: int) -> list[int]:
+    """At which of equally spaced points bands are drawn as bars: in the middle of equal parts.
+
+    Parameters
+    ----------
+    count : int
+        Points.
+
+    Examples
+    --------
+    >>> bar_places(GRID_SIZE)
+    [6, 18, 31, 43, 56, 68, 81, 93]
+    """
+    return [int((count - 1) * (k + 0.5) / _BARS) for k in range(_BARS)]
+
+
+def nearest_to_median(levels: Array) -> int:
+    """The place of the percentile curve nearest to the median.
+
+    Parameters
+    ----------
+    levels : (T,)
+        Shares of observations below each curve.
+
+    Examples
+    --------
+    >>> nearest_to_median(np.array([0.05, 0.25, 0.5, 0.75, 0.95]))
+    2
+    """
+    return int(np.argmin(np.abs(levels - 0.5)))
 
 
 def drawing_points(rule: str) -> Array:

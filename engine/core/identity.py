@@ -14,6 +14,9 @@ import numpy as np
 from engine import __version__
 
 T = TypeVar("T")
+# What stands before the names of all modules: nothing in the project's folder, `privacy_curves.`
+# where it is installed. Keys leave it out: results stored in one are found again in the other.
+INSTALLED_IN = __name__.partition("engine.")[0]
 _NAMED_ONCE: set[type] = set()
 _NAMES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -47,6 +50,26 @@ def digest(obj: Any) -> str:
     return _hash(_pieces(obj), 8)
 
 
+def lasting_name(name: str) -> str:
+    """The name of a module, or of something in it, as it is in the project's folder.
+
+    Parameters
+    ----------
+    name : str
+        Its name where it is installed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> lasting_name(digest.__module__).partition(".")[0]
+    'engine'
+    """
+    return name.removeprefix(INSTALLED_IN)
+
+
 def named_once(kind: type[T]) -> type[T]:
     """Mark a frozen class, compared by identity, whose objects hold much and never change."""
     _NAMED_ONCE.add(kind)
@@ -70,7 +93,7 @@ def _name(obj: Any) -> str:
 
 
 def _fields(obj: Any) -> Iterator[bytes]:
-    yield f"{type(obj).__module__}.{type(obj).__qualname__}".encode()
+    yield f"{lasting_name(type(obj).__module__)}.{type(obj).__qualname__}".encode()
     for f in fields(obj):
         value = getattr(obj, f.name)
         if "parameter" in f.metadata and value == f.metadata["parameter"]["earlier"]:

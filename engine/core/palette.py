@@ -18,6 +18,10 @@ _ROLES: dict[str, dict[str, str]] = {
              "counting": "#7A92FF"},
 }
 
+_FAINTEST, _SPAN = 0.15, 0.4  # opacity of the lowest range, and how much more the highest has
+_OUTER, _INNER = 0.14, 0.32  # of the outer and the inner pair of percentile curves
+_NEAR_LOW, _NEAR_HIGH, _STEP = 0.75, 0.9, 0.2  # of ranges around a target
+
 
 def colour(role: str, theme: Theme) -> str:
     """The colour of a role, as "#RRGGBB".
@@ -54,3 +58,56 @@ def translucent(colour: str, opacity: float) -> str:
     """
     red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"
+
+
+def shades_of_pairs(count: int, theme: Theme) -> list[str]:
+    """A shade for the range between each pair of percentile curves, outer pairs first.
+
+    They are drawn over each other, so that the range in the middle is the darkest.
+
+    Parameters
+    ----------
+    count : int
+        How many pairs.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Examples
+    --------
+    >>> shades_of_pairs(2, "light")
+    ['rgba(61,87,214,0.14)', 'rgba(61,87,214,0.32)']
+    """
+    step = (_INNER - _OUTER) / max(count - 1, 1)
+    return [translucent(colour("gradient", theme), round(_OUTER + step * k, 3))
+            for k in range(count)]
+
+
+def shades_of_ranges(count: int, target: int | None, theme: Theme) -> list[str]:
+    """A shade for each range of values, from low to high.
+
+    Around a target, the farther a range is from it the stronger its shade; without one all have the
+    hue of the curves.
+
+    Parameters
+    ----------
+    count : int
+        How many ranges.
+    target : int or None
+        Place of the range that is aimed at.
+    theme : {"light", "dark"}
+        Of the page.
+
+    Examples
+    --------
+    >>> shades_of_ranges(3, 1, "light")
+    ['rgba(224,83,43,0.75)', 'rgba(42,143,125,0.75)', 'rgba(252,184,72,0.9)']
+    """
+    if target is None:
+        step = _SPAN / max(count - 1, 1)
+        return [translucent(colour("gradient", theme), round(_FAINTEST + step * k, 3))
+                for k in range(count)]
+    below = [translucent(colour("bias", theme), round(_NEAR_LOW + _STEP * k, 3))
+             for k in range(target)]
+    above = [translucent(_ROLES["dark"]["sparse"], round(_NEAR_HIGH - _STEP * k, 3))
+             for k in range(count - target - 1)]
+    return [*below[::-1], translucent(colour("functional", theme), _NEAR_LOW), *above[::-1]]

@@ -299,7 +299,7 @@ PERCENTILE_CURVES = Task(
     meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
     loss="squared error, averaged over times and summed over percentiles",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="population_readings", mechanism="percentile_curves",
+    source="population_readings", mechanism="percentile_curves", roles=_OF_CURVES, release=9,
     estimand="percentiles", prefix="percentiles_", letters="JZ")
 
 # All records above, by key.

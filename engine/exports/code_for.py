@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import __version__
 from engine.core import plain
+from engine.core.identity import INSTALLED_IN
 from engine.core.registry import Parameterised
 from engine.exports.outcome_rows import as_csv, provenance
 from engine.privacy.amplification import ONE
@@ -31,7 +32,8 @@ from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 
 _WIDTH = 92
-_FOLDER = "Run it in the folder of Privacy Curves."
+_FOLDER = (f"It needs the package privacy-curves {__version__}." if INSTALLED_IN else
+           "Run it in the folder of Privacy Curves.")
 _PUBLISH = """\
 from engine.release.ledger import Ledger
 from engine.release.published import publish
@@ -272,7 +274,9 @@ class _Script:
         self.line(f"layout = {self.written(file.layout)}")
         self.line(f"{name} = {self.name(reader)}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
-        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts)")
+        groups = f", groups={self.written(source.groups)}" if (
+            isinstance(source, Upload) and source.groups) else ""
+        self.line(f"source = {self.name(kind)}({name}={name}, declared=facts{groups})")
 
     def name(self, of: Any) -> str:
         """The name of a class or function, which is imported."""
@@ -309,7 +313,7 @@ def _offering(of: Any) -> str:
 
 
 def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:
-    return entry[0].startswith("engine"), entry[0]
+    return entry[0].partition(".")[0] not in sys.stdlib_module_names, entry[0]
 
 
 def _arguments(value: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
 
 
 def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
-    columns = {time: answer.times, "without protection": answer.without,
+    columns = {time: answer.times, "non-private": answer.without,
                "noise range low": answer.noise_low[budget],
                "noise range high": answer.noise_high[budget],
                "sampling range half-width": answer.sampling}

@@ -97,14 +97,14 @@ def _up(chances: Array) -> list[float]:
 
 def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
                floor: float = math.nan) -> Chart:
-    """Twenty equally likely errors as a dot plot; a dashed line marks no protection.
+    """Twenty equally likely errors as a dot plot; a dashed line marks the non-private one.
 
     Parameters
     ----------
     errors : (n_releases,)
         Root mean squared distances, in `unit`.
     baseline : float or None
-        The error without protection, where it is known.
+        The error without privacy, where it is known.
     unit : str
         Of the errors; may be empty.
     theme : {"light", "dark"}
@@ -123,7 +123,7 @@ def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
     data = [traces.points("one release", (columns * top / 28).tolist(), heights.tolist(), marker,
                           hoverinfo="skip")]
     if baseline is not None:
-        data.append(traces.line("without protection", [baseline] * 2, [0, tallest + 1],
+        data.append(traces.line("non-private", [baseline] * 2, [0, tallest + 1],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     if math.isfinite(floor):
         data.append(traces.floor([floor] * 2, [0, tallest + 1], theme, hoverinfo="skip"))
@@ -191,7 +191,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
 
 def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
                         baseline: Array | None, kind: str, unit: str, theme: Theme) -> Chart:
-    """The error of every function with its 8-in-10 range, and without protection.
+    """The error of every function with its 8-in-10 range, and without privacy.
 
     Parameters
     ----------
@@ -219,10 +219,10 @@ def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
     table: dict[str, list[Any]] = {kind: names, "error": plain(x), "1 in 10 below": plain(low),
                                    "1 in 10 above": plain(high)}
     if baseline is not None:
-        data.append(traces.points("No protection", plain(baseline), names, {
+        data.append(traces.points("Non-private", plain(baseline), names, {
             "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
             "line": {"width": 2.6}}))
-        table["without protection"] = plain(baseline)
+        table["non-private"] = plain(baseline)
     spec = {"data": data, "layout": layout(
         theme, legend=baseline is not None, hovermode="closest", title=_largest(names, x, unit),
         xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),

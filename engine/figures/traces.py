@@ -227,7 +227,7 @@ def upright(x: float, low: float, high: float, theme: Theme) -> Spec:
 
 
 def zero(facts: PublicFacts, theme: Theme) -> Spec:
-    """The average without protection, where differences from it are drawn.
+    """The average without privacy, where differences from it are drawn.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def zero(facts: PublicFacts, theme: Theme) -> Spec:
 
 
 def unprotected(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
-    """What is estimated without protection.
+    """What is estimated without privacy.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def unprotected(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -
     **more : object
         Further entries of the trace.
     """
-    return line("Without protection", x, y, colour("without", theme), 2.2, UNPROTECTED, **more)
+    return line("Non-private", x, y, colour("without", theme), 2.2, UNPROTECTED, **more)
 
 
 def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1

@@ -57,10 +57,11 @@ def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
         return ("Nothing would be published, so an attacker learns nothing and is right in **50 "
                 "%** of cases, as by guessing.")
     almost = ", hardly better than guessing." if odds.right <= 0.51 else ". Guessing gives 50 %."
-    several, noun = ((f"two candidates for all {odds.group} of this {person}", f"{unit}s")
-                     if odds.group > 1 else (f"two candidates for this {of(person)}", unit))
-    return (f"An attacker who knows every other {of(person)} {noun} and has {several} picks the "
-            f"right one in **{at_most_percent(odds.right)}** of cases{almost}")
+    several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
+                     else (f"the {unit}", unit))
+    return (f"Suppose an attacker knows every other {of(person)} {noun}, and two candidates for "
+            f"{several} of this {person}. They pick the right one in "
+            f"**{at_most_percent(odds.right)}** of cases{almost}")
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:

@@ -241,7 +241,9 @@ class PercentileCurves(Mechanism):
         "5, 25, 50, 75, 95", "Percentiles", "Shares of observations below each curve, in percent.")
     limits: str = param(
         "", "Cut-offs of ranges", "Time in range: cut-offs in the unit of observations, with "
-        "commas between them, such as 70, 180. Each is a threshold of its own.")
+        "commas between them, such as 70, 180. Each is a threshold of its own; with two or four of "
+        "them the range in the middle is marked as the target. An observation equal to a cut-off "
+        "counts as below it.")
     value_scale: str | None = param(
         None, "Scale of values", "Logarithms suit values that are skewed to the right: "
         "glucose, counts of activity. Default: log where the highest stated value is five times "
@@ -267,7 +269,9 @@ class PercentileCurves(Mechanism):
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Percentile curves", {}),
-                ("Percentile curves of counts with zeros",
+                ("Ambulatory glucose profile", {"limits": "54, 70, 180, 250"}),
+                ("Growth chart", {"percentiles": "3, 10, 25, 50, 75, 90, 97"}),
+                ("Activity norm",
                  {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}))
 
     @classmethod
@@ -319,6 +323,29 @@ class PercentileCurves(Mechanism):
         return tuple(sorted(limit for limit in limits
                             if facts.value_low <= limit < facts.value_high))
 
+    def piled_up(self, facts: PublicFacts) -> float | None:
+        """The value with a share of its own, where it lies within the bounds below the highest.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        value = self.point_mass
+        return value if value is not None and facts.value_low <= value < facts.value_high else None
+
+    def target(self, facts: PublicFacts) -> tuple[float, ...]:
+        """The two cut-offs around the range in the middle; none where no range is.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        stated = [limit for limit in self.stated_limits(facts) if limit != self.point_mass]
+        half = len(stated) // 2
+        return () if len(stated) % 2 or not stated else (stated[half - 1], stated[half])
+
     def scale(self, facts: PublicFacts) -> ValueScale:
         """Where [−1, 1] lies in response units.
 
@@ -362,6 +389,10 @@ class PercentileCurves(Mechanism):
         return self.basis or ("fourier" if facts.periodic else "cosine")
 
     # -- fixed before any reading is looked at ------------------------------------------------
+
+    def why_not_published(self, budget: Budget) -> str:
+        """Nothing: all 16 releases are Gaussian and pass through the transcript."""
+        return ""
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
@@ -452,10 +483,11 @@ class PercentileCurves(Mechanism):
         """Percentile curves in response units: (…, T, G)."""
         scale = self.scale(facts)
         curves = scale.back(surface.percentiles(self.levels))
-        if self.point_mass is None or not facts.value_low <= self.point_mass < facts.value_high:
+        piled_up = self.piled_up(facts)
+        if piled_up is None:
             return curves
-        below = surface.shares_below(scale(np.array([self.point_mass])))
-        return np.where(self.levels[:, None] <= below, self.point_mass, curves)
+        below = surface.shares_below(scale(np.array([piled_up])))
+        return np.where(self.levels[:, None] <= below, piled_up, curves)
 
     def _cautions(self, data: CurveData, plans: Sequence[PercentilePlan], shape: tuple[int, ...]
                   ) -> Iterator[Caution]:

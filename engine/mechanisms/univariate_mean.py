@@ -477,7 +477,8 @@ class UnivariateMean(Mechanism):
         scales = self.reach(plan.places, data.facts) / (groups * measure)
         return transcript.Parts(
             self.sent(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE, math.sqrt(2) * scales,
-            elected, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy))
+            elected, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy),
+            servers=tuple(range(len(groups))) if self.setting.is_by_site else ())
 
     def _ballot_parts(self, data: CurveData, plan: AveragePlan) -> transcript.Parts:
         """Ballots, or their sums at one centre, with the law of their noise and its deviation."""

@@ -278,14 +278,14 @@ class CountNoise:
     def scale(self) -> float:
         """b, as small as OpenDP's map allows at this ε."""
         scale = _MOVED / self.most
-        while float(_count_noise(scale).map(_MOVED)) > self.most:
+        while float(count_noise(scale).map(_MOVED)) > self.most:
             scale = math.nextafter(scale, math.inf)
         return scale
 
     @property
     def cost(self) -> float:
         """ε by OpenDP's map."""
-        return float(_count_noise(self.scale).map(_MOVED))
+        return float(count_noise(self.scale).map(_MOVED))
 
     @property
     def mu(self) -> float:
@@ -306,17 +306,38 @@ class CountNoise:
         ArithmeticError
             If one is not whole, or so large that sums could overflow 64 bits.
         """
+        noisy = count_noise(self.scale)(self.whole(values))
+        return np.array(noisy, dtype=float).reshape(np.shape(values))
+
+    def whole(self, values: Array) -> list[int]:
+        """Counts as whole numbers.
+
+        Parameters
+        ----------
+        values : array
+            Any shape.
+
+        Raises
+        ------
+        ArithmeticError
+            If one is not whole, or so large that sums could overflow 64 bits.
+        """
         whole = np.rint(np.ravel(values))
         if not ((np.abs(whole) < _MOST) & (whole == np.ravel(values))).all():
             raise ArithmeticError("what is to be sent is not a whole number of moderate size")
-        noisy = _count_noise(self.scale)([int(number) for number in whole])
-        return np.array(noisy, dtype=float).reshape(np.shape(values))
+        return [int(number) for number in whole]
 
 
 @lru_cache(maxsize=64)
-def _count_noise(scale: float) -> Any:
-    """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers."""
-    dp = _opendp()
+def count_noise(scale: float) -> Any:
+    """OpenDP's measurement: discrete Laplace noise of this scale on a vector of whole numbers.
+
+    Parameters
+    ----------
+    scale : float
+        b > 0.
+    """
+    dp = opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
 
@@ -327,11 +348,25 @@ HardenedNoise = LatticeNoise | CountNoise
 @lru_cache(maxsize=64)
 def _discrete_noise(law: NoiseLaw, bits: int) -> Any:
     """OpenDP's measurement: discrete noise of scale 2^bits on a vector of whole numbers."""
-    dp = _opendp()
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if law is NoiseLaw.GAUSSIAN:
-        return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=2.0**bits)
+        return discrete_gaussian(2.0**bits)
+    dp = opendp()
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=2.0**bits)
+
+
+@lru_cache(maxsize=64)
+def discrete_gaussian(scale: float) -> Any:
+    """OpenDP's measurement: discrete Gaussian noise of this scale on a vector of whole numbers.
+
+    Parameters
+    ----------
+    scale : float
+        σ > 0.
+    """
+    dp = opendp()
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
@@ -349,7 +384,7 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     float
         ε.
     """
-    converted = _opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
+    converted = opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
     shift = math.sqrt(2 * rho) * 2.0**_COARSEST * (1 + 1e-12)
     return float(converted.map(shift).epsilon(delta=delta)) * (1 + 1e-12)
 
@@ -360,7 +395,8 @@ def library() -> str:
 
 
 @lru_cache(maxsize=1)
-def _opendp() -> Any:
+def opendp() -> Any:
+    """OpenDP with its contributed parts, loaded on first use: it takes a moment."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

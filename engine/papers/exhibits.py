@@ -22,7 +22,7 @@ import scipy
 
 from engine import __version__
 from engine.core.errors import InputError
-from engine.core.identity import digest
+from engine.core.identity import INSTALLED_IN, digest, lasting_name
 from engine.core.palette import Theme
 from engine.figures.theme import Chart
 from engine.running import executors
@@ -52,15 +52,20 @@ def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
 class Call:
     """A calculation that any process can find by its name: `function` is "module:function".
 
-    The arguments are plain values, and it returns the rows of a table.
+    The arguments are plain values, and it returns the rows of a table. The name is that in the
+    project's folder wherever it runs: stored results are found by it.
     """
 
     function: str
     arguments: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "function", lasting_name(self.function))
+
     def __call__(self) -> list[Row]:
         module, _, name = self.function.partition(":")
-        rows: list[Row] = getattr(importlib.import_module(module), name)(*self.arguments)
+        place = importlib.import_module(f"{INSTALLED_IN}{module}")
+        rows: list[Row] = getattr(place, name)(*self.arguments)
         return rows
 
 

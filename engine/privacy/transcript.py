@@ -64,6 +64,9 @@ class Parts:
         The ways that were chosen.
     together : callable
         From noisy parts (repeats, 1, parts) to what is computed from them.
+    servers : tuple of int
+        The server that each part is of, where each sends one: then its noise is its own, and the
+        part could leave it as a message. Else none.
     """
 
     values: Array
@@ -71,6 +74,7 @@ class Parts:
     noise: Array
     way: NDArray[np.int64]
     together: Callable[[Array], Array]
+    servers: tuple[int, ...] = ()
 
     @property
     def used(self) -> Array:

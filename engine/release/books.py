@@ -33,6 +33,7 @@ class Entry:
         One of
 
         * "charged": nothing was drawn, because the process was ended; the same request draws it,
+        * "under way": some of its messages were drawn, in a run of several sites that goes on,
         * "drawn": its noised messages are in the ledger, and it can be made again from them,
         * "closed": drawing failed, or its messages were lost; it counts, and nothing can be drawn,
         * "released", "unfinished": what earlier versions wrote, which kept no messages,
@@ -106,6 +107,8 @@ class Books:
         Data set and entry of every charge, by its number.
     ends : dict
         The entry that says what became of a release, by the number of its charge.
+    parts : dict
+        Digests of messages that were drawn one by one, by position, by the number of the charge.
     joined : dict
         All labels that turned out to be the same people, by population.
     lost : list
@@ -121,6 +124,7 @@ class Books:
     people: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     releases: dict[int, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
     ends: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    parts: dict[int, dict[int, str]] = field(default_factory=dict)
     joined: dict[str, set[str]] = field(default_factory=dict)
     lost: list[Mapping[str, Any]] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
@@ -166,6 +170,8 @@ class Books:
             self.total[entry["label"]] = entry["total"][0], entry["total"][1]
         elif kind == "release":
             self.releases[number] = data_set, entry
+        elif kind == "part":
+            self.parts.setdefault(entry["release"], {})[entry["position"]] = entry["messages"]
         elif kind in ("finished", "drawn", "closed"):
             self.ends[entry["release"]] = entry
         elif kind == "lost":
@@ -211,6 +217,8 @@ class Books:
             Of its charge in the log.
         """
         end = self.ends.get(number)
+        if end is None and number in self.parts:
+            return "under way"
         if end is None:
             return "charged" if self.releases[number][1].get("request") else "unfinished"
         return "released" if end["kind"] == "finished" else str(end["kind"])

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -62,6 +62,7 @@ from engine.noise.hardened import (
     epsilon_of_rho,
 )
 from engine.noise.selection import Scales, SelectionLaw
+from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
@@ -73,11 +74,34 @@ _TRIES = 40
 _PURE = (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE)  # whose ε's add
 _COUNTED = 2.0  # by how much a record moves counts, in sum of sizes
 Key = tuple[int, str]  # who sends, and the key of the step
+Answer = Callable[[Key, HardenedNoise, Array], Array]  # see `answered`
+
+
+@dataclass(frozen=True)
+class SiteCost:
+    """What a release would cost the people of one site.
+
+    Parameters
+    ----------
+    asked : Budget
+        What the site may spend.
+    certified, by_rho : Budget
+        What is proved of the noise that is drawn, and what OpenDP's maps alone prove of it.
+    inner : Budget
+        What the mechanism is planned with for this site.
+    """
+
+    asked: Budget
+    certified: Budget
+    by_rho: Budget
+    inner: Budget
 
 
 @dataclass(frozen=True)
 class Quote:
     """What a release would cost, from public facts alone.
+
+    Where every site has a budget of its own, budgets are those of the site whose people lose most.
 
     Parameters
     ----------
@@ -99,6 +123,11 @@ class Quote:
         Each message on stand-in data; its numbers without noise are those that are published.
     steps : mapping of str to Step
         What is sent, by the keys of steps.
+    sites : tuple of SiteCost
+        One for each site where each has a budget of its own; else none.
+    shares : Shares or None
+        Who adds the noise, where each message is a sum over sites that add it in shares. Then the
+        certified cost is that of the noise that honest sites leave.
     """
 
     budget: Budget
@@ -110,6 +139,18 @@ class Quote:
     messages: Mapping[Key, HardenedNoise]
     known: Mapping[Key, Array]
     steps: Mapping[str, Step]
+    sites: tuple[SiteCost, ...] = ()
+    shares: Shares | None = None
+
+    @property
+    def inner_budgets(self) -> tuple[Budget, ...]:
+        """What the mechanism is run with: one budget for all sites, or one for each."""
+        return tuple(cost.inner for cost in self.costs)
+
+    @property
+    def costs(self) -> tuple[SiteCost, ...]:
+        """What it costs each site, or all of them where they have one budget."""
+        return self.sites or (SiteCost(self.budget, self.certified, self.by_rho, self.inner),)
 
     @cached_property
     def charged(self) -> tuple[Spend, ...]:
@@ -132,12 +173,14 @@ class Quote:
                  if server in (line.server, transcript.CENTRE)
                  and line.step.key in self.steps[key].charged_to]
         cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
-        of_counts = all(isinstance(measurement, CountNoise) for measurement in alike)
+        of_counts = self.shares is None and all(isinstance(measurement, CountNoise)
+                                                for measurement in alike)
         all_gaussian = all(other.mu is not None for other in lines)
+        certified = self.sites[line.server].certified if self.sites else self.certified
         return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
                        else None,
                        rho=cost if is_gaussian else None,
-                       epsilon=None if is_gaussian else cost, budget=self.certified,
+                       epsilon=None if is_gaussian else cost, budget=certified,
                        noise=line.noise if of_counts else NoiseLaw.UNSTATED)
 
     @property
@@ -149,7 +192,8 @@ class Quote:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
+def quote(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
+          ) -> Quote:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -160,6 +204,9 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
         With its settings.
     budget : Budget
         The most that may be spent; δ counts as 0 for mechanisms that keep their promise with δ = 0.
+    shares : Shares, optional
+        Who adds the noise, where several sites add it in shares to one sum; the data have all their
+        people at one site then.
 
     Returns
     -------
@@ -172,22 +219,61 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget) -> Quote:
         If it may not be published: there is no hardened path, what is printed does not keep its
         promise, nothing useful could be released, or δ is 1/n or more.
     """
-    if mechanism.guarantee == "pure":
-        budget = replace(budget, delta=0.0)
     _check_budget(budget, data.sizes.n_curves)
-    _check_mechanism(data, mechanism, budget)
-    standin, inner = stand_in(data), budget
+    return _quoted(data, mechanism, (budget,), shares)
+
+
+def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget]) -> Quote:
+    """What publishing would cost where every site has a budget of its own; see `quote`.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1), of which sizes alone are looked at.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        The most that the people of each site may spend.
+
+    Returns
+    -------
+    Quote
+        Whose `sites` have certified ε of at most what was asked for each.
+
+    Raises
+    ------
+    InputError
+        As `quote`; δ must be below one over the number of people of the site.
+    """
+    for budget, n in zip(budgets, data.sizes.n_curves_per_server, strict=True):
+        _check_budget(budget, n)
+    return _quoted(data, mechanism, tuple(budgets))
+
+
+def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
+            shares: Shares | None = None) -> Quote:
+    """The quote at one budget for all sites, or one for each."""
+    if mechanism.guarantee == "pure":
+        budgets = tuple(replace(budget, delta=0.0) for budget in budgets)
+    _check_mechanism(data, mechanism, budgets)
+    standin, inner = stand_in(data), budgets
     for n_tried in range(_TRIES):
-        rehearsed = _rehearsed(standin, mechanism, budget, inner)
-        if rehearsed.certified.epsilon <= budget.epsilon:
+        rehearsed = _rehearsed(standin, mechanism, budgets, inner, shares)
+        if all(cost.certified.epsilon <= cost.asked.epsilon for cost in rehearsed.costs):
             return rehearsed
-        if n_tried == 0 and rehearsed.certified == rehearsed.by_rho and not budget.is_pure:
-            inner = _guess_by_rho(budget)
-            continue
-        less = budget.epsilon / rehearsed.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
-        inner = replace(inner, epsilon=inner.epsilon * less)
+        inner = tuple(_reduced(cost, n_tried) for cost in rehearsed.costs)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
                      hint="Choose another ε or another method.")
+
+
+def _reduced(cost: SiteCost, n_tried: int) -> Budget:
+    """What is tried next, where more was certified than was asked."""
+    if cost.certified.epsilon <= cost.asked.epsilon:
+        return cost.inner
+    if n_tried == 0 and cost.certified == cost.by_rho and not cost.asked.is_pure:
+        return _guess_by_rho(cost.asked)
+    less = cost.asked.epsilon / cost.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
+    return replace(cost.inner, epsilon=cost.inner.epsilon * less)
 
 
 def _check_budget(budget: Budget, n: int) -> None:
@@ -198,18 +284,18 @@ def _check_budget(budget: Budget, n: int) -> None:
                          hint=f"The default is 1/n² = {1 / n**2:.2g}.")
 
 
-def _check_mechanism(data: Data, mechanism: Mechanism, budget: Budget) -> None:
-    reason = mechanism.why_not_published(budget)
+def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> None:
+    reason = next(filter(None, map(mechanism.why_not_published, budgets)), "")
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
     if not any(TASKS[task].is_published for task in mechanism.served):
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
-    _check_promise(_run(stand_in(data), mechanism, budget, _Rehearsal()), budget)
-    _check_private_counts(data, mechanism, budget)
+    _check_promise(_run(stand_in(data), mechanism, budgets, _Rehearsal()), budgets)
+    _check_private_counts(data, mechanism, budgets)
 
 
-def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> None:
+def _check_private_counts(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> None:
     """Refuse noise that depends on how many observations single curves have, where it is private.
 
     Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
@@ -221,16 +307,16 @@ def _check_private_counts(data: Data, mechanism: Mechanism, budget: Budget) -> N
     ledgers = []
     for counts in (np.full(data.n_curves, planned), other):
         with suppress(InputError):  # refusing some counts depends on them as well
-            ledgers.append(_run(with_counts(data, counts), mechanism, budget, _Rehearsal()).spends)
+            ledgers.append(_run(with_counts(data, counts), mechanism, budgets, _Rehearsal()).spends)
     if len(ledgers) < 2 or ledgers[0] != ledgers[1]:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
                          field="mechanism", hint="Choose another method.")
 
 
-def _check_promise(estimate: Estimate, budget: Budget) -> None:
+def _check_promise(estimate: Estimate, budgets: tuple[Budget, ...]) -> None:
     """Refuse what spends more than it says, and what releases nothing."""
-    spends = estimate.spends[0]
+    spends, budget = estimate.spends[0], max(budgets, key=lambda budget: budget.epsilon)
     if not accounting.keeps_promise(spends):
         proved_epsilon = max(proved.epsilon for proved in accounting.guarantees(spends))
         raise InputError(spending.broken_promise(budget, proved_epsilon).replace("**", ""),
@@ -248,9 +334,13 @@ def _guess_by_rho(budget: Budget) -> Budget:
 
 
 class _Rehearsal:
-    """Notes what is sent, and sends it on without noise."""
+    """Notes what is sent, and sends it on without noise.
 
-    def __init__(self) -> None:
+    `by_site` says that whoever reads the messages need not be trusted with parts of a sum.
+    """
+
+    def __init__(self, by_site: bool = False) -> None:
+        self._by_site = by_site
         self.heard: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
         self.steps: dict[str, Step] = {}
 
@@ -263,18 +353,22 @@ class _Rehearsal:
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
         """Note the numbers of a sum that only the centre reads; they go on as they are."""
         if parts.law is not NoiseLaw.LAPLACE:
-            raise _unhardened(step)
-        self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
+            raise unhardened(step)
+        if self._by_site and parts.servers:
+            for server, part in zip(parts.servers, parts.used[0, 0], strict=True):
+                self._note(server, step, 1, np.array([part]))
+        else:
+            self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
         return parts.used
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
                 scales: Scales) -> None:
         """Refuse what draws its noise among choices: there is no hardened noise for it."""
-        raise _unhardened(step)
+        raise unhardened(step)
 
     def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
         if (server, step.key) in self.heard:
-            raise _unhardened(step)
+            raise unhardened(step)
         self.heard[server, step.key] = size, exact.copy()
         self.steps[step.key] = step
 
@@ -283,37 +377,55 @@ _UNLISTED = Step("what the ledger does not list")
 _OTHERWISE = Step("something else than was quoted")
 
 
-def _unhardened(step: Step) -> InputError:
+def unhardened(step: Step) -> InputError:
+    """The error where something is not sent as it was quoted.
+
+    Parameters
+    ----------
+    step : Step
+        What is sent.
+    """
     return InputError(f"“{step.label}” is sent in a way for which there is no hardened noise.",
                       field="mechanism", hint="It can be looked at, not published.")
 
 
-def _run(data: Data, mechanism: Mechanism, budget: Budget, listener: Any) -> Estimate:
+def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener: Any) -> Estimate:
     """Run a mechanism with noise from the listener alone."""
     with transcript.overheard(listener):
         generator = cast(np.random.Generator, ZeroGenerator())
-        return mechanism.release(cast(Any, data), (budget,), generator)
+        return mechanism.release(cast(Any, data), budgets, generator)
 
 
-def _rehearsed(standin: Data, mechanism: Mechanism, stated: Budget, inner: Budget) -> Quote:
-    listener = _Rehearsal()
+def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
+               inner: tuple[Budget, ...], shares: Shares | None) -> Quote:
+    listener = _Rehearsal(by_site=len(asked) > 1)
     estimate = _run(standin, mechanism, inner, listener)
-    _check_promise(estimate, stated)
-    spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
+    _check_promise(estimate, asked)
+    spends, costs = estimate.spends[0], list[SiteCost]()
     messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
+        place = server if len(asked) > 1 else 0
         noised = _matched(server, lines, listener)
+        if shares is not None:
+            noised = {key: shares.of(measurement) for key, measurement in noised.items()}
         messages.update(noised)
-        costs.append(_charge(lines, list(noised.values()), stated.delta))
+        certified, by_rho = _charge(lines, list(noised.values()), asked[place].delta)
+        costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
     if set(messages) != set(listener.heard):
-        raise _unhardened(_UNLISTED)
-    certified, by_rho = (max(each, key=lambda budget: budget.epsilon)
-                         for each in zip(*costs, strict=True))
-    if certified.epsilon <= stated.epsilon <= certified.epsilon * (1 + _SAME):
-        certified = replace(certified, epsilon=stated.epsilon)
+        raise unhardened(_UNLISTED)
+    weakest = max(costs, key=lambda cost: cost.certified.epsilon)
+    by_rho = max((cost.by_rho for cost in costs), key=lambda budget: budget.epsilon)
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Quote(stated, certified, by_rho, ideal, inner, spends, messages,
-                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps)
+    return Quote(weakest.asked, weakest.certified, by_rho, ideal, weakest.inner, spends, messages,
+                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
+                 tuple(costs) if len(asked) > 1 else (), shares)
+
+
+def _as_asked(cost: SiteCost) -> SiteCost:
+    """A certified ε so close below the asked one that only rounding is between is that one."""
+    if cost.certified.epsilon <= cost.asked.epsilon <= cost.certified.epsilon * (1 + _SAME):
+        return replace(cost, certified=replace(cost.certified, epsilon=cost.asked.epsilon))
+    return cost
 
 
 def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
@@ -329,11 +441,11 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
             continue
         charged = rehearsal.steps[step].charged_to
         if len(charged) != 1 or charged[0] not in by_key:
-            raise _unhardened(_UNLISTED)
+            raise unhardened(_UNLISTED)
         noised[sender, step] = _measurement(by_key[charged[0]], size)
         counts[charged[0]] += 1
     if counts != {line.step.key: line.count for line in lines} or len(by_key) != len(lines):
-        raise _unhardened(_UNLISTED)
+        raise unhardened(_UNLISTED)
     return noised
 
 
@@ -342,10 +454,10 @@ def _measurement(line: Spend, size: int) -> HardenedNoise:
         return LatticeNoise(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.noise is NoiseLaw.DISCRETE_LAPLACE and line.epsilon is not None:
         if line.sensitivity != (_COUNTED,) or line.noise_scale != (_COUNTED / line.epsilon,):
-            raise _unhardened(line.step)
+            raise unhardened(line.step)
         return CountNoise(line.epsilon, size)
     if line.epsilon is None or line.noise is not NoiseLaw.LAPLACE:
-        raise _unhardened(line.step)
+        raise unhardened(line.step)
     return LatticeNoise(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
@@ -363,7 +475,10 @@ def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: fl
         return by_rho, by_rho
     squares = sum((Fraction(measurement.mu) ** 2 for measurement in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
-    epsilon = accounting.certified_epsilon(mu, delta)
+    if any(isinstance(measurement, LatticeShares) for measurement in messages):
+        epsilon = math.nextafter(accounting.certified_epsilon(mu, delta * LOWER_DELTA), math.inf)
+    else:
+        epsilon = accounting.certified_epsilon(mu, delta)
     return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
 
 
@@ -380,14 +495,14 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
 # -- the release ----------------------------------------------------------------------------------
 
 
-class _Hardened:
-    """Adds the noise of a quote to whatever is sent, once to each message."""
+class _Answered:
+    """Puts an answer in the place of whatever is sent, once of each message."""
 
-    def __init__(self, quoted: Quote) -> None:
-        self._quoted, self.lattice = quoted, dict[Key, Array]()
+    def __init__(self, quoted: Quote, answer: Answer) -> None:
+        self._quoted, self._answer, self.lattice = quoted, answer, dict[Key, Array]()
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        """Add the noise of the quote to a message."""
+        """Send the answer to a message."""
         measured, out = self._take(server, step), values.copy()
         exact, unit = _first(values, noise)
         if measured.law is NoiseLaw.LAPLACE:
@@ -396,55 +511,46 @@ class _Hardened:
             unit = np.sign(unit)  # whole numbers stay as they are
         known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
-            raise _unhardened(step)
+            raise unhardened(step)
         flat, units = _flat(exact, is_matrix), _units(unit, is_matrix)
         noisy, has_noise = _flat(known, is_matrix), units > 0
         if int(has_noise.sum()) != measured.size:
-            raise _unhardened(step)
-        multiples = self._noised(server, step, measured, flat[has_noise] / units[has_noise])
+            raise unhardened(step)
+        multiples = self._answer((server, step.key), measured, flat[has_noise] / units[has_noise])
         noisy[has_noise] = multiples * units[has_noise]
         self.lattice[server, step.key] = multiples
         out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
-        """Only what is used is noised: of several ways to form the numbers, one is sent."""
-        measured, values = self._take(transcript.CENTRE, step), parts.used
+        """Only what is used is noised: of several ways to form the numbers, one is sent.
+
+        At once by the centre, or part by part where each site sends its own.
+        """
+        values = parts.used
         units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
-        if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
-            raise _unhardened(step)
-        multiples = self._noised(transcript.CENTRE, step, measured, (values / units)[0, 0])
-        self.lattice[transcript.CENTRE, step.key] = multiples
+        n, by_site = values.shape[-1], bool(self._quoted.sites and parts.servers)
+        if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, n):
+            raise unhardened(step)
+        exact, multiples = (values / units)[0, 0], np.empty(n)
+        for k, sender in enumerate(parts.servers if by_site else (transcript.CENTRE,)):
+            measured, part = self._take(sender, step), slice(k, k + 1) if by_site else slice(n)
+            if measured.size != len(exact[part]):
+                raise unhardened(step)
+            multiples[part] = self._answer((sender, step.key), measured, exact[part])
+            self.lattice[sender, step.key] = multiples[part].copy()
         return np.asarray(multiples * units)
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
                 scales: Scales) -> None:
         """Refuse what draws its noise among choices, as in the rehearsal."""
-        raise _unhardened(step)
+        raise unhardened(step)
 
     def _take(self, server: int, step: Step) -> HardenedNoise:
         key = (server, step.key)
         if key not in self._quoted.messages or key in self.lattice:
-            raise _unhardened(step)
+            raise unhardened(step)
         return self._quoted.messages[key]
-
-    def _noised(self, server: int, step: Step, measured: HardenedNoise, values: Array) -> Array:
-        """Numbers in units of their noise, (size,), with noise: multiples of the lattice."""
-        return measured(values)
-
-
-class _Replayed(_Hardened):
-    """Answers with messages that were noised before, whatever is sent."""
-
-    def __init__(self, quoted: Quote, stored: Mapping[Key, Array]) -> None:
-        super().__init__(quoted)
-        self._stored = stored
-
-    def _noised(self, server: int, step: Step, measured: HardenedNoise, values: Array) -> Array:
-        stored = self._stored.get((server, step.key))
-        if stored is None or stored.shape != values.shape:
-            raise _unhardened(step)
-        return stored
 
 
 def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate, dict[Key, Array]]:
@@ -472,8 +578,12 @@ def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate,
     InputError
         If it does not send just what was quoted; then nothing may be published.
     """
-    listener = _Hardened(quoted)
-    return _as_quoted(data, mechanism, quoted, listener), listener.lattice
+    messages = dict[Key, Array]()
+
+    def drawn_now(key: Key, measured: HardenedNoise, values: Array) -> Array:
+        messages[key] = measured(values)
+        return messages[key]
+    return answered(data, mechanism, quoted, drawn_now), messages
 
 
 def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping[Key, Array]
@@ -496,13 +606,43 @@ def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping
     InputError
         If they are not the messages of this quote.
     """
-    return _as_quoted(standin, mechanism, quoted, _Replayed(quoted, stored))
+    def as_stored(key: Key, measured: HardenedNoise, values: Array) -> Array:
+        message = stored.get(key)
+        if message is None or message.shape != values.shape:
+            raise unhardened(quoted.steps[key[1]])
+        return message
+    return answered(standin, mechanism, quoted, as_stored)
 
 
-def _as_quoted(data: Data, mechanism: Mechanism, quoted: Quote, listener: _Hardened) -> Estimate:
-    estimate = _run(data, mechanism, quoted.inner, listener)
+def answered(data: Data, mechanism: Mechanism, quoted: Quote, answer: Answer) -> Estimate:
+    """Run the mechanism with an answer in the place of each message.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1) of the sizes of the quote.
+    mechanism : Mechanism
+        That of the quote.
+    quoted : Quote
+        Which messages there are.
+    answer : callable
+        Gets the key of a message, its noise and its numbers (size,) in units of that noise, before
+        anything is added; returns what is sent in their place, multiples of the lattice.
+
+    Returns
+    -------
+    Estimate
+        Of which `unprotected` must not be shown.
+
+    Raises
+    ------
+    InputError
+        If it does not send just what was quoted. Whatever `answer` raises ends the run.
+    """
+    listener = _Answered(quoted, answer)
+    estimate = _run(data, mechanism, quoted.inner_budgets, listener)
     if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
-        raise _unhardened(_OTHERWISE)
+        raise unhardened(_OTHERWISE)
     return estimate
 
 

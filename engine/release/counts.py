@@ -93,7 +93,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         followed = any(len(curve.at_risk) for curve in curves)
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
                             limit=_CENSORING * followed)
-    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, (quoted.inner,)),
+    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, quoted.inner_budgets),
                               estimate.warnings, findings=tuple(findings))
     return ReleasedCounts(
         x[:count], {name: row[:count] for name, row in zip(names, rows, strict=True)}, ranges,

@@ -409,7 +409,7 @@ class Ledger:
         with self.log.writing() as log:
             books = Books.of(log.entries)
             state = books.state(receipt.number)
-            if state == "charged":
+            if state in ("charged", "under way"):
                 self._end(log, books, receipt.number, "drawn", messages=log.keep(messages))
             elif state != "drawn":
                 raise _closed()
@@ -424,7 +424,7 @@ class Ledger:
         """
         with self.log.writing() as log:
             books = Books.of(log.entries)
-            if books.state(receipt.number) == "charged":
+            if books.state(receipt.number) in ("charged", "under way"):
                 self._end(log, books, receipt.number, "closed")
 
     def release(self, release_id: str) -> Drawn:
@@ -510,6 +510,9 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
         raise InputError("This release was charged, but nothing was drawn: its process was ended.",
                          field="release", hint="Ask for it once more, with the same settings and "
                          "the same name: it is drawn under the same charge.")
+    if state == "under way":
+        raise InputError("This release is under way with other sites: not all messages have come.",
+                         field="release", hint="“python -m engine site” goes on with it.")
     if state == "closed":
         raise _closed()
     if state != "drawn":

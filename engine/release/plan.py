@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -32,10 +31,12 @@ from engine.core.types import (
     EventData,
     EventFacts,
     PublicFacts,
+    PublicGroup,
     SampleData,
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
+from engine.noise.shares import Shares
 from engine.release import certified
 from engine.release.certified import Key, Quote
 from engine.release.data_content import people_in_order
@@ -90,15 +91,47 @@ class Plan:
         request : mapping
             The same settings for the command line, to be given away with the release.
         """
-        plan = cls(_plain({
-            "version": _VERSION, "name": name, "unit": unit, "request": request,
-            "data": _public_data(source), "mechanism": {"key": mechanism.key,
-                                                        "parameters": mechanism.values()},
-            "asked": {"epsilon": budget.epsilon, "delta": budget.delta}, "versions": versions()}))
-        noise = {"inner": plan.quote.inner.epsilon, "messages": [
-            [server, step, measurement.law, measurement.most, measurement.size]
-            for (server, step), measurement in sorted(plan.quote.messages.items())]}
-        return cls({**plan.plain, "noise": _plain(noise)})
+        return cls._with_noise({
+            "name": name, "unit": unit, "request": request, "data": _public_data(source),
+            "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+            "asked": asdict(budget)})
+
+    @classmethod
+    def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
+                 unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str,
+                 shares: Shares | None = None) -> Plan:
+        """The plan of a release to which several sites contribute, each with its own file.
+
+        Parameters
+        ----------
+        data : Data
+            Of which sizes and facts alone are looked at.
+        mechanism : Mechanism
+            With its settings.
+        budgets : sequence of Budget
+            What the people of each site may spend.
+        name, unit, request
+            As those of `of`.
+        sites : sequence of str
+            Their names.
+        run : str
+            Random, so that two plans are never the same.
+        shares : Shares, optional
+            Who adds the noise, where only sums over all sites are read. The data have all people at
+            one site then, and there is one budget.
+        """
+        asked = [asdict(budget) for budget in budgets]
+        return cls._with_noise({
+            "name": name, "unit": unit, "request": request, "data": public_facts(data),
+            "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+            **({"asked": asked} if shares is None else
+               {"asked": asked[0], "shares": asdict(shares)}),
+            "sites": list(sites), "run": run})
+
+    @classmethod
+    def _with_noise(cls, plain: Mapping[str, Any]) -> Plan:
+        plan = cls(_plain({"version": _VERSION, **plain, "versions": versions()}))
+        return cls({**plan.plain, "noise": _plain(_noise(plan.quote))})
 
     @classmethod
     def read(cls, content: bytes) -> Plan:
@@ -140,7 +173,7 @@ class Plan:
         group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
         records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
                    if isinstance(data, EventData) else
-                   sorted(hashlib.sha256(record).digest() for record in _records(data)))
+                   sorted(hashlib.sha256(record).digest() for record in records_of(data)))
         return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
 
     @property
@@ -150,8 +183,23 @@ class Plan:
 
     @property
     def budget(self) -> Budget:
-        """The budget that was asked for."""
-        return Budget(**self.plain["asked"])
+        """The budget that was asked for, of the site that may spend most where each has its own."""
+        return max(self.budgets, key=lambda budget: budget.epsilon)
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The budget that was asked for, or that of each site."""
+        return _budgets(self.plain["asked"])
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Names of the sites that contribute, each with its own file; else none."""
+        return tuple(self.plain.get("sites", ()))
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Who each message is of, by the number of its server; none where servers have numbers."""
+        return (f"all {len(self.sites)} sites together",) if "shares" in self.plain else self.sites
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -166,7 +214,8 @@ class Plan:
     @property
     def quote(self) -> Quote:
         """What it costs, and how each message is noised."""
-        return _quote(json.dumps({key: self.plain[key] for key in ("data", "mechanism", "asked")}))
+        return _quote(json.dumps({key: self.plain[key] for key in (
+            "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
         """Refuse to read messages that were noised otherwise than this version would.
@@ -176,25 +225,61 @@ class Plan:
         InputError
             If they were.
         """
-        drawn, quoted = self.plain["noise"], self.quote
-        quoted_noise = [(server, step, mine.law, mine.most, mine.size)
-                        for (server, step), mine in sorted(quoted.messages.items())]
-        alike = len(quoted_noise) == len(drawn["messages"]) and math.isclose(
-            drawn["inner"], quoted.inner.epsilon, rel_tol=_ALIKE) and all(
-            mine[:3] + mine[4:] == (*other[:3], other[4]) and math.isclose(
-                mine[3], other[3], rel_tol=_ALIKE)
-            for mine, other in zip(quoted_noise, drawn["messages"], strict=True))
-        if not alike:
+        if not self.has_noise(self.plain["noise"]):
             raise InputError(f"This release was drawn by version "
                              f"{self.plain['versions']['privacy_curves']} of this program, and "
                              "this one makes other numbers of it.", field="release",
                              hint="Use that version to make it again.")
 
+    def has_noise(self, stated: Any) -> bool:
+        """Whether noise is stated as it follows from this plan, but for rounding.
+
+        Parameters
+        ----------
+        stated : object
+            What stands under "noise" in a plan that was read.
+        """
+        return _are_alike(stated, _plain(_noise(self.quote)))
+
+
+def _budgets(asked: Any) -> tuple[Budget, ...]:
+    return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
+
+
+def _noise(quoted: Quote) -> dict[str, Any]:
+    """How messages are noised, so that whoever reads them can tell whether they would be alike."""
+    return {"inner": [budget.epsilon for budget in quoted.inner_budgets] if quoted.sites else
+            quoted.inner.epsilon, "messages": [
+                [server, step, measurement.law, measurement.most, measurement.size]
+                for (server, step), measurement in sorted(quoted.messages.items())]}
+
+
+def _are_alike(drawn: Any, quoted: Mapping[str, Any]) -> bool:
+    """Whether two ways of noise differ by rounding alone, in their sizes."""
+    try:
+        return _differ_by_rounding(drawn, quoted)
+    except (TypeError, ValueError, LookupError):  # no noise is stated at all
+        return False
+
+
+def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> bool:
+    theirs, ours = drawn["messages"], quoted["messages"]
+    inner = [np.atleast_1d(noise["inner"]) for noise in (drawn, quoted)]
+    sizes = [np.array([message[3] for message in messages]) for messages in (theirs, ours)]
+    return ([message[:3] + message[4:] for message in theirs]
+            == [message[:3] + message[4:] for message in ours]
+            and inner[0].shape == inner[1].shape
+            and all(np.allclose(one, other, rtol=_ALIKE, atol=0) for one, other in (inner, sizes)))
+
 
 @lru_cache(maxsize=8)
 def _quote(public: str) -> Quote:
     plan = Plan(json.loads(public))
-    return certified.quote(plan.standin, plan.mechanism, plan.budget)
+    if isinstance(plan.plain["asked"], list):
+        return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
+    shares = plan.plain.get("shares")
+    return certified.quote(plan.standin, plan.mechanism, plan.budget,
+                           None if shares is None else Shares(**shares))
 
 
 def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
@@ -206,7 +291,7 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 
 @lru_cache(maxsize=8)
 def _standin(public: str) -> Data:
-    return stand_in(_data_of(json.loads(public)))
+    return stand_in(data_of(json.loads(public)))
 
 
 def versions() -> dict[str, str]:
@@ -260,17 +345,41 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
-    data = certified.drawn(source)
+    return public_facts(certified.drawn(source))
+
+
+def public_facts(data: Data) -> dict[str, Any]:
+    """What is stated of data, and how many people each site has, as plain values.
+
+    Parameters
+    ----------
+    data : Data
+        Of which sizes and facts alone are looked at.
+    """
     if isinstance(data, EventData):
-        return {"facts": asdict(data.facts), "is_of_events": True,
+        return {"facts": _plain_facts(data.facts), "is_of_events": True,
                 "people_per_site": list(data.sizes.n_curves_per_server)}
-    return {"facts": asdict(data.facts), "is_of_curves": isinstance(data, CurveData),
+    return {"facts": _plain_facts(data.facts), "is_of_curves": isinstance(data, CurveData),
             "people_per_site": list(data.sizes.n_curves_per_server),
             "has_response": isinstance(data, SampleData) and data.y is not None}
 
 
-def _data_of(plain: Mapping[str, Any]) -> Data:
-    """Data with these public facts."""
+def _plain_facts(facts: PublicFacts) -> dict[str, Any]:
+    """Stated facts; a group only where there is one, so that earlier plans stay as they were."""
+    plain = asdict(facts)
+    if facts.group is None:
+        del plain["group"]
+    return plain
+
+
+def data_of(plain: Mapping[str, Any]) -> Data:
+    """Data with these public facts, and no number of anybody where they were stated.
+
+    Parameters
+    ----------
+    plain : mapping
+        From `public_facts`, or a source of public data.
+    """
     if "source" in plain:
         return certified.drawn(sources.build(plain["source"], plain["parameters"]))
     if plain.get("is_of_events"):
@@ -303,15 +412,32 @@ def _facts(plain: Mapping[str, Any]) -> PublicFacts:
                               for key, value in plain["design"].items()}
     design = Design(**stated)
     covariates = tuple(Covariate(**covariate) for covariate in plain["covariates"])
-    return PublicFacts(**{**plain, "design": design, "covariates": covariates})
+    return PublicFacts(**{**plain, "design": design, "covariates": covariates,
+                          "group": _group(plain.get("group"))})
 
 
-def _records(data: CurveData | SampleData) -> list[bytes]:
-    """Each record of one data set as bytes, with its site."""
+def _group(plain: Mapping[str, Any] | None) -> PublicGroup | None:
+    return None if plain is None else PublicGroup(plain["set"], plain["name"],
+                                                  tuple(plain["others"]))
+
+
+def records_of(data: Data) -> list[bytes]:
+    """Each record of one data set as bytes, with its site.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1), in any order.
+    """
     servers = data.server.astype("<i8")
     if isinstance(data, SampleData):
         table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
         return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
+    if isinstance(data, EventData):
+        columns = [data.time[0], data.status[0].astype("<f8"),
+                   *([] if data.group is None else [data.group[0].astype("<f8")])]
+        return [site.tobytes() + row.tobytes()
+                for site, row in zip(servers, np.column_stack(columns), strict=True)]
     ends = np.cumsum(data.counts)
     records = []
     for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):

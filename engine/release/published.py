@@ -25,6 +25,7 @@ from engine.core.tasks import DENSITY, ROC, Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
+    CurveData,
     Data,
     Estimate,
     EventData,
@@ -36,6 +37,7 @@ from engine.core.types import (
 from engine.language.grammar import of
 from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
 from engine.privacy import risk
@@ -48,6 +50,7 @@ from engine.release.certified import Key, Quote
 from engine.release.counts import released_counts
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger, Receipt
+from engine.release.percentiles import ReleasedPercentiles, released_percentiles
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
@@ -98,6 +101,8 @@ class Published:
         The noised counts that all follows from, where counts are released; else empty.
     at_risk : mapping of str to sequence
         Numbers at risk by time, where people are followed; else empty.
+    percentiles : ReleasedPercentiles or None
+        Where the released functions are percentile curves.
     """
 
     name: str
@@ -118,6 +123,7 @@ class Published:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    percentiles: ReleasedPercentiles | None = None
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -310,11 +316,16 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     names = estimate.functions or (value,)
     table: dict[str, list[Any]] = {}
     at_risk: dict[str, list[Any]] = {}
+    percentiles = None
     if isinstance(data, EventData):
         counts = released_counts(estimate, mechanism, data, quoted, x)
         x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
                                            counts.uncertainty)
         table, at_risk = counts.table, counts.at_risk
+    elif isinstance(mechanism, PercentileCurves) and isinstance(data, CurveData):
+        percentiles = released_percentiles(estimate, mechanism, data, quoted, x)
+        columns, ranges, uncertainty = (percentiles.columns, percentiles.ranges,
+                                        percentiles.uncertainty)
     else:
         columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names,
                                                  scale)
@@ -323,8 +334,8 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        at_risk=at_risk,
-        card=_card(plan, receipt, estimate, uncertainty))
+        at_risk=at_risk, percentiles=percentiles,
+        card=_card(plan, receipt, estimate, uncertainty) | _in_ranges(percentiles, data.facts))
 
 
 def usual_total(n: int) -> Budget:
@@ -413,7 +424,7 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
     warnings = getattr(estimate, "warnings", ())
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
+        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), tuple(warnings), moved,
         0.0 if band is None else band.half_width / facts.value_half_width)
 
 
@@ -459,12 +470,28 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     'one person’s whole curve'
     """
     facts = source.facts
+    is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
+        isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
+    if is_by_curve and isinstance(source, Upload) and (
+            source.curves.n_people < source.curves.n_curves):
+        return f"one curve of the file; some {facts.people} have several and are protected less"
+    return unit_of_person(facts, mechanism)
+
+
+def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
+    """What is protected where nobody has several curves.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for one person.
+    mechanism : Mechanism
+        With its settings.
+    """
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one observation (weaker than all observations of one {facts.person})"
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
-        return f"one curve of the file; some {facts.people} have several and are protected less"
     return f"one {of(facts.person)} whole curve"
 
 
@@ -490,14 +517,14 @@ def _card(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncerta
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted),
+        **_guarantee(quoted, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
                    "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data),
+        **stated.card_entries(data), **_relied_on(quoted),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
@@ -515,8 +542,20 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
     return {"answers": answers_card.written(curve)}
 
 
-def _guarantee(quoted: Quote) -> dict[str, Any]:
-    """The guarantee, what it says of an attacker, and how it follows from the messages."""
+def _in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> dict[str, Any]:
+    """The time in stated ranges; nothing where none is stated."""
+    if percentiles is None or not percentiles.limits:
+        return {}
+    table = percentiles.table(facts.value_unit)
+    return {"time_in_range": [dict(zip(table, row, strict=True))
+                              for row in zip(*table.values(), strict=True)]}
+
+
+def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
+    """The guarantee, what it says of an attacker, and how it follows from the messages.
+
+    Sites have names where each keeps its own file, else numbers.
+    """
     return {
         "guarantee": _plain(quoted.certified),
         "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
@@ -526,9 +565,21 @@ def _guarantee(quoted: Quote) -> dict[str, Any]:
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "rho": quoted.rho,
-            "messages": [_message(server, quoted.steps[key], measurement)
+            "messages": [_message(_sender(server, sites), quoted.steps[key], measurement)
                          for (server, key), measurement in quoted.messages.items()]},
     }
+
+
+def _relied_on(quoted: Quote) -> dict[str, Any]:
+    """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
+    shares = quoted.shares
+    if shares is None:
+        return {}
+    return {"trust": words.relied_on(shares), "relied_on": {
+        "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
+        "sites": shares.sites, "honest_at_least": shares.honest,
+        "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
+                         "sites, whatever they send"}}
 
 
 def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
@@ -553,6 +604,10 @@ def _plain(budget: Budget) -> dict[str, float]:
 def _method(quoted: Quote) -> str:
     if quoted.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
+    if quoted.shares is not None:
+        return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
+                "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
+                "that of the Gaussian privacy curve at a slightly smaller δ")
     if quoted.certified.epsilon < quoted.by_rho.epsilon:
         return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
                 "is that of the Gaussian privacy curve at the stated δ")
@@ -560,8 +615,14 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
-    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
+def _sender(server: int, sites: Sequence[str]) -> str:
+    if server == CENTRE:
+        return "centre"
+    return sites[server] if sites else f"site {server + 1}"
+
+
+def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
+    return {"from": sender, "what": step.label,
             "numbers": measurement.size, "noise": _NOISE[measurement.law],
             "lattice": f"2^-{measurement.bits}",
             "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}

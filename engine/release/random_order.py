@@ -40,7 +40,19 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
         anew; sites keep their sizes. For records that are rows.
     """
     server = np.zeros_like(data.server) if across_sites else data.server
-    order = _random_order(server)
+    return in_order(data, _random_order(server))
+
+
+def in_order(data: Data, order: NDArray[np.int64]) -> Data:
+    """The same records of one data set in another order; places keep their sites.
+
+    Parameters
+    ----------
+    data : Data
+        One data set (n_repeats = 1).
+    order : (n,)
+        Which record comes first, second, ….
+    """
     if isinstance(data, SampleData):
         return replace(data, x=data.x[:, order], y=None if data.y is None else data.y[:, order])
     return data.in_order(order) if isinstance(data, EventData) else _curves(data, order)

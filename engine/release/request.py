@@ -21,6 +21,11 @@ of repeats and draws are not looked at, and the budget is that of "budgets". For
 has "features" in place of "columns":
 {"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
 
+Groups of curves are published one by one, where everybody may know who is in which: "data" names
+their column and their texts, "columns": {…, "group": "sex"}, "groups": ["girls", "boys"], and
+"name" is needed. All are published in turn, or one with "group": "girls". Nobody may be in two, so
+that budgets of groups do not add; whoever is in none of them is left out.
+
 For noised counts (survival, incidence, distribution, ROC) it says what the texts of a column mean:
 {"file": …, "columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
  "events": ["relapse", "death"], "groups": ["A", "B"], "group_sizes": [120, 118],
@@ -42,9 +47,10 @@ from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
-from engine.core.types import Budget, Data, PublicFacts
+from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.mechanisms import Mechanism, parsing
 from engine.numerics.counts.cells import Counted
+from engine.release import groups
 from engine.sources import Source
 from engine.uploads.conversions import Dates
 from engine.uploads.curves import Upload, read_curves
@@ -71,9 +77,9 @@ _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "peopl
 _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
-_ROLES = ("id", "time", "value", "server", "covariates")
+_ROLES = ("id", "time", "value", "server", "covariates", "group")
 _OF_EVENTS = ("time", "start", "status", "group", "id", "server")
-_EVENT_KEYS = ("file", "columns", "events", "groups", "group_sizes", "edges", "day_first",
+_EVENT_KEYS = ("columns", "events", "groups", "group_sizes", "edges", "day_first",
                "facts")
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
@@ -104,7 +110,7 @@ class Request:
 
 
 def from_json(text: str, folder: Path) -> Request:
-    """Read a request; file names in it are relative to `folder`.
+    """Read a request for one release; file names in it are relative to `folder`.
 
     Parameters
     ----------
@@ -112,6 +118,38 @@ def from_json(text: str, folder: Path) -> Request:
         JSON, as the module describes it.
     folder : Path
         That of the request.
+
+    Returns
+    -------
+    Request
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range, or what is wrong with the file; or
+        if it asks for several releases.
+    """
+    requests = all_from_json(text, folder)
+    if len(requests) > 1:
+        raise InputError("This asks for a release of each group.", field="group",
+                         hint='Name one of them as "group".')
+    return requests[0]
+
+
+def all_from_json(text: str, folder: Path) -> tuple[Request, ...]:
+    """Read a request for one release, or for one of each of several groups.
+
+    Parameters
+    ----------
+    text : str
+        JSON, as the module describes it.
+    folder : Path
+        That of the request.
+
+    Returns
+    -------
+    tuple of Request
+        Several where "groups" are stated and none of them is named.
 
     Raises
     ------
@@ -125,15 +163,21 @@ def from_json(text: str, folder: Path) -> Request:
         raise InputError("“name” must be text.", field="name")
     if "data" not in plain:
         source, mechanism, budgets = parsing.parsed(plain)
-        return Request(source, mechanism, _single_budget(budgets), name)
+        return (Request(source, mechanism, _single_budget(budgets), name),)
     if "axes" in plain:
         raise InputError("One release has one budget; it has no “axes”.", field="axes",
                          hint="Leave them out, or state a budget in “budgets”.")
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
-    mechanism = parsing.mechanism_of(plain)
-    return Request(_uploaded(plain["data"], mechanism, folder), mechanism,
-                   _single_budget(parsing.budgets_of(plain, 1)), name)
+    mechanism, budget = parsing.mechanism_of(plain), _single_budget(parsing.budgets_of(plain, 1))
+    source = _uploaded(plain["data"], mechanism, folder)
+    if not isinstance(source, Upload):
+        return (Request(source, mechanism, budget, name),)
+    stated, names = groups.in_request(plain["data"], name)
+    if stated is None:
+        return (Request(source, mechanism, budget, name),)
+    return tuple(Request(stated.people(source, group), mechanism, budget,
+                         stated.release_name(group)) for group in names)
 
 
 def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
@@ -179,20 +223,43 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
         return None
     roles = ("id", "server") if layout.data == DataType.RECORDS else _ROLES
     columns = {name: value for name in roles if (value := getattr(layout, name))}
-    listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
-              for c in facts.covariates]
-    words = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
-             getattr(_UNSTATED, name)}
+    if facts.group is None:
+        columns.pop("group", None)
     if isinstance(source, UploadRows):
-        return {"data": {"file": own_file.name, "features": listed, "columns": columns,
-                         "facts": {**words, "origin": facts.origin}}}
-    ends = {name: getattr(facts, name) for name in _ENDS}
-    return {"data": {"file": own_file.name, "columns": columns, "several": own_file.several,
-                     "facts": {
-                         **ends, **words, "origin": facts.origin, "periodic": facts.periodic,
-                         "design": StatedDesign.of(facts).to_plain(),
-                         "observations_per_curve": facts.observations_per_curve,
-                         "symmetric": facts.symmetric, "covariates": listed}}}
+        return {"data": {"file": own_file.name, "features": _listed_covariates(facts),
+                         "columns": columns,
+                         "facts": {**_words_of(facts), "origin": facts.origin}}}
+    group = facts.group
+    named = {} if group is None else {"name": group.set}
+    stated = {} if group is None else {"groups": [group.name, *group.others], "group": group.name}
+    return {**named, "data": {"file": own_file.name, "columns": columns,
+                              "several": own_file.several, **stated,
+                              "facts": facts_to_plain(facts)}}
+
+
+def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
+    """What is stated of curves, as `stated_facts` reads it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of curves.
+    """
+    return {**{name: getattr(facts, name) for name in _ENDS}, **_words_of(facts),
+            "origin": facts.origin, "periodic": facts.periodic,
+            "design": StatedDesign.of(facts).to_plain(),
+            "observations_per_curve": facts.observations_per_curve,
+            "symmetric": facts.symmetric, "covariates": _listed_covariates(facts)}
+
+
+def _words_of(facts: PublicFacts) -> dict[str, Any]:
+    return {name: value for name in _WORDS if (value := getattr(facts, name)) !=
+            getattr(_UNSTATED, name)}
+
+
+def _listed_covariates(facts: PublicFacts) -> list[dict[str, Any]]:
+    return [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
+            for c in facts.covariates]
 
 
 def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:
@@ -215,48 +282,117 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 
 
 def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
-    """Curves, people with times or records, as the method takes them, with stated facts."""
+    """A file that a request names, with the facts that it states."""
+    keys = keys_of(mechanism)
+    of_groups = groups.KEYS if "several" in keys else ()
+    stated = checked_object(data, "data", ("file", *keys, *of_groups))
+    table = read_file(bytes_of(_beside(folder, stated.get("file")), MOST_BYTES))
+    return uploaded(table, stated, mechanism)
+
+
+def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """What can be said of data for this method, besides their file.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Curves, people with times or records, as the method takes them.
+    """
     if mechanism.main_task.data is DataType.EVENTS:
-        return _events(data, folder, counted_for(mechanism.main_task.key))
-    is_density = mechanism.main_task is DENSITY
-    keys = ("file", "features", "columns", "facts") if is_density else (
-        "file", "columns", "several", "facts")
-    data = checked_object(data, "data", keys)
-    table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
-    columns = _columns(data.get("columns", {}))
+        return _EVENT_KEYS
+    return ("features", "columns", "facts") if mechanism.main_task is DENSITY else (
+        "columns", "several", "facts")
+
+
+def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
+             facts: PublicFacts | None = None) -> Source[Data]:
+    """Curves, people with times or records of a table, as the method takes them.
+
+    Parameters
+    ----------
+    table : Table
+        That was read.
+    data : mapping
+        How its columns are read, and what is stated of them; keys as `keys_of` lists.
+    mechanism : Mechanism
+    facts : PublicFacts, optional
+        Facts that hold in place of those in `data`.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read so, or a fact is missing.
+    """
+    if mechanism.main_task.data is DataType.EVENTS:
+        columns = _event_columns(data, mechanism)
+        stated = facts if isinstance(facts, EventFacts) else _event_facts(data, columns)
+        return UploadEvents(events=read_events(table, columns), declared=stated)
+    named = _columns(data.get("columns", {}))
+    if mechanism.main_task is DENSITY:
+        if "group" in named:
+            raise InputError("Densities of groups are not published.", field="group",
+                             hint="Make a file of each group.")
+        return _records(table, _features(data, "features"), named, data, facts)
+    layout = suggest_layout(table, named)
+    curves = read_curves(table, layout, data.get("several"))
+    return Upload(curves=curves, declared=facts or _curve_facts(data, layout))
+
+
+def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
+    """What is stated of data, before any file is looked at.
+
+    Parameters
+    ----------
+    data : mapping
+        Keys as `keys_of` lists.
+    mechanism : Mechanism
+
+    Raises
+    ------
+    InputError
+        If a fact is missing or makes no sense.
+    """
+    checked_object(data, "data", keys_of(mechanism))
+    if mechanism.main_task.data is DataType.EVENTS:
+        return _event_facts(data, _event_columns(data, mechanism))
+    if "group" in _columns(data.get("columns", {})):
+        raise InputError("Everybody in the files is published together; a column of groups is not "
+                         "read.", field="group", hint="Make a plan for each group.")
+    if mechanism.main_task is DENSITY:
+        return _record_facts(_features(data, "features"), data)
+    return _curve_facts(data)
+
+
+def _curve_facts(data: Mapping[str, Any], layout: Layout | None = None) -> PublicFacts:
     facts = checked_object(data.get("facts", {}), "facts", _FACTS)
-    if is_density:
-        return _records(table, _features(data, "features"), columns, facts)
-    layout = suggest_layout(table, columns)
-    curves = read_curves(table, layout, data.get("several", "keep"))
     words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
     low, high, first, last = (_number(facts, name) for name in _ENDS)
-    declared = declare(
+    return declare(
         low, high, first, last, str(facts.get("origin", "")), _features(facts, "covariates"),
         periodic=facts.get("periodic") is True, design=_design(facts, layout),
         observations=_number(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, **words)
-    return Upload(curves=curves, declared=declared)
 
 
-def _events(data: Any, folder: Path, kind: Counted) -> UploadEvents:
-    """People with one time each, from a file with what its texts mean."""
-    data = checked_object(data, "data", _EVENT_KEYS)
-    table = read_file(bytes_of(_beside(folder, data.get("file")), MOST_BYTES))
+def _event_columns(data: Mapping[str, Any], mechanism: Mechanism) -> EventColumns:
+    """Which columns hold people with one time each, and what their texts mean."""
     stated = checked_object(data.get("columns", {}), "columns", _OF_EVENTS)
     if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
         raise InputError("“columns” must name the column of times.", field="columns",
                          hint='For example {"time": "days", "status": "end"}.')
     texts: dict[str, Any] = {name: _listed(data, name, str) for name in ("events", "groups")}
-    columns = EventColumns(**stated, **texts, counted=kind, dates=_dates(data))
+    return EventColumns(**stated, **texts, counted=counted_for(mechanism.main_task.key),
+                        dates=_dates(data))
+
+
+def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:
     facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
     words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
     low = _number(facts, "time_low")
-    declared = declare_events(0.0 if low is None and kind is Counted.OUTCOMES else low,
-                              _number(facts, "time_high"), str(facts.get("origin", "")), columns,
-                              _listed(data, "edges", (int, float)),
-                              _listed(data, "group_sizes", int), **words)
-    return UploadEvents(events=read_events(table, columns), declared=declared)
+    return declare_events(0.0 if low is None and columns.counted is Counted.OUTCOMES else low,
+                          _number(facts, "time_high"), str(facts.get("origin", "")), columns,
+                          _listed(data, "edges", (int, float)),
+                          _listed(data, "group_sizes", int), **words)
 
 
 def _dates(data: Mapping[str, Any]) -> Dates:
@@ -299,10 +435,13 @@ def _beside(folder: Path, name: Any) -> Path:
     return folder / name
 
 
-def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
+def _design(facts: Mapping[str, Any], layout: Layout | None) -> StatedDesign:
     """The stated design; the times of a header only where the request says that they are public."""
     stated = dict(checked_object(facts.get("design", {}), "design", _DESIGN))
     if stated.get("times") == "header":
+        if layout is None:
+            raise InputError("Every site reads its own file, so common times must be listed.",
+                             field="times", hint="For example [2, 6, 10, 14].")
         stated["times"] = [time for _, time in layout.times]
     for name in ("times", "heights"):
         if not isinstance(stated.get(name, []), list):
@@ -314,13 +453,18 @@ def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
 
 
 def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
-             facts: Mapping[str, Any]) -> UploadRows:
+             data: Mapping[str, Any], facts: PublicFacts | None) -> UploadRows:
     stated = [feature._replace(name=table.find(feature.name)) for feature in features]
     layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
                     covariates=tuple(feature.name for feature in stated))
+    return UploadRows(rows=read_rows(table, layout),
+                      declared=facts or _record_facts(stated, data))
+
+
+def _record_facts(features: list[StatedCovariate], data: Mapping[str, Any]) -> PublicFacts:
+    facts = checked_object(data.get("facts", {}), "facts", _FACTS)
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
-    declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
-    return UploadRows(rows=read_rows(table, layout), declared=declared)
+    return declare_rows(DENSITY.key, features, str(facts.get("origin", "")), **words)
 
 
 def _features(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:

@@ -12,14 +12,14 @@ the last entries leaves the others sealed: both are noticed by the witness.
 Witness
 -------
 A second file, of plain text, gets one line for everything that is final (`FINAL`): a charge, a
-release that was drawn, a repair (see `engine.release.witness`). Put it where the ledger's own
-backups and accidents do not reach it, best on a medium that can only be appended to. The log must
-contain every line of the witness, and come to no less than any of them says was spent: a log that
-was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses. The other
-way round, a line that the witness lacks is added to it before anything else is written, because a
-process can be killed between the two files. So there is never more than one, and a witness that
-lacks more was deleted, cut or exchanged: then, too, nothing is read or spent until it is put back
-or repaired.
+message or a release that was drawn, a repair (see `engine.release.witness`). Put it where the
+ledger's own backups and accidents do not reach it, best on a medium that can only be appended to.
+The log must contain every line of the witness, and come to no less than any of them says was spent:
+a log that was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses.
+The other way round, a line that the witness lacks is added to it before anything else is written,
+because a process can be killed between the two files. So there is never more than one, and a
+witness that lacks more was deleted, cut or exchanged: then, too, nothing is read or spent until it
+is put back or repaired.
 
 Readers look at the witness first, at the log after it, and at the witness again, so that a line in
 between is no alarm. Whoever can undo both files at once, to the same moment or to nothing, undoes
@@ -46,7 +46,7 @@ from engine.release import ledger_file, witness
 from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
 from engine.release.witness import Spent, Witness
 
-FINAL = ("release", "drawn", "closed", "repair")  # kinds of entries that the witness lists
+FINAL = ("release", "part", "drawn", "closed", "repair")  # kinds of entries that the witness lists
 _MOST = 10**18  # billionths of ε
 
 
@@ -497,6 +497,7 @@ _FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "release": _is_release,
     "finished": lambda e: _is_whole(e["release"]),
     "drawn": _is_end, "closed": _is_end,
+    "part": lambda e: _is_end(e) and _is_whole(e["position"]) and bool(e["messages"]),
     "lost": lambda e: isinstance(e["label"], str) and _is_cost([e["epsilon"], e["delta"]]),
     "unknown": lambda e: isinstance(e["label"], str),
     "repair": lambda e: (_are_texts([e["at"], e["label"], e["id"]]) and _is_cost(e["spent"])

@@ -11,11 +11,12 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, percent, small, whole, with_unit
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
+from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
 from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
-from engine.release.uncertainty import STAIRCASE, Uncertainty
+from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
 
 TITLE = "Publish with differential privacy"
@@ -170,6 +171,7 @@ def became(entry: Entry) -> str:
     """
     return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
                        "is drawn under this charge",
+            "under way": "charged, under way with other sites",
             "unfinished": "charged, not finished", "closed": "charged, lost",
             "lost": "charged by a repair"}.get(entry.state, "")
 
@@ -331,7 +333,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     if band is None:
         return findings
     time = facts.time_name.lower()
-    low, high = (number(end, 4) for end in band.covered)
+    low, high = (f"{end:.4g}".replace("-", "−") for end in band.covered)
     span = with_unit(f"from {low} to {high}", facts.time_unit)
     if band.kind == STAIRCASE:
         return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
@@ -339,19 +341,38 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
                 "together. It counts privacy noise and sampling variability"
                 + band.limit * bool(band.limit) + ".",
                 *findings, "Everything follows from the noised counts in counts.csv."]
+    if band.has_bars:
+        return [*_bars_explained(band, facts, span), *findings]
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
-    means = {"simultaneous": f"{_level(uncertainty)} of such bands contain the true function at "
-                             f"all times {span} together",
-             "pointwise": f"at any one {time if ' ' not in time else 'place'} {span}, "
-                          f"{_level(uncertainty)} of such bands contain the true function there; "
-                          "all of it is inside less often"}[band.kind]
-    return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; {means}.",
+    return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; "
+            f"{_meaning(band, time, span)}.",
             "The band counts privacy noise and sampling variability. It does not count "
             f"{basis}: finer details are smoothed away.",
             *[band.limit] * bool(band.limit),
             f"Dashed: outside the range {span} the band is not meant to hold, because steep starts "
             "and ends are smoothed away."]
+
+
+def _meaning(band: ReleasedBand, time: str, span: str) -> str:
+    """How often a band contains what it is about."""
+    level = percent(band.level)
+    if band.kind == "simultaneous":
+        return f"{level} of such bands contain the true function at all times {span} together"
+    return (f"at any one {time if ' ' not in time else 'place'} {span}, {level} of such bands "
+            "contain the true function there; all of it is inside less often")
+
+
+def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:
+    """What shades and bars of percentile curves mean."""
+    meant = _meaning(band, facts.time_name.lower(), span).replace("function", "curve")
+    ends = [] if band.covered == (facts.time_low, facts.time_high) else [
+        f"Outside the range {span} bands are not meant to hold, because steep starts and ends are "
+        "smoothed away."]
+    return [f"Shaded: the ranges between pairs of percentile curves; every {facts.person} counts "
+            "the same, however many observations there are.",
+            f"Bars: {percent(band.level)} {band.kind} confidence band of each curve; {meant}.",
+            band.limit, *ends]
 
 
 def _level(uncertainty: Uncertainty) -> str:
@@ -413,3 +434,18 @@ def same_or_others(facts: PublicFacts) -> dict[bool, str]:
     """
     return {True: f"The same {escape(facts.people)}: charge their total",
             False: f"Other {escape(facts.people)}: nobody is in both"}
+
+
+def relied_on(shares: Shares) -> str:
+    """Who must be relied on where sites add noise in shares.
+
+    Parameters
+    ----------
+    shares : Shares
+        How many sites, and how many of them are relied on.
+    """
+    other = shares.sites - shares.honest
+    return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
+            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, and no "
+            f"longer if {other + 1} sites work together with it or leave out their noise. If a "
+            "site drops out, nothing is released.")

@@ -34,7 +34,9 @@ def card_entries(data: Data) -> dict[str, Any]:
         public["observations_per_person"] = facts.observations_per_curve
     else:
         public["observations"] = sizes.n_observations
-    return {"public": public, "trust": words.trust(sizes), "stated": {
+    group = {} if facts.group is None else {"group": {
+        "of": facts.group.set, "name": facts.group.name, "others": list(facts.group.others)}}
+    return {"public": public, "trust": words.trust(sizes), **group, "stated": {
         "design": StatedDesign.of(facts).to_plain(), "symmetric": facts.symmetric}}
 
 
@@ -53,6 +55,8 @@ def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
         observed = (words.design(facts), words.observations(facts))
         rows["Observation times"] = "; ".join(filter(None, observed))
         rows["People"] = words.spread(facts)
+        if facts.group is not None:
+            rows["Group"] = words.group(facts.group)
     return {name: capital(text) for name, text in rows.items()}
 
 
@@ -71,5 +75,6 @@ def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]
     if not is_curves:
         return [f"{capital(words.trust(sizes, 'record'))}."]
     stated = "; ".join(filter(None, (words.design(facts), words.observations(facts),
-                                     f"people {words.spread(facts)}")))
+                                     f"people {words.spread(facts)}",
+                                     words.group(facts.group) if facts.group else "")))
     return [f"{capital(words.trust(sizes))}.", f"Stated: {stated}."]

@@ -37,6 +37,9 @@ class ReleasedBand:
         The share of such bands that contain the true curve.
     limit : str
         What it relies on that the release cannot show; empty if nothing.
+    has_bars : bool
+        Whether it is drawn as bars at some places, because the shades of the picture are ranges of
+        observations.
     """
 
     kind: str
@@ -45,6 +48,7 @@ class ReleasedBand:
     half_width: float
     level: float = LEVEL
     limit: str = ""
+    has_bars: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,11 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     limit : str
         What the band relies on that the release cannot show.
     """
-    if estimate.band is None or not ranges:
+    if not estimate.band_kind or not ranges:
         return None
     inside = covered_places(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
-    return ReleasedBand(estimate.band.kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
+    return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit)
 
 

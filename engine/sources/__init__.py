@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.registry import Parameterised, Registry
@@ -15,6 +16,7 @@ from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
 
 sources = Registry("engine.sources", "source")
 D = TypeVar("D", bound=Data, covariant=True)
+_NO_GROUPS = "These data have no groups.", "Choose data whose people are in groups."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +143,52 @@ class Source(Parameterised, Generic[D]):
         """
         raise InputError("The sites of these curves cannot be changed.", field="source",
                          hint="Choose simulated curves.")
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups that people are in by a public fact; empty where there are none."""
+        return ()
+
+    def of_group(self, name: str) -> Source[D]:
+        """The people of one group, as a data set of their own.
+
+        Who is in which group, and how many are, is public, and nobody is in two.
+
+        Parameters
+        ----------
+        name : str
+            One of `group_names`.
+
+        Returns
+        -------
+        Source
+
+        Raises
+        ------
+        InputError
+            If there is no such group.
+        """
+        raise InputError(_NO_GROUPS[0], field="source", hint=_NO_GROUPS[1])
+
+    def groups_drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The group of everybody in the data set that ``draw(1, rng)`` gives.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            As it was before those data were drawn.
+
+        Returns
+        -------
+        (n,)
+            Places among `group_names`; −1 for those in none.
+
+        Raises
+        ------
+        InputError
+            If there are no groups.
+        """
+        raise InputError(_NO_GROUPS[0], field="source", hint=_NO_GROUPS[1])
 
     @staticmethod
     def _only_once(n_repeats: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from engine.core.registry import param
-from engine.core.tasks import MEAN_FUNCTION
+from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
 from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts
 from engine.sources import Source, check_sites, sources
 
@@ -42,7 +42,7 @@ class BundledCurves(Source[CurveData]):
     observations.
     """
 
-    tasks = frozenset({MEAN_FUNCTION.key})
+    tasks = frozenset({MEAN_FUNCTION.key, PERCENTILE_CURVES.key})
     is_random = False
     file: ClassVar[str]
     stated: ClassVar[PublicFacts]

@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.types import Array, PublicFacts, Truth
+from engine.core.types import Array, PublicFacts, PublicGroup, Truth
 from engine.numerics.clipped_means import cut_off
 from engine.sources import sources
 from engine.sources.human_curves import HumanCurves
@@ -36,6 +38,7 @@ class _Sex(NamedTuple):
 
 _GIRLS, _BOYS = _Sex(163.3, 0.929, 12.0, 1.2), _Sex(176.8, 0.925, 14.0, 1.3)
 _TAKING_PART = {"both": (_GIRLS, _BOYS), "girls": (_GIRLS,), "boys": (_BOYS,)}
+_GROUPS = ("girls", "boys")
 _TIMINGS, _TEMPOS = 60, 24  # Gauss–Hermite nodes
 
 
@@ -91,12 +94,30 @@ class GrowthCurves(HumanCurves):
 
     @property
     def facts(self) -> PublicFacts:
-        return replace(_FACTS, design=self.design, symmetric=True, credit=self.credit)
+        others = tuple(name for name in _GROUPS if name != self.children)
+        group = None if self.children == "both" else PublicGroup(
+            _FACTS.name, self.children, others)
+        return replace(_FACTS, design=self.design, symmetric=True, credit=self.credit, group=group)
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        return _GROUPS if self.children == "both" else ()
+
+    def of_group(self, name: str) -> GrowthCurves:
+        """Girls or boys alone, half of the children; see `Source.of_group`."""
+        if name not in self.group_names:
+            raise InputError("There is no such group.", field="group",
+                             hint=f"One of: {', '.join(_GROUPS)}.")
+        return self._shared_out(_GROUPS.index(name), len(_GROUPS), children=name)
 
     @property
     def truth(self) -> Truth:
         return _truth(self.children, self.height_sd, self.timing_sd, self.tempo_spread,
                       self.error_sd)
+
+    def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Girls or boys; see `SitedCurves.groups_at`."""
+        return rng.integers(len(_TAKING_PART[self.children]), size=people)
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Heights of new children in cm; see `SitedCurves.values_at`.
@@ -104,7 +125,7 @@ class GrowthCurves(HumanCurves):
         Children and errors each come from one block of draws.
         """
         sexes = np.array(_TAKING_PART[self.children])
-        means = sexes[rng.integers(len(sexes), size=len(times))].T[..., None]
+        means = sexes[self.groups_at(len(times), rng)].T[..., None]
         height, timing, tempo = rng.standard_normal((3, len(times), 1))
         shares = share_of_final(
             _FACTS.from_unit_time(times), means[1], means[2] + self.timing_sd * timing,

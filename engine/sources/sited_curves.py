@@ -138,6 +138,22 @@ class SitedCurves(Source[CurveData]):
                           site_sizes=", ".join(map(str, people)),
                           site_readings=", ".join(map(str, readings)))
 
+    def _shared_out(self, place: int, groups: int, **changes: Any) -> Self:
+        """The recipe of one of several equally large groups; the first get what is left over.
+
+        Parameters
+        ----------
+        place : int
+            Of the group, from 0.
+        groups : int
+            How many there are.
+        **changes
+            What else is different in it.
+        """
+        people = [dealt(size, groups)[place] for size in self._people]
+        several = ", ".join(map(str, people)) if len(people) > 1 else None
+        return self._with(n_curves=sum(people), site_sizes=several, **changes)
+
     def _with(self, **changes: Any) -> Self:
         """The recipe with other values of parameters that the subclass declares."""
         return replace(self, **changes)
@@ -157,6 +173,33 @@ class SitedCurves(Source[CurveData]):
         return CurveData(times=times, values=values, counts=np.concatenate(counts),
                          server=np.repeat(np.arange(len(people)), people), facts=self.facts,
                          truth=self.truth)
+
+    def groups_drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The group of everybody; see `Source.groups_drawn`. Draws begin as those of data do."""
+        if not self.group_names:
+            return super().groups_drawn(rng)
+        counts = self.counts_by_site
+        streams = [rng] if len(counts) == 1 else rng.spawn(len(counts))
+        groups = []
+        for of_site, stream in zip(counts, streams, strict=True):
+            draw_times(self.design, len(of_site), int(of_site.max()), stream)
+            groups.append(self.groups_at(len(of_site), stream))
+        return np.concatenate(groups)
+
+    def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The groups of new people, drawn before their values are.
+
+        Parameters
+        ----------
+        people : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (people,)
+            Places among `group_names`.
+        """
+        raise NotImplementedError
 
     def _curves(self, n_repeats: int, counts: NDArray[np.int64], rng: np.random.Generator
                 ) -> tuple[Array, Array]:

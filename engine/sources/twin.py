@@ -117,7 +117,7 @@ class Twin(Source[CurveData]):
         polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
         weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
         values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
-        values += self._mean(times)
+        values += self.mean(times)
         step = curves_at_once(m)
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
@@ -129,8 +129,16 @@ class Twin(Source[CurveData]):
                          server=np.repeat(np.arange(len(self.people)), self.people), facts=facts,
                          truth=self.truth)
 
-    def _mean(self, times: Array) -> Array:
-        """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds."""
+    def mean(self, times: Array) -> Array:
+        """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds.
+
+        Of readings before bounds cut anything off, so it is their median as well.
+
+        Parameters
+        ----------
+        times : array
+            On [0, 1].
+        """
         shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
@@ -138,7 +146,7 @@ class Twin(Source[CurveData]):
 
     def _mean_within_bounds(self, times: Array) -> Array:
         """E min(max(Y, a), b) for normal Y."""
-        mean, sd = self._mean(times), self.spread
+        mean, sd = self.mean(times), self.spread
         a, b = self.stated.value_low, self.stated.value_high
         low, high = (a - mean) / sd, (b - mean) / sd
         inside = ndtr(high) - ndtr(low)

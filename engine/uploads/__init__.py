@@ -1,7 +1,7 @@
 """From a person's own file to data with stated facts, for curves and for records alike.
 
-    file ── tables (text, workbooks; limits)     cells as text, under the names of the header
-      │
+    file ── tables (text, workbooks, devices;    cells as text, under the names of the header; days
+      │     limits)                              of a device’s export on the hours of one day
     layout                                       which column plays which role
       │
     columns                                      whose each row is, numbers, and the order of people

@@ -161,6 +161,32 @@ def named(table: Table, column: str, check: Check | None = None
     return codes, texts
 
 
+def averaged_at_times(person: Integers, times: Array, values: Array
+                      ) -> tuple[Integers, Array, Array]:
+    """One observation of each person at each time: the average of those that there are.
+
+    Parameters
+    ----------
+    person : (N,)
+        Whose each observation is.
+    times, values : (N,)
+        NaN where missing; such observations are left as they are.
+
+    Returns
+    -------
+    tuple
+        The same three, with fewer observations.
+    """
+    known = np.isfinite(times) & np.isfinite(values)
+    moments, moment = np.unique(times[known], return_inverse=True)
+    keys, place = np.unique(person[known] * len(moments) + moment, return_inverse=True)
+    number = np.bincount(place)
+    means = np.bincount(place, weights=values[known] / number[place])  # a sum could overflow
+    return (np.concatenate([keys // len(moments), person[~known]]),
+            np.concatenate([moments[keys % len(moments)], times[~known]]),
+            np.concatenate([means, values[~known]]))
+
+
 def in_order(table: Table, layout: Layout, order: Integers, server: Integers, ids: Sequence[str],
              covariates: Array) -> dict[str, Any]:
     """What curves and records say of everybody, in the order of `order_by_person`.

@@ -9,24 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.core.errors import InputError
+from engine.core.errors import InputError, brief
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
+    PERCENTILE_CURVES,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.core.types import Array, CurveData, Sizes
+from engine.core.types import Array, CurveData, PublicGroup, Sizes
 from engine.uploads.columns import (
     Integers,
     Observations,
+    averaged_at_times,
     column_numbers,
     in_order,
     numbers_or_words,
@@ -36,6 +38,7 @@ from engine.uploads.columns import (
 from engine.uploads.conversions import CLOCK, time_in_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_people
+from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
@@ -74,6 +77,10 @@ class CurveTable(Observations):
         May be below the number of curves.
     header_times : tuple of float
         The times in the names of the columns, where they are.
+    group : (n,), optional
+        The group of each curve, by its place among `group_names`.
+    group_names : tuple of str
+        The texts of the column of groups, sorted; a blank cell is a group without a name.
     """
 
     times: Array
@@ -81,6 +88,8 @@ class CurveTable(Observations):
     counts: Integers
     n_people: int = 0
     header_times: tuple[float, ...] = ()
+    group: Integers | None = None
+    group_names: tuple[str, ...] = ()
 
     @property
     def n_curves(self) -> int:
@@ -92,8 +101,51 @@ class CurveTable(Observations):
         """Whether somebody has several curves, each of which is protected on its own."""
         return self.n_people < self.n_curves
 
+    def of_group(self, name: str) -> CurveTable:
+        """The curves of one group, whose membership and size are public; sites without any go.
 
-def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTable:
+        Parameters
+        ----------
+        name : str
+            One of `group_names`.
+
+        Returns
+        -------
+        CurveTable
+
+        Raises
+        ------
+        InputError
+            If nobody is in it.
+        """
+        if self.group is None or name not in self.group_names:
+            raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
+                             hint="Groups are called by the texts of their column.")
+        members = self.group == self.group_names.index(name)
+        observed, places = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
+        ids = tuple(self.ids[k] for k in places) if self.ids else ()
+        sites, server = np.unique(self.server[members], return_inverse=True)
+        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(places)
+        return replace(
+            self, times=self.times[observed], values=self.values[observed],
+            counts=self.counts[members], covariates=self.covariates[members], ids=ids,
+            server=server.astype(np.int64), n_people=n_people,
+            server_names=tuple(self.server_names[k] for k in sites) if self.server_names else (),
+            group=self.group[members])
+
+
+def usual_several(table: Table) -> str:
+    """What is done with several observations of a person at one time where nobody says.
+
+    Parameters
+    ----------
+    table : Table
+        Of a file; days of an export of a device are averaged.
+    """
+    return "keep" if table.export is None else "average"
+
+
+def read_curves(table: Table, layout: Layout, several: str | None = None) -> CurveTable:
     r"""Read the curves of a table.
 
     Parameters
@@ -101,9 +153,11 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     table : Table
     layout : Layout
         From `suggest_layout`, or chosen by the person.
-    several : "keep" or "average"
+    several : "keep", "average" or None
         Where rows of a table with one row per curve share an id, "average" makes one curve of each
-        person, so that the person is protected; "keep" protects one row only, and notes it.
+        person, so that the person is protected; "keep" protects one row only, and notes it. Where a
+        row is an observation, "average" takes the average of all that a person has at one time, as
+        of several days at one hour; the person is protected both ways. None as `usual_several`.
 
     Returns
     -------
@@ -125,13 +179,14 @@ def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTab
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
+    several = usual_several(table) if several is None else several
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
     table = layout.of(table)
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
-                _read_long(table, layout, notes))
+                _read_long(table, layout, several, notes))
     _check_n_curves(len(readings.server))
     if np.bincount(readings.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
@@ -158,12 +213,17 @@ class _Readings:
     columns: dict[str, Numbers]
 
 
-def _read_long(table: Table, layout: Layout, notes: list[str]) -> _Readings:
+def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
     check_roles(table, layout)
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
     columns = column_numbers(table, [str(layout.time), str(layout.value)], notes)
-    time, value = columns.values()
-    return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns)
+    times, values = (column.values for column in columns.values())
+    whose = curve
+    if several == "average":
+        whose, times, values = averaged_at_times(curve, times, values)
+        notes.append("all that a person has at one time, as on several days, is averaged: "
+                     "percentiles are then those of average days")
+    return _Readings(whose, times, values, curve, server, ids, len(ids), columns)
 
 
 def _read_wide(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
@@ -235,6 +295,7 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
     curves = CurveTable(
         times=times, values=values, counts=counts, n_people=readings.n_people,
         header_times=tuple(time for _, time in layout.times),
+        **_groups(table, layout, readings, order),
         **in_order(table, layout, order, readings.server, readings.ids, covariates))
     return replace(curves, notes=(
         *table.notes, *_how_it_was_read(table, layout), *notes,
@@ -266,6 +327,17 @@ def _along_curves(name: str, values: Array, readings: _Readings) -> Array:
                          f"{counted(changing, 'curve')}.", field="covariates",
                          hint="A covariate has one value for each curve; choose another column.")
     return np.where(np.isfinite(low), low, np.nan)
+
+
+def _groups(table: Table, layout: Layout, readings: _Readings, order: Integers) -> dict[str, Any]:
+    """The group of each curve, in order, and their names."""
+    if layout.group is None:
+        return {}
+    numbers = dict[tuple[int, str], int]()
+    person = [numbers.setdefault(each, len(numbers)) for each in
+              zip(readings.server.tolist(), readings.ids, strict=True)]
+    group, names = groups_of_curves(table, layout.group, readings.row_curve, np.array(person))
+    return {"group": group[order], "group_names": names}
 
 
 def check_single(counts: Integers) -> None:
@@ -388,6 +460,8 @@ class Upload(UploadedData[CurveData]):
         As they stand in the file.
     declared : PublicFacts
         From `engine.uploads.facts.declare`.
+    groups : tuple of str
+        Texts of the column of groups that everybody may know; empty where none is stated.
 
     Raises
     ------
@@ -399,9 +473,11 @@ class Upload(UploadedData[CurveData]):
     key = "upload"
     label = "Your curves"
     tasks = frozenset(task.key for task in (
-        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE))
+        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE,
+        PERCENTILE_CURVES))
 
     curves: CurveTable
+    groups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -415,6 +491,45 @@ class Upload(UploadedData[CurveData]):
     @property
     def is_of_rows(self) -> bool:
         return self.curves.is_of_rows
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        return self.groups
+
+    def of_group(self, name: str) -> Upload:
+        """The people of one group; see `Source.of_group`."""
+        return self.people_of(name, self.facts.name)
+
+    def groups_drawn(self, rng: np.random.Generator) -> Integers:
+        """The stated group of everybody in the file; see `Source.groups_drawn`."""
+        if not self.groups or self.curves.group is None:
+            return super().groups_drawn(rng)
+        places = [self.groups.index(name) if name in self.groups else -1
+                  for name in self.curves.group_names]
+        return np.array(places, dtype=np.int64)[self.curves.group]
+
+    def people_of(self, name: str, of: str) -> Upload:
+        """The people of one group, as a data set of their own.
+
+        Parameters
+        ----------
+        name : str
+            One of `groups`.
+        of : str
+            What the groups are together.
+
+        Returns
+        -------
+        Upload
+
+        Raises
+        ------
+        InputError
+            If nobody is in it.
+        """
+        others = tuple(each for each in self.groups if each != name)
+        return replace(self, curves=self.curves.of_group(name), groups=(), declared=replace(
+            self.declared, group=PublicGroup(of, name, others)))
 
     @property
     def is_single(self) -> bool:

@@ -17,6 +17,7 @@ from engine.uploads.tables import NUMBER, Table, column_key, nearest
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
          "transposed": "one column per curve"}
 ROLES = ("id", "time", "value", "server")
+CHOSEN_ROLES = ("server", "group")  # never taken from a name: they say who is trusted, and compared
 _SYNONYMS = {  # the likeliest first; compared without case, units in brackets and punctuation
     "id": ("id", "child_id", "subject_id", "person_id", "patient_id", "participant_id", "subject",
            "person", "patient", "participant", "child", "household", "individual", "user",
@@ -60,6 +61,8 @@ class Layout:
         its rows are columns (`Table.transposed`).
     dates : Dates
         How dates are read.
+    group : str or None
+        The group a person is in, which everybody may know.
     """
 
     id: str | None = None
@@ -71,6 +74,7 @@ class Layout:
     data: DataType = DataType.CURVES
     is_transposed: bool = False
     dates: Dates = CALENDAR
+    group: str | None = None
 
     @property
     def is_wide(self) -> bool:
@@ -102,7 +106,8 @@ class Layout:
     def columns(self) -> tuple[str, ...]:
         """All columns with a role."""
         return (*self.covariates,
-                *[name for name in (self.id, self.time, self.value, self.server) if name],
+                *[name for name in (self.id, self.time, self.value, self.server, self.group)
+                  if name],
                 *[name for name, _ in self.times])
 
     def unused(self, table: Table) -> list[str]:
@@ -155,8 +160,8 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
     ----------
     table : Table
     roles : mapping
-        "id", "time", "value", "server" → a column name, or None for no column; "covariates" →
-        column names.
+        "id", "time", "value", "server", "group" → a column name, or None for no column;
+        "covariates" → column names.
     kind : "long", "wide" or "transposed"
         Whether a row is an observation or a curve, or a column is one; from the names if None.
     data : DataType
@@ -340,7 +345,7 @@ def _kind(choices: Mapping[str, Any], suggested: Mapping[str, str], series: Mapp
 def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str], data: DataType
           ) -> Layout:
     roles: dict[str, str | None] = {role: choices.get(role, suggested.get(role)) for role in ROLES}
-    roles["server"] = choices.get("server")
+    roles |= {role: choices.get(role) for role in CHOSEN_ROLES}
     covariates = tuple(choices.get("covariates") or ())
     used = (*roles.values(), *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
@@ -350,7 +355,7 @@ def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
     elif lacking:
         raise _lacking_roles(lacking, free, table)
     return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates,
-                  data=data)
+                  data=data, group=roles["group"])
 
 
 def check_roles(table: Table, layout: Layout) -> None:
@@ -398,9 +403,10 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
         raise InputError("No column names say when observations were taken.", field="layout",
                          hint="Name the columns of observations by their times, or number them as "
                          "in x_01, x_02, without repeats.")
-    server, covariates = choices.get("server"), tuple(choices.get("covariates") or ())
-    used = (*series, server, *covariates, suggested.get("server"))
+    server, group = (choices.get(role) for role in CHOSEN_ROLES)
+    covariates = tuple(choices.get("covariates") or ())
+    used = (*series, server, group, *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
     usual = suggested.get("id", free[0] if len(free) == 1 else None)
     return Layout(choices.get("id", usual), server=server, covariates=covariates,
-                  times=tuple(series.items()))
+                  times=tuple(series.items()), group=group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.lists import counted
-from engine.core.types import PublicFacts, Sizes
+from engine.core.types import PublicFacts, PublicGroup, Sizes
 from engine.uploads.design import StatedDesign, StatedLaw
 
 
@@ -48,6 +48,21 @@ def spread(facts: PublicFacts) -> str:
     """
     return ("symmetric about their mean" if facts.symmetric else
             "not known, so possibly with skew, groups or outliers")
+
+
+def group(group: PublicGroup) -> str:
+    """Which group of people these are: "girls of heights (others: boys); membership is public".
+
+    Parameters
+    ----------
+    group : PublicGroup
+
+    Returns
+    -------
+    str
+    """
+    return (f"{group.name} of {group.set} (others: {', '.join(group.others)}); who belongs to a "
+            "group is public, and nobody is in two")
 
 
 def trust(sizes: Sizes, unit: str = "curve") -> str:

@@ -24,6 +24,13 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
+from engine.uploads.devices.format import DeviceExport
+from engine.uploads.devices.reading import (
+    Read,
+    is_archive_of_exports,
+    read_archive,
+    read_export,
+)
 from engine.uploads.limits import (
     LIMITS,
     Limits,
@@ -98,6 +105,8 @@ class Table:
         The names of the sheets of a workbook.
     dates : Dates
         How its dates are read.
+    export : DeviceExport or None
+        Where the file was an export of a device: then all days of a person are on the same hours.
     """
 
     cells: pa.Table
@@ -105,6 +114,7 @@ class Table:
     decimal: str = "."
     sheets: tuple[str, ...] = ()
     dates: Dates = CALENDAR
+    export: DeviceExport | None = None
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -232,6 +242,9 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
                limits: Limits = LIMITS) -> Table:
     r"""Read a text table (comma, semicolon, tab or bar) or one sheet of an .xlsx workbook.
 
+    Exports of devices are recognised by their headers and folded into the hours of a day; an
+    archive may hold one of each person.
+
     Parameters
     ----------
     content : bytes
@@ -259,12 +272,23 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
     """
     _check_bytes(content, limits)
     if is_workbook(content):
+        if is_archive_of_exports(content):
+            return _of_export(read_archive(content, lambda part: decoded(part, encoding)[0],
+                                           limits), [], limits)
         header, columns, notes, sheets = read_workbook(content, sheet, limits)
         return _checked(header, columns, notes, limits, sheets=sheets)
     text, notes = decoded(content, encoding)
+    export = read_export(text, limits)
+    if export is not None:
+        return _of_export(export, notes, limits)
     header, columns, separator = read_text(text, limits)
     notes.insert(0, f"columns separated by {SEPARATORS[separator]}")
     return _checked(header, columns, notes, limits, separator)
+
+
+def _of_export(read: Read, notes: list[str], limits: Limits) -> Table:
+    header, columns, more, export = read
+    return replace(_checked(header, columns, [*notes, *more], limits), export=export)
 
 
 def column_key(name: str) -> str:

@@ -116,7 +116,7 @@ def functions(view: Effects) -> None:
         return
     mode = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
                          label_visibility="collapsed",
-                         help="Difference: releases less the functions without protection.")
+                         help="Difference: releases less the functions without privacy.")
     for text in words.warned(answer, mode == _ONE):
         st.warning(text, icon=":material/warning:")
     drawn = answer.difference() if mode == _DIFFERENCE else answer
@@ -141,7 +141,7 @@ def _legend(view: Effects, is_single: bool) -> None:
             if is_single else f"Each blue line: one of {len(view.answer.releases)} equally likely "
             "releases.")
     solid = " Solid: the true function." if view.answer.truth is not None else ""
-    st.markdown(f":small[{blue} Dashed: without protection.{solid}]")
+    st.markdown(f":small[{blue} Dashed: without privacy.{solid}]")
     limit = "" if view.answer.low is None else view.mechanism.limit_of_band(view.facts)
     if limit:
         st.markdown(f":small[{limit}]")

@@ -14,13 +14,14 @@ from engine.topics.counting import answer as topic
 from engine.topics.counting import charts as figures
 from engine.topics.counting import words
 from engine.topics.counting.answer import CountingAnswer
+from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 
-class Counts(ReleaseView):
+class Counts(LiveView):
     """The curve on screen; strip and ledger are those of its table of counts."""
 
     page, fold_prefix, chart_prefix = "counting", "counting_", "counting_"
@@ -33,8 +34,12 @@ class Counts(ReleaseView):
         self.budget = Budget(self.now.epsilon)
         self.arguments = self.source, self.mechanism, self.budget, self.now.seed
         self.answer: CountingAnswer = run.answer(topic.counting_answer, *self.arguments)
+        self.follow(topic.counting_over_budgets, self.source, self.mechanism, self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
+
+    def is_refused(self, picture: CountingAnswer) -> bool:
+        return picture.is_refused
 
     @property
     def budget_in_words(self) -> str:
@@ -73,8 +78,8 @@ def choices() -> None:
 
 def budget() -> None:
     """The slider of this page, with the same steps as on Explore."""
-    controls.epsilon_slider("counting_epsilon", "Lower ε: everybody is better protected and the "
-                            "counts are noisier. Higher ε: the opposite.")
+    controls.live_epsilon_slider("counting_epsilon", "Lower ε: everybody is better "
+                                 "protected and the counts are noisier. Higher ε: the opposite.")
 
 
 def options() -> None:
@@ -92,18 +97,22 @@ def own_people() -> None:
 
 def curve(view: Counts) -> None:
     """The released curve with its band, numbers at risk below it, and what they say."""
-    answer = view.answer
-    if answer.is_refused:
-        heading, why = words.refused(answer)
+    if view.answer.is_refused:
+        heading, why = words.refused(view.answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
-        return
-    view.draw("Released curve", figures.curve(answer, layout.theme()), "curve",
-              figures.height(answer), figures.height(answer, 300))
-    if said := words.read_off(answer):
-        st.markdown(said)
-    layout.prose(words.MEANING[view.task])
-    if notes := " ".join(filter(None, (words.band(answer), words.at_risk(answer)))):
-        st.markdown(f":small[{notes}]")
+    tallest = max(map(figures.height, [view.answer, *view.pictures]))
+    least = max(figures.height(answer, 300) for answer in [view.answer, *view.pictures])
+    view.draw_steps("Released curve", "curve", tallest, least, "",
+                    lambda answer: figures.curve(answer, layout.theme()))
+    view.say_steps("curve", _below)
+    view.complete()
+
+
+def _below(answer: CountingAnswer) -> list[pieces.Said]:
+    """What a curve says, what it means, and what its band and the numbers below it are."""
+    notes = " ".join(filter(None, (words.band(answer), words.at_risk(answer))))
+    return [pieces.Said(text, kind) for text, kind in (
+        (words.read_off(answer), ""), (words.MEANING[answer.task], ""), (notes, "small")) if text]
 
 
 def error(view: Counts) -> None:

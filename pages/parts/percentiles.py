@@ -11,20 +11,23 @@ from engine.core.types import Budget
 from engine.language import glossary, numbers, tags
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.percentiles import charts, words
+from engine.topics.percentiles import charts, presets, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
     percentiles_answer,
+    percentiles_over_budgets,
 )
+from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
-from pages.shared.frame.page import ReleaseView
+from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session
 
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
+_OTHER = "Other"
 
 
-class Percentiles(ReleaseView):
+class Percentiles(LiveView):
     """Percentile curves at the chosen budget."""
 
     page, fold_prefix, task = "percentiles", "percentiles_", TASK
@@ -34,11 +37,16 @@ class Percentiles(ReleaseView):
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
         self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
         mechanism: Any = self.mechanism
-        self.answer: PercentilesAnswer = run.answer(
+        self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
+                    self.now.seed)
+        self.answer: PercentilesAnswer = self.later(
             percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
+
+    def is_refused(self, picture: PercentilesAnswer) -> bool:
+        return picture.is_refused
 
     @property
     def budget_in_words(self) -> str:
@@ -47,7 +55,7 @@ class Percentiles(ReleaseView):
     @property
     def error_in_words(self) -> str:
         shown = self.answer
-        return "" if shown.is_refused else numbers.error(
+        return "" if shown.is_refused or not shown.errors.size else numbers.error(
             shown.total, self.facts.value_unit, shown.within)
 
     def question(self) -> Question:
@@ -59,15 +67,27 @@ class Percentiles(ReleaseView):
 
 
 def choices() -> None:
-    """Data and method."""
+    """A chart as one knows it, which sets data and method together; or each on its own."""
+    chart = presets.name_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
+    controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart",
+                   options=[*presets.NAMES, *[_OTHER] * (chart == _OTHER)],
+                   help="Sets data, percentiles and cut-offs as such charts have them.")
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
 
 
+def _take(chart: str) -> None:
+    if chart in presets.NAMES:
+        before = session.current().source_of(TASK)
+        session.show_own(TASK, False)
+        session.change(percentiles_source=presets.people(chart, before),
+                       percentiles_mechanism=presets.mechanism(chart))
+
+
 def budget() -> None:
     """The budget, by the steps of Explore."""
-    controls.epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better protected and the "
-                            "curves are noisier. Higher ε: the opposite.")
+    controls.live_epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better "
+                                 "protected and the curves are noisier. Higher ε: the opposite.")
 
 
 def options() -> None:
@@ -84,18 +104,19 @@ def curves(view: Percentiles) -> None:
     if shown.is_refused:
         st.error(words.refused(shown.facts, shown.feasibility, view.budget, shown.n_people),
                  icon=":material/block:")
-        return
     look = controls.look("Show", (_SHADES, _BANDS), "percentiles_show",
                          label_visibility="collapsed")
-    for text in words.warned(shown):
-        st.warning(text, icon=":material/warning:")
-    view.draw("Percentile curves", charts.curves(shown, layout.theme(), look == _BANDS),
-              "percentiles", 460, 320)
+    if not shown.is_refused:
+        for text in words.warned(shown):
+            st.warning(text, icon=":material/warning:")
+    view.draw_steps("Percentile curves", "percentiles", 460, 320, look,
+                    lambda answer: charts.curves(answer, layout.theme(), look == _BANDS))
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
-                f"protection.{solid}]")
-    layout.prose(words.meaning(shown))
+                f"privacy.{solid}]")
+    view.say_steps("meaning", lambda answer: [pieces.Said(words.meaning(answer))])
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
+    view.complete()
 
 
 def errors(view: Percentiles) -> None:
@@ -103,6 +124,9 @@ def errors(view: Percentiles) -> None:
     if view.answer.is_refused:
         return
     st.header("Error", anchor=False, help=glossary.explain("Error"))
+    if not view.answer.errors.size:
+        st.markdown(":small[Errors are being simulated.]")
+        return
     view.draw("Errors", charts.errors(view.answer, layout.theme()), "percentile_errors",
               90 + 44 * len(view.answer.names))
     st.markdown(":small[Line: 80 % of releases.]")
@@ -128,6 +152,9 @@ def ranges(view: Percentiles) -> None:
 def over_budgets(view: Percentiles) -> None:
     """The errors at other budgets."""
     st.header("What each budget would buy", anchor=False)
+    if not view.answer.errors.size:
+        st.markdown(":small[Errors are being simulated.]")
+        return
     mechanism: Any = view.mechanism
     steps, by_curve = with_present(BUDGET_STEPS, run.answer(
         errors_over_budgets, view.source, mechanism, view.budget.delta, view.now.seed),

@@ -171,7 +171,7 @@ def _function(view: Summary) -> int:
 
 
 def _surfaces(view: Summary) -> None:
-    """The truth or the estimate without protection, then one release of each way."""
+    """The truth or the estimate without privacy, then one release of each way."""
     errors_in_words = words.off(view.answer.ways)
     pictures = _references(view.answer) + [
         (method.label, _caption(method, errors_in_words),
@@ -198,8 +198,8 @@ def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
 
 def _caption(method: Way, errors_in_words: Mapping[str, str]) -> str:
     """The guarantee of a way and how far off it is, as said of all; or why it is refused."""
-    return method.refusal or (f":small[{words.guarantee(method)} · typically "
-                              f"{errors_in_words[method.label]} off]")
+    return method.refusal or (f":small[{words.guarantee(method)} · error "
+                              f"{errors_in_words[method.label]}]")
 
 
 def _rows(items: list) -> list[list]:
@@ -214,7 +214,7 @@ def accuracy(view: Summary) -> None:
         return
     height = 80 + 42 * len(known)
     view.draw("Errors", figures.errors(view.answer, layout.theme()), "errors", height)
-    dashed = " Dashed: without protection." if view.answer.baseline else ""
+    dashed = " Dashed: without privacy." if view.answer.baseline else ""
     st.markdown(f":small[Line: 80 % of releases.{dashed}]")
     st.markdown(words.compared(view.answer))
     view.draw("Parts of the error", figures.split(view.answer, layout.theme()), "split",

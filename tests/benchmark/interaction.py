@@ -118,8 +118,9 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
             cold = time.perf_counter() - start
         table.add("process start to first picture", f"{cold:.1f} s", "≤ 5 s", cold <= 5)
         time.sleep(8)  # what is computed for the first visitors
-        table.times("first picture, warm server, empty browser", [
-            _first_picture(browser, server.url) for _ in range(VISITS)], 1200, None)
+        first, page = zip(*(_first_picture(browser, server.url) for _ in range(VISITS)), strict=True)
+        table.times("first picture, warm server, empty browser", list(first), 1200, None)
+        table.times("the figure of the page in its place", list(page), None, None)
         base, pages = memory(server), []
         for _ in range(VISITORS):
             context = browser.new_context()
@@ -134,14 +135,15 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
             page.context.close()
 
 
-def _first_picture(browser: Browser, url: str) -> float:
-    """Seconds from asking for the page until the picture is there."""
+def _first_picture(browser: Browser, url: str) -> tuple[float, float]:
+    """Seconds from asking for the page until the picture is there, and until the page's own is."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(url, wait_until="commit")
     taken = page.evaluate(STANDS, [DRAWN, ""])
+    first = page.evaluate("performance.getEntriesByName('first picture')[0]?.startTime ?? Infinity")
     context.close()
-    return taken / 1000
+    return min(first, taken) / 1000, taken / 1000
 
 
 def first_work(table: Table, browser: Browser, server: Server) -> None:

@@ -23,6 +23,7 @@ from playwright.sync_api import (
 )
 
 from scripts import find_browser
+from tests import quick_streamlit
 from tests.server import Server, running
 from tests.waiting import PATIENCE, settle
 
@@ -70,8 +71,12 @@ def free_pages() -> dict[str, list[Page]]:
 @pytest.fixture(scope="session")
 def first_visit(browser: Browser, free_pages: dict[str, list[Page]],
                 tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Page]]:
-    """A server, and the page that its very first request was for: a link to one far from home."""
-    with running(tmp_path_factory.mktemp("server") / "log") as server:
+    """A server, and the page that its very first request was for: a link to one far from home.
+
+    There are few data sets behind the errors that it says: else it would simulate longer than the
+    browser works.
+    """
+    with running(tmp_path_factory.mktemp("server") / "log", module=quick_streamlit.__name__) as server:
         page = _new_page(browser, "", {})
         page.set_viewport_size(WINDOW)
         page.emulate_media(reduced_motion="reduce")

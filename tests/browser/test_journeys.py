@@ -190,3 +190,46 @@ def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     first = answer.inner_text()
     page.locator("#play").click()
     expect(answer).not_to_have_text(first)
+
+
+@pytest.mark.slow
+def test_a_policymaker_plans_how_many_people_show_a_difference_of_two_groups(explore):
+    page = explore("/?s=open-shape~epsilon-3")
+    page.get_by_text("People needed to see a difference of two groups").click()
+    people = page.get_by_text("children in each of two groups")
+    expect(people).to_contain_text("difference of 3 cm")
+    before = people.inner_text()
+    page.locator(".st-key-w_power_difference input").fill("6")
+    page.keyboard.press("Enter")
+    expect(people).to_contain_text("difference of 6 cm")
+    count = [int(text.split()[0].replace(",", "")) for text in (before, people.inner_text())]
+    assert count[1] < count[0]
+    assert page.problems == [] and page.outside == []
+
+
+@pytest.mark.slow
+def test_a_teacher_shows_where_the_next_person_would_lie_at_several_budgets(explore):
+    page = explore("/?s=shape-next~open-shape~epsilon-3")
+    answer = page.locator("#sentence")
+    expect(answer).to_contain_text("about 95 of 100 new children would lie between")
+    before, wide = answer.inner_text(), page.locator("#main path.band").nth(1).get_attribute("d")
+    assert wide
+    page.locator(SLIDER).first.fill("12")
+    expect(answer).not_to_have_text(before)
+    assert page.locator("#main path.band").nth(1).get_attribute("d") != wide
+    assert page.problems == []
+
+
+@pytest.mark.slow
+def test_a_statistician_compares_groups_and_takes_synthetic_people_away(explore):
+    page = explore("/?s=shape-groups~c-grouped_curves~c.mean-growth~c.n_curves-1000"
+                   "~epsilon-3~seed-2~open-shape")
+    expect(page.locator("#sentence")).to_contain_text("Controls and treated")
+    expect(page.locator("#difference")).to_contain_text("controls − treated (cm)")
+    page.get_by_text("Synthetic people drawn from one release").click()
+    with page.expect_download() as file:
+        page.get_by_role("button", name="Get 1,000 synthetic people").click()
+    first, heading, row = file.value.path().read_text().splitlines()[:3]
+    assert "No row is a person" in first and heading.endswith(",synthetic")
+    assert row.endswith(",yes")
+    assert page.problems == []

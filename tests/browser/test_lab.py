@@ -99,3 +99,23 @@ def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(lab):
     assert chart.evaluate(BOXES)["legend"] >= 4
     assert chart.evaluate("chart => chart._fullLayout._size.h") >= 160
     assert chart.evaluate("chart => chart.scrollHeight <= chart.clientHeight + 1")
+
+
+@pytest.mark.parametrize("estimand", ["survival", "percentiles"])
+def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, open_app, estimand):
+    page = open_app(server.url + f"/lab?s=estimand-{estimand}")
+    chart, slider = page.locator(".js-plotly-plot").first, page.get_by_role("slider").first
+    expect(chart).to_be_visible()
+    expect(page.get_by_text("Other budgets are being computed")).to_have_count(0)
+    page.wait_for_function("window.__budget !== undefined && "
+                           "document.querySelector('.js-plotly-plot').data !== undefined")
+    drawn = "chart => JSON.stringify(chart.data.map(line => line.y))"
+    before, address = chart.evaluate(drawn), page.url
+    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input', {bubbles: true})); }")
+    page.wait_for_function(f"before => ({drawn})(document.querySelector('.js-plotly-plot')) !== before",
+                           arg=before)
+    assert page.url == address
+    expect(slider).to_have_attribute("aria-valuetext", "ε = 10")
+    slider.dispatch_event("change")
+    expect(page).to_have_url(re.compile("epsilon-10"))
+    assert page.problems == []

@@ -61,7 +61,7 @@ def test_a_statistician_gets_from_a_file_to_attacker_error_and_band_and_to_a_rel
     to_preview(somebody, files.csv(files.growth_frame(60, 8)))
     expect(page.get_by_text(re.compile("95 % confidence band")).first).to_be_visible()
     expect(page.get_by_text(re.compile("from the truth")).first).to_be_visible()
-    expect(page.get_by_text("An attacker who knows").first).to_be_visible()
+    expect(page.get_by_text("an attacker knows").first).to_be_visible()
     assert somebody.interactions <= 6
     assert "s=" not in page.url
     somebody.press("Next: release")

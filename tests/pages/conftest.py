@@ -9,7 +9,8 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
 
 from pages.shared.server.jobs import jobs
-from tests.conftest import VERY_FEW_DATA_SETS, fewer_data_sets
+from tests.conftest import fewer_data_sets
+from tests.few import VERY_FEW_DATA_SETS
 
 
 @pytest.fixture(scope="package", autouse=True)

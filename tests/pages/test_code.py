@@ -42,7 +42,7 @@ from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
 from tests import files
-from tests.conftest import VERY_FEW_DATA_SETS
+from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings

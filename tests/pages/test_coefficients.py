@@ -162,7 +162,7 @@ def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
     at = visit("coefficients", "open-numbers", upload=own(dose=(0, 4)), show_upload=True)
     assert not at.error
     assert "Effect of dose" in [h.value for h in at.subheader]
-    assert "from the one without protection" in words(at)
+    assert "from the one without privacy" in words(at)
     assert at.query_params.get("s", "") in ("", [""])
     assert len(at.table) >= 4 and not at.dataframe  # a data frame can be downloaded
     assert "What each covariate costs" not in [h.value for h in at.header]

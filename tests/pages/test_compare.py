@@ -61,7 +61,7 @@ def usual():
 
 def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
     assert usual.session_state.settings.tab == "compare"
-    small = [alt for alt in charts(usual) if "less the average without protection" in alt]
+    small = [alt for alt in charts(usual) if "less the average without privacy" in alt]
     assert len(small) == 9
     assert all(may_leave(usual))
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
@@ -263,6 +263,32 @@ def test_its_numbers_are_stated_and_go_into_the_link():
     assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
 
 
+def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
+    at = open_page("shape-next~open-synthetic~epsilon-3")
+    assert "new children would lie between" in words(at)
+    assert re.search(r"\*\*\d+( to \d+)? of 100\*\* lie in the range", words(at))
+    assert any("No row is a person" in alt for alt in charts(at))
+    assert "They do not keep" in words(at) and not at.error
+
+
+def test_one_release_is_asked_any_question_with_any_times():
+    at = open_page("open-all_answers~epsilon-3")
+    at.selectbox(key="w_asked_question").set_value("Change between two times").run()
+    at.number_input(key="w_asked_difference_first").set_value(8.0).run()
+    assert re.search(r"\*\*Change from age 8 to 18 years.+cm \(95 %", words(at).replace("\\", ""))
+    at.number_input(key="w_asked_difference_first").set_value(30.0).run()
+    assert "must lie between 2 and 18" in " ".join(error.value for error in at.error)
+
+
+def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_questions():
+    at = open_page("open-power~power_difference-3~power_at-12~epsilon-3")
+    assert re.search(r"\d+ children in each of two groups.+difference of 3 cm at age 12 years",
+                     words(at))
+    at.number_input(key="w_power_difference").set_value(0.0).run()
+    assert "The difference must be a number other than 0" in words(at) + " ".join(
+        error.value for error in at.error)
+
+
 def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
     at = open_page("shape-sign~epsilon-0.05~open-shape")
     assert any("Not answered at ε = 0.05" in warning.value for warning in at.warning)
@@ -284,7 +310,8 @@ def test_compare_asks_all_methods_the_same_question():
 def test_settings_of_compare_and_of_shape_survive_a_link():
     now = dataclasses.replace(
         settings.Settings(), methods=("iclp:1", "adaptive_mean"), budgets=(0.05, 10.0),
-        shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9)
+        shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9,
+        power_difference=-2.5, power_at=4.0)
     assert links.decode(links.encode(now)) == (now, [])
 
 

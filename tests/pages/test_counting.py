@@ -25,7 +25,7 @@ def test_every_curve_is_drawn_with_its_error_and_the_odds(task):
     at = page(f"counted-{task}")
     assert not at.error
     assert [header.value for header in at.header][:2] == ["Error", "Attacker"]
-    assert "Releases are typically" in text(at) and "of the variance is noise" in text(at)
+    assert "root mean squared distance from the true curve" in text(at) and "of the variance is noise" in text(at)
     assert at.session_state.settings.estimated == task
 
 

@@ -229,7 +229,9 @@ FIELDS = {
     "budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
                          max_size=settings.MOST_BUDGETS).map(lambda steps: tuple(sorted(steps))),
     "room": some.sampled_from(("", "BCDFGH")),
-    **{name: some.none() | some.floats(-1e6, 1e6) for name in settings.SHAPE_NUMBERS},
+    **{name: some.none() | some.floats(-1e6, 1e6) for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)},
+    "planned_percentile": some.none() | some.floats(0.1, 99.9),
+    "percentile_target": some.none() | some.floats(1e-6, 1e6),
     **{name: some.sampled_from(list(links.choices(name)))
        for name in links.CHOICES}}
 

@@ -55,7 +55,7 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     usual = settings.Settings()
     budget = Budget(1.0, 1 / 678**2)
     runs = release_range(HormoneStudy(), usual.mechanism, (budget,), usual.seed)
-    columns = ("Age", "mean of runs", "5 % quantile", "95 % quantile", "without protection")
+    columns = ("Age", "mean of runs", "5 % quantile", "95 % quantile", "non-private")
     assert result[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
 
 

@@ -37,6 +37,22 @@ def test_too_few_people_are_told_so_and_no_error_is_stated():
     assert "has an error of" not in text(at)
 
 
+def test_a_chart_as_one_knows_it_sets_data_and_method_together():
+    at = page(HEIGHTS)
+    assert at.selectbox(key="w_percentile_chart").value == "Other"
+    at.selectbox(key="w_percentile_chart").set_value("Ambulatory glucose profile").run()
+    assert not at.exception and not at.error
+    assert "70 to 180 mg/dL: **" in text(at) and "above 250 mg/dL: **" in text(at)
+    chosen = at.session_state.settings
+    assert (chosen.percentiles_source.population, chosen.percentiles_source.n_curves) == ("glucose", 700)
+
+
+def test_the_drawer_says_how_many_people_a_curve_needs():
+    at = page(HEIGHTS, "open-percentile_plan", "planned_percentile-50", "percentile_target-2")
+    assert "enough" in at.success[0].value and "2 cm" in at.success[0].value
+    assert "There the 50 % curve has an error of" in text(at)
+
+
 @pytest.mark.parametrize("task", [task for task in TASKS.values() if task.estimand],
                          ids=lambda task: task.key)
 def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(task):

@@ -114,7 +114,7 @@ def test_values_and_scores_have_a_range_that_is_stated(dialog, task, text, colum
         ran(at)
     next_step(at)
     show(state(at, time_low=0, time_high=100 if task == "distribution" else 1))
-    assert not at.error and "Releases are typically" in said(at)
+    assert not at.error and "root mean squared distance from the" in said(at)
     assert at.session_state.upload_events.serves(task) and not at.session_state.upload_events.serves("survival")
     assert "Your people" not in said(visit("lab", "estimand-survival", upload_events=at.session_state.upload_events))
 

@@ -97,6 +97,20 @@ def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
                         at.title[0].value)
 
 
+def test_public_groups_of_a_file_are_stated_and_compared_on_explore(panel):
+    frame = files.growth_frame(80, 4).assign(arm=lambda rows: [
+        f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]])
+    at = panel(frame)
+    at.selectbox(key="upload_group").set_value("arm").run()
+    assert "Choose two or more groups" in " ".join(each.value for each in (*at.error, *at.info))
+    at.multiselect(key="upload_groups_arm").set_value(["arm 0", "arm 1"]).run()
+    stated(at, 60, 220, 2, 18)
+    at.button(key="upload_show").click().run()
+    at = visit("explore", "shape-groups~epsilon-3~open-shape",
+               upload=at.session_state["upload"], show_upload=True)
+    assert "Arm 0 and arm 1" in words(at) and "released apart" in words(at)
+
+
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     frame = pd.DataFrame([(k, a, 2 * a + k) for k in range(20) for a in range(5)],
                          columns=["aa", "bb", "cc"])

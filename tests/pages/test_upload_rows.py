@@ -182,7 +182,7 @@ def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
     at = shown(task, own(task, names))
     text = words(at)
     assert "true coefficients" not in text and "the truth" not in text and "nan" not in text
-    assert "without protection" in text
+    assert "without privacy" in text or "non-private" in text
 
 
 def test_sparse_features_are_called_by_their_names_and_the_unit_is_explained():

@@ -50,7 +50,8 @@ from pages.parts.compare import pin_facts
 from pages.shared import places
 from pages.shared.state import links, run, settings
 from pages.shared.state.pins import Pin
-from tests.conftest import FEW_DATA_SETS, VERY_FEW_DATA_SETS, fewer_data_sets
+from tests.conftest import fewer_data_sets
+from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words

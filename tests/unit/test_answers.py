@@ -200,9 +200,11 @@ def test_few_people_or_few_waves_answer_nothing():
 
 def test_speeds_need_a_curve_without_finer_detail_and_enough_waves():
     rough = curve(lambda t: 5 + np.cos(40 * t), sd=0.01)
-    assert rough.status is Status.COARSE and keys(rough, Verdict.REFUSED) == SPEEDS
-    assert keys(curve(lambda t: 5 + t, size=9, passed=True), Verdict.REFUSED) == {"acceleration"}
-    assert keys(curve(lambda t: 5 + t, size=7, passed=True), Verdict.REFUSED) == SPEEDS
+    assert rough.status is Status.COARSE
+    refused = [keys(each, Verdict.REFUSED) - {"next_person"} for each in (
+        rough, curve(lambda t: 5 + t, size=9, passed=True),
+        curve(lambda t: 5 + t, size=7, passed=True))]
+    assert refused == [SPEEDS, {"acceleration"}, SPEEDS]
 
 
 def test_without_delta_only_linear_questions_are_answered():

@@ -9,15 +9,19 @@ import numpy as np
 import pytest
 
 from engine.answers import ReleasedCurve
+from engine.answers.people import NextPersonAt
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.sources.grouped_curves import GroupedCurves
+from engine.sources.growth_curves import GrowthCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape
 from engine.topics.mean.answer import on_screen
-from engine.topics.mean.asked import ASKED_DRAWS, asked, curve_question, first_release
-from pages.shared.components.figure import asked_payload
+from engine.topics.mean.asked import ASKED_DRAWS, asked, asked_next, curve_question, first_release
+from engine.topics.mean.asked_groups import asked_groups
+from pages.shared.components.figure import asked_payload, groups_payload
 from tests.unit.test_figure_payload import numbers
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=10)
@@ -56,6 +60,19 @@ def test_marks_lie_on_the_curve_that_answers(releases):
         result = asked_of_all(kind)
         for time, height in result.marks[2][0].dots:
             assert np.interp(time, times, result.curves[2, 0]) == pytest.approx(height, abs=0.2)
+
+
+def test_releases_on_screen_say_where_new_people_lie_and_simulated_ones_do():
+    source = SparseCurves(mean="growth", n_curves=300)
+    budgets = [Budget(0.1, 1e-5), Budget(3.0, 1e-5)]
+    answers = asked_next(source, AdaptiveMean(), budgets, 1)
+    below, above = answers.people
+    assert np.isnan(below[0]).all() and np.isnan(answers.right[0]).all()
+    assert (below[1] < answers.curves[1]).all() and (answers.curves[1] < above[1]).all()
+    assert ((answers.right[1] > 0.9) & (answers.right[1] < 0.995)).all()
+    data, estimate = on_screen(source, AdaptiveMean(), budgets, 1)
+    curve = ReleasedCurve.of(estimate, data.facts, 1, draw=2)
+    assert answers.marks[1][2].text == NextPersonAt().answer(curve).text
 
 
 def test_velocities_are_per_unit_of_time_and_only_where_they_can_be_told():
@@ -113,3 +130,53 @@ def test_the_time_above_a_level_is_that_of_the_line_joining_the_points():
     question = dataclasses.replace(USUAL["above"], level=130.0)
     lines = np.stack([100 + 5 * (times - 2), np.full(161, 150.0), np.full(161, 90.0)])
     assert shape.answers(question, lines, times).tolist() == pytest.approx([10.0, 16.0, 0.0])
+
+
+# -- two groups -----------------------------------------------------------------------------------
+
+GROWTH = GrowthCurves(n_curves=300, n_observations_per_curve=10)
+
+
+@pytest.mark.parametrize("source", [GROWTH, GrowthCurves(n_curves=90, n_servers=3),
+                                    GroupedCurves(n_curves=200, difference=2.0, n_servers=2)])
+def test_groups_on_screen_are_the_people_of_the_picture(source):
+    data = source.draw(1, np.random.default_rng(3))
+    group = source.groups_drawn(np.random.default_rng(3))
+    assert set(group) == {0, 1} and len(group) == data.n_curves
+    people = [data.of_people(group == place) for place in (0, 1)]
+    assert sum(each.n_curves for each in people) == data.n_curves
+    difference = source.of_group(source.group_names[1]).truth.grid_values - source.of_group(
+        source.group_names[0]).truth.grid_values
+    # Late values are higher in the second group: who is in which is told right.
+    late = [np.mean(each.values[0][each.times[0] > 0.6]) for each in people]
+    assert (late[1] - late[0]) * difference[70:].mean() > 0
+
+
+def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them():
+    groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
+    assert sum(groups.sizes) == 300 and groups.names == ("girls", "boys")
+    np.testing.assert_allclose(groups.difference[0][1], groups.first[0][1] - groups.second[0][1],
+                               atol=4.0)  # end slopes of a shorter release differ from its parts
+    assert groups.detected(1) == ASKED_DRAWS  # heights at eighteen are 13 cm apart
+    assert all(text.startswith("Girls and boys differ") for text in groups.texts[1])
+    again = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
+    np.testing.assert_array_equal(groups.difference, again.difference)
+
+
+def test_the_browser_is_sent_both_groups_and_their_difference():
+    groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
+    without = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(without, (2, 20, 101)), without=without)
+    sent = json.loads(json.dumps(groups_payload(GROWTH.facts, view, groups), allow_nan=False))
+    for part, values in ((sent["curves"], groups.first[0] - without),
+                         (sent["other"], groups.second[0] - without),
+                         (sent["speed"], groups.difference[0])):
+        low, high = part["scales"][1]
+        rows = numbers(part["middle"][1], low, high).reshape(ASKED_DRAWS, -1)
+        np.testing.assert_allclose(rows, values[1], atol=(high - low) / 65535)
+    assert sent["told"][1] == [True] * ASKED_DRAWS
+
+
+def test_without_groups_there_is_nothing_to_compare():
+    with pytest.raises(InputError, match="no groups"):
+        asked_groups(SOURCE, AdaptiveMean(), BUDGETS, 1)

@@ -11,8 +11,8 @@ import pytest
 import streamlit
 
 from pages.shared.places import EARLIER, PAGES
-from pages.shared.server import plotly_script
-from pages.shared.server.assets import CONNECT, PLOTLY, Assets, FromMemory
+from pages.shared.server import first_picture, plotly_script
+from pages.shared.server.assets import CONNECT, FIRST, PLOTLY, Assets, FromMemory
 from tests.waiting import finished
 
 FRONT_END = Path(streamlit.__file__).parent / "static"
@@ -86,6 +86,26 @@ def test_every_address_has_a_page_that_names_files_which_are_there(assets, place
     has_charts = (EARLIER[place].page if place in EARLIER else place) in ("lab", "decide")
     assert (PLOTLY in page) == has_charts
     assert "BidiComponent" in page
+
+
+def test_the_front_page_names_the_script_of_its_picture_unless_an_address_chooses_something():
+    assets = Assets()
+    assert assets.find(FIRST) is None and FIRST not in assets.find("/").content.decode()
+    assets.draw_first(b"draw()")
+    assert assets.find(FIRST).content == b"draw()"
+    for path in ("/", "/explore"):
+        assert FIRST in assets.find(path).content.decode()
+        assert FIRST not in assets.find(path, "s=e-2").content.decode()
+    assert FIRST not in assets.find("/lab").content.decode()
+
+
+def test_the_script_of_the_first_picture_has_every_variable_of_both_themes():
+    script = first_picture.script({"curves": {"title": "</script>"}}).decode()
+    first = json.loads(re.search(r"^const FIRST = (.*);$", script, re.MULTILINE).group(1))
+    needed = set(re.findall(r"var\(--st-([\w-]+)", first["css"] + script))
+    assert needed <= first["light"].keys() == first["dark"].keys()
+    assert first["light"]["text-color"] != first["dark"]["text-color"]
+    assert (FRONT_END / first["font"]).is_file() and first["sent"]["curves"]["title"] == "</script>"
 
 
 def test_other_kinds_of_traces_are_not_called_and_the_rest_is_as_it_was():

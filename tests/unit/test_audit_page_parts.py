@@ -274,7 +274,7 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
     go.Figure(chart.spec)
     assert chart.alt.endswith("off by up to 0.")
-    np.testing.assert_allclose(chart.table["Without protection"],
+    np.testing.assert_allclose(chart.table["Non-private"],
                                chart.table["What the formula gives"], atol=1e-5)
 
 

@@ -24,7 +24,8 @@ from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import answer as planner
 from engine.topics.sites.answer import without_baseline
 from engine.topics.sites.site_table import SiteRow, pasted
-from tests.conftest import FEW_DATA_SETS, fewer_data_sets
+from tests.conftest import fewer_data_sets
+from tests.few import FEW_DATA_SETS
 
 GROWTH = SparseCurves(mean="growth", n_curves=360, n_observations_per_curve=8, n_servers=3)
 AT_TWO = EPSILON_STEPS.index(2.0)

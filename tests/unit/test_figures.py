@@ -123,7 +123,7 @@ def test_the_diamond_stands_on_the_curve_at_the_present_budget():
 def test_the_table_has_the_line_without_protection_that_the_chart_draws():
     chart = budget_chart("light")
     level, = (trace for trace in chart.spec["data"] if trace["name"] == "Non-private")
-    assert set(chart.table["without protection"]) == set(level["y"])
+    assert set(chart.table["non-private"]) == set(level["y"])
 
 
 def test_other_methods_are_drawn_beside_it_and_told_apart_without_colour():

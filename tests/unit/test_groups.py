@@ -144,7 +144,7 @@ def test_cards_alone_give_the_comparison_of_the_engine(cards, capsys):
     assert told["pairs"][0]["groups"] == ["girls", "boys"]
     assert told["pairs"][0]["most"] == pytest.approx(result.most, rel=1e-9)
     assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
-    assert "girls and boys differ" in capsys.readouterr().out
+    assert "Girls and boys differ" in capsys.readouterr().out
 
 
 def test_cards_are_refused_without_the_statement_or_of_the_same_release(cards, capsys):

@@ -160,9 +160,9 @@ def test_the_bars_are_95_percent_intervals_and_both_axes_logarithms():
     assert layout["xaxis"]["type"] == layout["yaxis"]["type"] == "log"
 
 
-def test_the_curve_without_protection_is_dashed():
+def test_the_non_private_curve_is_dashed():
     dashes = {t["name"]: t["line"].get("dash") for t in charts("light")[1].spec["data"]}
-    assert dashes["Without protection"] == "6px,4px"
+    assert dashes["Non-private"] == "6px,4px"
 
 
 def test_budgets_at_which_nothing_is_published_have_no_point():

@@ -35,7 +35,7 @@ def drawn(repeats=1, seed=1, **chosen):
 def test_it_stands_between_the_simulated_and_the_bundled_curves():
     order = [cls.key for cls in sources.for_task("mean_function")]
     mine = order.index("hormone_study")
-    assert order[mine - 1:mine + 2] == ["sparse_curves", "hormone_study", "airport_temperature"]
+    assert order[mine - 1:mine + 2] == ["grouped_curves", "hormone_study", "airport_temperature"]
     assert STUDY.is_random and STUDY.facts.kind == "simulated"
     assert "synthetic" in STUDY.facts.name and "synthetic" in (HormoneStudy.__doc__ or "").lower()
 

@@ -22,7 +22,8 @@ from engine.topics.decision.effective_size import effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites.answer import measured
 from engine.topics.sites.site_table import SiteRow
-from tests.conftest import FEW_DATA_SETS, fewer_data_sets
+from tests.conftest import fewer_data_sets
+from tests.few import FEW_DATA_SETS
 
 PEOPLE = 40
 DEVICES = SparseCurves(mean="growth", n_curves=PEOPLE, n_observations_per_curve=6,

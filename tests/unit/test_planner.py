@@ -13,14 +13,17 @@ from engine.core.types import Budget
 from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting
 from engine.running import executors
 from engine.simulation.experiments import Cell, Run, run_cells
 from engine.sources.bundled import SeaTemperature
 from engine.sources.numbers import Numbers
+from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
+from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.planning import words as plan_words
 from engine.topics.planning.answer import (
     HIGHEST_EPSILON,
@@ -31,6 +34,7 @@ from engine.topics.planning.answer import (
     plain,
     plan,
 )
+from engine.topics.planning.beyond import Beyond
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -238,3 +242,41 @@ def test_plans_by_formula_are_exact_and_say_so():
     words = plan_words.verdict(found, NUMBERS.source.facts)
     assert "By formula, not by simulation" in words
     assert "By formula" in plan_words.verdict(answer(NUMBERS, "error"), NUMBERS.source.facts)
+
+
+# -- one of several curves -------------------------------------------------------------------------
+
+HEIGHTS = PopulationReadings(population="growth", n_curves=500, n_observations_per_curve=4)
+TALLEST = Setting.of(HEIGHTS, PercentileCurves(), 3.0, 1e-5, "95 %")
+
+
+def test_the_error_of_one_percentile_curve_is_the_one_that_lab_shows():
+    shown = percentiles_answer(HEIGHTS, PercentileCurves(), Budget(3.0, 1e-5), 1)
+    assert measure(TALLEST, 1).error == pytest.approx(shown.error[-1])
+    assert measure(replace(TALLEST, function=""), 1).error == pytest.approx(shown.total)
+
+
+def test_people_are_found_for_one_percentile_curve():
+    target = 0.8 * measure(TALLEST, 1).error
+    found = answer(TALLEST, "people", target)
+    assert found.is_possible and found.value > 500
+    assert found.reached.error < 1.1 * target and found.baseline < found.reached.error
+    assert "of the 95 % curve" in plan_words.question(TALLEST, "people", target, HEIGHTS.facts)
+
+
+def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
+    found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
+    assert not found.is_possible and not found.is_extrapolated
+    most = replace(found, unknown="people", beyond={"people": Beyond(20_000, 20_000)})
+    assert "No number of children up to 20\u2009000 does" in plan_words.verdict(most, HEIGHTS.facts)
+
+
+def test_a_curve_that_is_not_among_those_released_is_refused_by_name():
+    with pytest.raises(InputError, match="no function") as problem:
+        measure(replace(TALLEST, function="96 %"), 1)
+    assert "95 %" in problem.value.hint
+
+
+def test_real_curves_of_which_percentiles_are_asked_have_no_plan():
+    with pytest.raises(InputError, match="nothing stands in"):
+        Setting.of(SeaTemperature(), PercentileCurves(), 1.0)

@@ -200,7 +200,7 @@ def test_the_numbers_file_is_read_again_by_the_reader_of_uploads(name):
     table = read_table(export.numbers_csv(result, 13, {"person": "a\n# b"}))
     assert table.n_rows == 101
     assert table.columns[0] == export.safe_cell(name)
-    assert table.columns[1] == "without protection"
+    assert table.columns[1] == "non-private"
     found = table.numbers("true average")
     assert found.values == pytest.approx(SHOWN.truth, rel=1e-5)
     assert (found.missing, found.unreadable) == (0, 0)

@@ -158,7 +158,7 @@ class Silent(release._Rehearsal):
 def test_a_release_reads_the_data_as_the_preview_does(key):
     """Without noise it is what the preview calls the estimate of the same steps."""
     mechanism, data = made(key, {}), curves()
-    quiet = release._run(data, mechanism, asked(mechanism), Silent())
+    quiet = release._run(data, mechanism, (asked(mechanism),), Silent())
     preview = mechanism.release(data, (asked(mechanism),), np.random.default_rng(1))
     grid = drawing_grid()
     assert np.allclose(quiet.values(grid)[0, 0, 0],
@@ -184,14 +184,15 @@ def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
     quoted = quote(data, mechanism, Budget(1.0))
     heard = {}
 
-    class Ears(release._Hardened):
+    class Ears(release._Answered):
         def sent(self, server, step, values, noise):
             out = super().sent(server, step, values, noise)
             silent = np.broadcast_to(noise, values.shape)[0, 0] == 0
             heard[step] = out[0, 0][silent], self._quoted.known[server, step.key][silent]
             return out
 
-    release._run(data, mechanism, quoted.inner, Ears(quoted))
+    ears = Ears(quoted, lambda _, noise, values: noise(values))
+    release._run(data, mechanism, quoted.inner_budgets, ears)
     for said, known in heard.values():
         assert (said == known).all()
 

@@ -14,7 +14,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
-from engine.release import certified, ledger, published
+from engine.release import certified, ledger, picture, published
 from engine.release import files as release_files
 from engine.release import sentences as release_words
 from engine.release.data_content import content_of
@@ -76,7 +76,7 @@ def test_the_report_asks_nothing_of_any_network_and_escapes_words(one):
 
 
 def test_the_picture_is_well_formed_and_says_what_it_shows(one):
-    root = ElementTree.fromstring(release_files.picture(one))
+    root = ElementTree.fromstring(picture.picture(one))
     assert "Sea-surface temperature (°C) from" in root.attrib["aria-label"]
     assert [child.tag.split("}")[1] for child in root].count("polyline") == 1
 
@@ -119,13 +119,13 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
     assert 15 < float(rows[-1]) < 32
     assert release_figures.chart(number, "light").table == {
         "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
-    ElementTree.fromstring(release_files.picture(number))
+    ElementTree.fromstring(picture.picture(number))
     release_files.report(number)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.2, 17.0), (1e-5, 2e-5), (60, 210)])
 def test_ticks_are_few_round_and_inside(low, high):
-    result = release_files.ticks(low, high)
+    result = picture.ticks(low, high)
     assert 2 <= len(result) <= 7
     assert low - 1e-9 <= result[0]
     assert result[-1] <= high + 1e-9
@@ -293,7 +293,7 @@ def test_a_method_without_a_band_says_that_it_states_none(tmp_path):
 
 def test_the_ends_of_the_picture_are_dashed_where_the_band_is_not_meant_to_hold(tmp_path):
     one = released(tmp_path, children(60), epsilon=4.0)
-    root = ElementTree.fromstring(release_files.picture(one))
+    root = ElementTree.fromstring(picture.picture(one))
     tag = "{http://www.w3.org/2000/svg}"
     dashed = [path for path in root.iter(f"{tag}path") if path.get("stroke-dasharray")]
     assert len(dashed) == 4  # both edges at both ends

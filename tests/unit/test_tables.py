@@ -181,7 +181,7 @@ def test_an_unknown_encoding_is_refused():
     (b"\xff\xfei", "not UTF-16 text"),
     (b"\xd0\xcf\x11\xe0" + b"x" * 600, "old workbook .\\.xls."),
     (b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"), "protected by a password"),
-    (files.zip_of(a_dot_csv=files.csv()), "not an Excel workbook"),
+    (files.zip_of(a_dot_csv=files.csv()), "no export that is read"),
     (files.zip_of(content_dot_xml="<x/>"), "OpenDocument"),
     (files.zip_of(xl__workbook_dot_bin="x"), "binary workbook"),
     (files.repacked(WORKBOOK, xl__vbaProject_dot_bin="x"), "macros .\\.xlsm."),

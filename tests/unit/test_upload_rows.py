@@ -277,9 +277,9 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert view.truth is None and view.lasso is None and view.support.tolist() == [0, 1]
     assert view.target is view.without
     result = sparse_words.accuracy(view)
-    assert "those without protection" in result and "true" not in result and "lasso" not in result
-    assert "those without protection" in sparse_words.distance(view)
-    assert "2 of 2** features chosen without protection" in sparse_words.support(view)
+    assert "those without privacy" in result and "true" not in result and "lasso" not in result
+    assert "those without privacy" in sparse_words.distance(view)
+    assert "2 of 2** features chosen without privacy" in sparse_words.support(view)
     assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
     assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)

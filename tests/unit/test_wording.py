@@ -109,7 +109,7 @@ def test_the_unit_of_protection_is_named_with_the_person():
     (10, "**at most 85 %** of cases. Guessing gives 50 %.")])
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
     text = chances.odds_main(odds_at(epsilon), "child")
-    assert text.startswith("An attacker who knows every other child’s curve")
+    assert "an attacker knows every other child’s curve" in text
     assert text.endswith(end)
 
 
@@ -144,7 +144,7 @@ def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
     assert chances.odds_short(several) == "≤ 67 % (3 together)"
-    assert "has two candidates for all 3 of this child" in chances.odds_main(several, "child")
+    assert "two candidates for all 3 curves of this child" in chances.odds_main(several, "child")
     assert "For a child with **3 curves** it is **ε = 3.46 · δ" in chances.group(
         odds_at(1), several, "child")
 

@@ -10,7 +10,15 @@ from engine.core.tasks import Unit
 from engine.core.types.budgets import LEAST_EPSILON, MOST_EPSILON, NON_PRIVATE, Budget
 from engine.core.types.data import CurveData, Data, EventData, SampleData
 from engine.core.types.estimates import Caution, Estimate, Fit, Intervals, Plan, ServerParts
-from engine.core.types.facts import Covariate, DataKind, Design, EventFacts, PublicFacts, TimeLaw
+from engine.core.types.facts import (
+    Covariate,
+    DataKind,
+    Design,
+    EventFacts,
+    PublicFacts,
+    PublicGroup,
+    TimeLaw,
+)
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.spending import Composition, Spend, Step
 from engine.core.types.truth import FunctionBasis, Truth
@@ -19,6 +27,6 @@ __all__ = [
     "LEAST_EPSILON", "MOST_EPSILON", "NON_PRIVATE", "Array", "Band", "Budget", "Caution",
     "Composition", "Covariate", "CurveData", "Data", "DataKind", "Design", "Estimate",
     "EventData", "EventFacts", "Fit", "FunctionBasis", "Intervals", "Plan", "Public",
-    "PublicFacts", "SampleData", "ServerParts", "Sizes", "Spend", "Step", "TimeLaw", "Truth",
-    "Unit",
+    "PublicFacts", "PublicGroup", "SampleData", "ServerParts", "Sizes", "Spend", "Step", "TimeLaw",
+    "Truth", "Unit",
 ]

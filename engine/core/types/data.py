@@ -169,12 +169,26 @@ class CurveData:
         -------
         CurveData
         """
-        mine = np.isin(self.server, servers)
-        readings = np.repeat(mine, self.counts)
-        numbers = np.searchsorted(np.sort(servers), self.server[mine])
-        return replace(self, times=self.times[:, readings], values=self.values[:, readings],
-                       counts=self.counts[mine], server=numbers,
-                       covariates=None if self.covariates is None else self.covariates[:, mine])
+        return self.of_people(np.isin(self.server, servers))
+
+    def of_people(self, members: NDArray[np.bool_]) -> CurveData:
+        """Some of the curves; servers that have any are numbered from 0.
+
+        Parameters
+        ----------
+        members : (n_curves,) of bool
+            Whose they are.
+
+        Returns
+        -------
+        CurveData
+        """
+        observed = np.repeat(members, self.counts)
+        server = np.unique(self.server[members], return_inverse=True)[1].astype(np.int64)
+        return replace(self, times=self.times[:, observed], values=self.values[:, observed],
+                       counts=self.counts[members], server=server,
+                       covariates=None if self.covariates is None else
+                       self.covariates[:, members])
 
     def curves(self, limit: int) -> list[tuple[Array, Array]]:
         """The first curves of the first data set, sorted in time.

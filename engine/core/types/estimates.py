@@ -332,6 +332,12 @@ class Estimate:
         return None if self.band is None else limits(self, self.band)
 
     @property
+    def band_kind(self) -> str:
+        """"simultaneous" or "pointwise", of a band or of intervals; "" where there are none."""
+        stated = self.band if self.intervals is None else self.intervals
+        return "" if stated is None else stated.kind
+
+    @property
     def lower(self) -> Array | None:
         return None if self.limits is None else self.limits[0]
 

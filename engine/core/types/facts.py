@@ -128,6 +128,39 @@ class DataKind(Enumeration):
     TWIN = "twin"
 
 
+@dataclass(frozen=True)
+class PublicGroup:
+    """One of several groups of people; who belongs to which is public, and nobody is in two.
+
+    Parameters
+    ----------
+    set : str
+        What the groups are together, by which their releases are known to belong together.
+    name : str
+        Of this group.
+    others : tuple of str
+        The names of the others.
+
+    Raises
+    ------
+    InputError
+        If a name is empty or stands twice.
+    """
+
+    set: str
+    name: str
+    others: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = (self.name, *self.others)
+        if not all(names) or len({*names}) < len(names):
+            raise InputError("Each group needs a name of its own.", field="groups")
+
+    def is_apart_from(self, other: PublicGroup) -> bool:
+        """Whether both are stated to be different groups of one set."""
+        return self.set == other.set and other.name in self.others and self.name in other.others
+
+
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
@@ -180,6 +213,8 @@ class PublicFacts:
         Where the bounds are from.
     credit : str
         Who measured the data and under which licence, or which publications a simulation follows.
+    group : PublicGroup or None
+        Which of several disjoint groups these people are, where they are one.
 
     Raises
     ------
@@ -212,6 +247,7 @@ class PublicFacts:
     reach: float = 0.0
     origin: str = ""
     credit: str = ""
+    group: PublicGroup | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.location import (
@@ -217,6 +218,9 @@ class UnitFit:
         The same without noise, (plans, repeats, …).
     parts : ServerParts
         What each site adds to the squared error, in unit scale, too.
+    people : SecondMoments or None
+        How people's curves deviate, for models in which that can be read; NaN where it was not
+        released.
     """
 
     centre: Array
@@ -224,10 +228,11 @@ class UnitFit:
     quiet: Array
     quiet_covariance: Array
     parts: ServerParts
+    people: SecondMoments | None = None
 
     @classmethod
-    def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int
-              ) -> UnitFit:
+    def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int,
+              readings: tuple[tuple[int, int], ...] = ()) -> UnitFit:
         """Nothing yet.
 
         Parameters
@@ -237,16 +242,23 @@ class UnitFit:
             (…, r), of one release.
         servers : int
             How many sites.
+        readings : tuple of pairs of int
+            Of `SecondMoments`, where those are to be put; else empty.
 
         Returns
         -------
         UnitFit
         """
         square = (*shape, shape[-1])
+        each = (plans, repeats, draws)
+        nothing: list[Array] = [np.full((*each, *more), np.nan)
+                                for more in (square, (), shape, shape)]
+        people = SecondMoments(nothing[0], nothing[1], nothing[2], nothing[3],
+                               readings) if readings else None
         return cls(np.zeros((plans, repeats, draws, *shape)),
                    np.zeros((plans, repeats, draws, *square)),
                    np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
-                   ServerParts(*np.zeros((3, plans, servers))))
+                   ServerParts(*np.zeros((3, plans, servers))), people)
 
     def put(self, piece: Piece, located: Located, feasible: Sequence[int]) -> None:
         """Put what was located for some plans and repeats where it belongs.
@@ -270,6 +282,11 @@ class UnitFit:
             of_plan = slice(row * draws, (row + 1) * draws)
             self.centre[k, repeats][..., :size] = located.centre[:, of_plan]
             self.covariance[k, repeats][..., :size, :size] = located.covariance[:, of_plan]
+            if self.people is not None and located.people is not None:
+                mine, theirs = self.people.of(k, repeats), located.people.of(slice(None), of_plan)
+                mine.moments[..., :size, :size], mine.noise[...] = theirs.moments, theirs.noise
+                mine.stretch[..., :size] = theirs.stretch
+                mine.privacy[..., :size] = theirs.privacy
             for name in ("weight", "noise", "sampling"):
                 part = getattr(located, name)[..., of_plan].mean(axis=(1, 2))
                 getattr(self.parts, name)[k] += share * part
@@ -337,6 +354,13 @@ class AdaptiveFit:
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
 
+    @property
+    def readings(self) -> tuple[tuple[int, int], ...]:
+        """Observations of a curve and how many people have so many; empty where the model does
+        not tell how people's curves deviate.
+        """
+        return ()
+
     def pieces(self) -> Iterator[Piece]:
         """All plans and repeats, cut so that the arrays of each piece stay small."""
         raise NotImplementedError
@@ -361,7 +385,7 @@ class AdaptiveFit:
     def fitted(self) -> UnitFit:
         """Locate the means of all pieces, and put them where they belong."""
         fit = UnitFit.empty(len(self.plans), self.n_repeats, self.draws, self.shape,
-                            len(self.servers))
+                            len(self.servers), self.readings)
         for piece in self.pieces():
             located = locate(piece.sites, piece.public_scale, piece.law, piece.constants,
                              piece.n_functions, piece.prior)

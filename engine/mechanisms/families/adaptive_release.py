@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.registry import param
+from engine.core.second_moments import SecondMoments
 from engine.core.types import (
     Array,
     Band,
@@ -240,7 +241,8 @@ class AdaptiveRelease(Mechanism):
             unprotected=in_response_units(
                 shrunk(unit.quiet, unit.quiet_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
-                in_response_units(unit.centre, scale, names), square * unit.covariance, self.band),
+                in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
+                people=_in_response_units(unit.people, scale.half)),
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
@@ -290,6 +292,11 @@ class AdaptiveRelease(Mechanism):
     @property
     def _usual_shares(self) -> tuple[float, ...]:
         return SHARES_NO_BAND if self.band == "none" else SHARES
+
+
+def _in_response_units(people: SecondMoments | None, half: float) -> SecondMoments | None:
+    return None if people is None else replace(people, stretch=half * people.stretch,
+                                               privacy=half**2 * people.privacy)
 
 
 def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:

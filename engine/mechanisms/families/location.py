@@ -59,6 +59,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Step
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics import clipping
@@ -305,6 +306,8 @@ class Located:
     noise, sampling : (sites, repeats, columns)
         The parts that its noise, and chance in who took part there, have in the variance, summed
         over coefficients.
+    people : SecondMoments or None
+        M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
     """
 
     centre: Array
@@ -312,6 +315,7 @@ class Located:
     weight: Array
     noise: Array
     sampling: Array
+    people: SecondMoments | None = None
 
 
 def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
@@ -365,7 +369,7 @@ def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constant
     moments = None
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, SECOND_MOMENTS, constants)
-    return _located(sites, state, slope, locations, weights, moments, constants)
+    return _located(sites, state, slope, locations, weights, moments, constants, law)
 
 
 def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants,
@@ -384,7 +388,7 @@ def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: 
     slope = _slope(state, law, constants)
     locations, moments = _centres_and_moments(sites, state, constants)
     state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3))
-    return _located(sites, state, slope, locations, weights, moments, constants)
+    return _located(sites, state, slope, locations, weights, moments, constants, law)
 
 
 # -- what sites send --------------------------------------------------------------------------
@@ -496,9 +500,25 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 
 
 def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
-             weights: Array, moments: Sent | None, constants: Constants) -> Located:
+             weights: Array, moments: Sent | None, constants: Constants, law: DeviationLaw
+             ) -> Located:
     return Located(after.centre, _covariance(sites, after, slope, weights, moments, constants),
-                   weights.mean(axis=-1), *_parts(sites, after, locations, weights))
+                   weights.mean(axis=-1), *_parts(sites, after, locations, weights),
+                   people=None if moments is None else _people(sites, after, slope, moments,
+                                                               constants, law))
+
+
+def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
+            constants: Constants, law: DeviationLaw) -> SecondMoments:
+    """What was released of people's deviations; clipping is undone at the radius of moments."""
+    if np.isfinite(constants.moments_width):
+        radius = _moments_radius(after, constants)
+        slope = _slope(replace(after, radius=radius), law, constants)
+    share = np.array([site.n_curves for site in sites]) / sum(site.n_curves for site in sites)
+    pooled = sum(part * values for part, values in zip(share, moments.values, strict=True))
+    noise = sum((part * scale) ** 2 for part, scale in zip(share, moments.scales, strict=True))
+    return SecondMoments(np.asarray(pooled), np.sqrt(np.asarray(noise)), after.shape / slope,
+                         after.filter.variance)
 
 
 def _parts(sites: Sequence[Site], after: State, locations: Sent, weights: Array

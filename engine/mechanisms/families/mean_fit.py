@@ -40,6 +40,7 @@ TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY)
 _PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
+_MOST_LENGTHS = 100  # different numbers of observations, for which designs are simulated
 _MOST = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
@@ -118,6 +119,13 @@ class MeanFit(AdaptiveFit):
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
         self.mean_plans, self.data, self.values = plans, data, values
         self.clustered, self.with_gap = np.zeros((2, len(plans), data.n_repeats, draws), dtype=bool)
+
+    @property
+    def readings(self) -> tuple[tuple[int, int], ...]:
+        counts, people = np.unique(self.data.counts, return_counts=True)
+        if len(counts) > _MOST_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
+            return ()
+        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
     def pieces(self) -> Iterator[Piece]:
         stated: list[list[int]] = []

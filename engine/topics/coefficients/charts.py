@@ -27,7 +27,7 @@ TOGETHER = "All functions"
 
 
 def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = False) -> Chart:
-    """One function: possible releases, or one with its band, over the curve without protection.
+    """One function: possible releases, or one with its band, over the curve without privacy.
 
     Effects have a line at zero; all are in response units.
 
@@ -63,7 +63,7 @@ def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = 
 
 
 def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
-    columns = {answer.facts.time_name: answer.times, "without protection": answer.without[k],
+    columns = {answer.facts.time_name: answer.times, "non-private": answer.without[k],
                "release 1": answer.releases[0, k]}
     if answer.low is not None and answer.high is not None:
         columns |= {"95 % confidence from": answer.low[0, k],
@@ -104,7 +104,7 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
 
 
 def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
-    """The error of every function with its 8-in-10 range, and without protection.
+    """The error of every function with its 8-in-10 range, and without privacy.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
 
 
 def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
-    """Total error against the number of covariates, with and without protection.
+    """Total error against the number of covariates, with and without privacy.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
     gray = colour("without", theme)
     data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
                                     {"size": 9, "symbol": marker}),
-            traces.line_with_points("No protection", counts, without, gray, 2.2, UNPROTECTED,
+            traces.line_with_points("Non-private", counts, without, gray, 2.2, UNPROTECTED,
                                     {"size": 5, "color": gray})]
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
@@ -178,4 +178,4 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
                    rangemode="tozero"))}
     return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
-                     "covariates": counts, "total error": private, "without protection": without})
+                     "covariates": counts, "total error": private, "non-private": without})

@@ -136,7 +136,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     unit = answer.facts.value_unit
     worst = int(answer.error.argmax())
     first, most = (with_unit(number(float(answer.error[k])), unit) for k in (0, worst))
-    target = "the true one" if answer.baseline is not None else "the one without protection"
+    target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published average curve is **{first}**, from {target}."
     if worst:
         text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
@@ -153,7 +153,7 @@ def visible(answer: CoefficientsAnswer) -> str:
     Parameters
     ----------
     answer : CoefficientsAnswer
-        With the true functions, or those without protection.
+        With the true functions, or those without privacy.
     """
     known = answer.truth if answer.truth is not None else answer.without  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
@@ -186,7 +186,7 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     Parameters
     ----------
     costs : CostOfCovariates
-        Total errors with and without protection, by the number of covariates.
+        Total errors with and without privacy, by the number of covariates.
     budget : Budget
         At which they were measured.
     """

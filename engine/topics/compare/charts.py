@@ -162,7 +162,7 @@ def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[f
 
 def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
                caption: str, theme: Theme) -> Chart:
-    """Possible releases less the average without protection, on ± `edge`.
+    """Possible releases less the average without privacy, on ± `edge`.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
              **{name: part.round(3).tolist() for name, part in
                 (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
     return Chart(spec, f"{line.label}, {caption}: {len(differences)} possible releases less the "
-                 "average without protection.", table)
+                 "average without privacy.", table)
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:

@@ -196,30 +196,60 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
+    picture, = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
+    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    return replace(picture, errors=totals(errors).ravel(),
+                   baseline=None if baseline is None else float(totals(baseline)))
+
+
+def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: int,
+                          epsilons: Sequence[float]) -> tuple[CountingAnswer, ...]:
+    """The same at several ε, without errors; each release has the noise of `counting_answer`.
+
+    Parameters
+    ----------
+    source : Source
+        People with one time each.
+    mechanism : Mechanism
+        Noised counts, with its settings.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+
+    Raises
+    ------
+    InputError
+        Whatever the mechanism refuses, and data sets that are too large for a picture.
+    """
+    mechanism = _of_counts(mechanism)
     check_readings(source, _MOST_PEOPLE, "Take fewer people.")
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
+    test = None
+    if data.group is not None and mechanism.task == SURVIVAL.key and data.facts.groups:
+        test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
+                                      len(data.facts.causes), data.facts.time_high)
+    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(quiet, test))
+                 for epsilon in epsilons)
+
+
+def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
+             ordinary: Ordinary) -> CountingAnswer:
+    """One budget, without errors."""
     estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                       generator(seed, NOISE_STREAM, SHOWN))
     plan: CountPlan = mechanism.plan(data.public, (budget,))
-    released = estimate.released[0]
-    quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
-    facts, grid = data.facts, drawing_grid()
-    times = grid if mechanism.task == ROC.key else facts.from_unit_time(grid)
-    test = None
-    if data.group is not None and mechanism.task == SURVIVAL.key and facts.groups:
-        test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
-                                      len(facts.causes), facts.time_high)
+    released, facts, grid = estimate.released[0], data.facts, drawing_grid()
     return CountingAnswer(
         task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
-        budget=budget, times=times, names=estimate.functions or ("",),
+        budget=budget, times=grid if mechanism.task == ROC.key else facts.from_unit_time(grid),
+        names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
-        ordinary=Ordinary(quiet, test),
+        ordinary=ordinary,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
-        errors=totals(errors).ravel(),
-        baseline=None if baseline is None else float(totals(baseline)), spends=estimate.spends[0],
-        tuning=estimate.tuning[0], verdict=plan.verdict, least=mechanism.least_at_risk)
+        errors=np.empty(0), baseline=None, spends=estimate.spends[0], tuning=estimate.tuning[0],
+        verdict=plan.verdict, least=mechanism.least_at_risk)
 
 
 def _functions(curves: Array) -> Array:

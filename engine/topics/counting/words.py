@@ -267,8 +267,9 @@ def off(answer: CountingAnswer) -> str:
     """
     target = "true" if answer.truth is not None else "non-private"
     curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
-    text = (f"Releases are typically **{number(answer.error)}** from the {target} {curves}, as a "
-            f"share of people; 95 % of them are within {number(answer.within)}.")
+    text = (f"The error is **{number(answer.error)}** as a share of people: root mean squared "
+            f"distance from the {target} {curves}. In 95 % of releases the distance is at most "
+            f"{number(answer.within)}.")
     if answer.baseline is not None:
         text += f" Without privacy the error is {number(answer.baseline)}."
     return text

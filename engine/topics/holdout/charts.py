@@ -67,7 +67,7 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
 
 def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts,
          theme: Theme) -> Chart:
-    """Mean and middle 90 % of many runs at one budget, over the curve without protection.
+    """Mean and middle 90 % of many runs at one budget, over the curve without privacy.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
         traces.filled("90 % of runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
         traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
                     hovertemplate="%{y:.3g}"),
-        traces.line("Without protection", x, releases.without.tolist(), colour("without", theme),
+        traces.line("Non-private", x, releases.without.tolist(), colour("without", theme),
                     2.2,
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
@@ -103,7 +103,7 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
         _alt_of_runs(releases, place, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 % quantile": _plain(low), "95 % quantile": _plain(high),
-         "without protection": _plain(releases.without)})
+         "non-private": _plain(releases.without)})
 
 
 def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
@@ -111,7 +111,7 @@ def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
     width = float((releases.high[place] - releases.low[place]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
     return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
-            f"from the curve without protection, and 90 % of runs span at most {wide}.")
+            f"from the curve without privacy, and 90 % of runs span at most {wide}.")
 
 
 def _plain(values: Array) -> list[Any]:

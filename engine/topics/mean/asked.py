@@ -12,12 +12,15 @@ import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, can_be_asked
 from engine.answers.extremes import PeakHeight, PeakTime
+from engine.answers.grids import GridBand
 from engine.answers.level import Crossing, TimeAbove
-from engine.answers.released_curve import GridBand
+from engine.answers.people import NextPersonAt
 from engine.answers.reply import Interval, Verdict
+from engine.answers.spread import NextPerson, next_person
 from engine.answers.value import Difference
 from engine.answers.velocity import VELOCITY_FROM, FastestTime
 from engine.core.grids import GRID_SIZE
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -25,6 +28,8 @@ from engine.topics.mean.answer import on_screen
 from engine.topics.mean.shape import Question
 
 ASKED_DRAWS = 5  # releases at each budget that are asked
+_NEW_PEOPLE = 2_000  # block of the random stream of people who are in no release
+_PEOPLE_POINTS = 41  # times at which the range of people is computed
 _EVERY = 2  # points of the grid of answers for each point that is drawn
 _TOO_SMALL = "Nothing can be told of this release."
 
@@ -70,14 +75,22 @@ class AskedReleases:
     speeds : tuple of three such arrays, or None
         The velocities with their bands, per unit of time, where they are asked for.
     marks : (budgets, ASKED_DRAWS) nested tuples of Mark
+    people : (2, budgets, ASKED_DRAWS, GRID_SIZE), or None
+        Where about 95 of 100 new people would lie, if that is the question: lower and upper limit,
+        NaN where it is not told.
+    right : (budgets, ASKED_DRAWS) or None
+        Then also the share of observations of new, simulated people in the range for observations;
+        NaN where it is not told, or people cannot be simulated.
     """
 
-    question: Question
+    question: Question | None
     curves: Array
     low: Array
     high: Array
     speeds: tuple[Array, Array, Array] | None
     marks: tuple[tuple[Mark, ...], ...]
+    people: Array | None = None
+    right: Array | None = None
 
 
 def curve_question(question: Question) -> CurveQuestion:
@@ -142,6 +155,60 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         question, curves, low, high,
         (speeds[0], speeds[1], speeds[2]) if question.kind == "fastest" else None,
         tuple(map(tuple, marks)))
+
+
+def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+               seed: int) -> AskedReleases:
+    """The first releases of the picture, asked where the next person would lie.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : Mechanism
+        With its settings.
+    budgets : sequence of Budget
+        All with one δ.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    AskedReleases
+
+    Raises
+    ------
+    InputError
+        If the method has no covariance at any budget.
+    """
+    data, estimate = on_screen(source, mechanism, budgets, seed)
+    new = source.draw(1, generator(seed, DATA_STREAM, _NEW_PEOPLE)) if source.is_random else None
+    shape = (len(budgets), ASKED_DRAWS)
+    curves, low, high, below, above = np.full((5, *shape, GRID_SIZE), np.nan)
+    right, times = np.full(shape, np.nan), np.linspace(0.0, 1.0, _PEOPLE_POINTS)
+    marks = [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in budgets]
+    for k in [k for k in range(len(budgets)) if can_be_asked(estimate, k)] or [0]:
+        for draw in range(ASKED_DRAWS):
+            curve = ReleasedCurve.of(estimate, data.facts, k, draw=draw)
+            _draw(curve.band, (curves, low, high), (k, draw), 1.0)
+            answer = NextPersonAt().answer(curve)
+            marks[k][draw] = Mark(answer.text, whisker=_whisker(
+                curve.time(0.5), answer.interval))
+            if answer.verdict is not Verdict.TOLD:
+                continue
+            band = next_person(curve, times)
+            for array, limit in ((below, band.low), (above, band.high)):
+                array[k, draw] = np.interp(np.linspace(0, 1, GRID_SIZE), times, limit)
+            if new is not None:
+                right[k, draw] = _inside(next_person(curve, times, observed=True), times, new)
+    return AskedReleases(None, curves, low, high, None, tuple(map(tuple, marks)),
+                         np.stack([below, above]), right)
+
+
+def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
+    """The share of observations of new people in a range for observations."""
+    low, high = (np.interp(new.times, times, limit) for limit in (band.low, band.high))
+    return float(((new.values >= low) & (new.values <= high)).mean())
 
 
 def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int

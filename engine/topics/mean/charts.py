@@ -185,7 +185,7 @@ def _table(x: list[float], median: Array, low: Array, high: Array, baseline: flo
            ) -> dict[str, list[Any]]:
     columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high}
     if baseline is not None:
-        columns["without protection"] = np.full(len(x), baseline)
+        columns["non-private"] = np.full(len(x), baseline)
     if floor is not None:
         columns[traces.FLOOR.lower()] = floor
     columns |= {name.lower(): rate for name, rate in theory.items()}
@@ -197,7 +197,7 @@ def _table(x: list[float], median: Array, low: Array, high: Array, baseline: flo
 
 
 def steps(done: Steps, times: Array, method: Method, facts: PublicFacts, theme: Theme) -> Chart:
-    """The curve after each step, less the average without protection.
+    """The curve after each step, less the average without privacy.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
 
 
 def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
-    """Possible releases of an average curve, and the average without protection.
+    """Possible releases of an average curve, and the average without privacy.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
     """
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.without]
-    names = [*(f"release {k}" for k in range(1, len(curves))), "without protection"]
+    names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]
     columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
                   strict=True)
     return traces.table({name: traces.plain(values) for name, values in columns},

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from engine.answers.groups import WHAT_P_IS
 from engine.core.types import Budget, PublicFacts
-from engine.language.grammar import escape
+from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
 LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
           "sign": "Does it rise or fall?", "crossing": "When does it reach a level?",
-          "above": "How long is it above a level?"}
+          "above": "How long is it above a level?", "groups": "Do two groups differ?",
+          "next": "Where would the next person lie?"}
 ASKING = "Asking costs no privacy: the answer is computed from what is already published."
 RELEASES = "What equally likely releases say at this ε:"
 HOW_OFTEN = "How often would a release say so?"
@@ -19,6 +22,48 @@ HELP = ("Each possible release is asked, too. An error in the unit of the values
         "whether such an answer survives.")
 KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
        "No point: nothing would be published, or the noise is as large as the curve.")
+
+
+def groups_asked(first: str, second: str, budget: Budget) -> str:
+    """What a comparison of two groups costs.
+
+    Parameters
+    ----------
+    first, second : str
+        Their names.
+    budget : Budget
+        Of each release.
+    """
+    return (f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
+            f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
+            f"does not add. Who is in which group is public. p is {WHAT_P_IS}")
+
+
+def groups_told(detected: int, releases: int) -> str:
+    """How many of the releases on screen tell two groups apart.
+
+    Parameters
+    ----------
+    detected, releases : int
+    """
+    return (f"**{detected} of {releases}** releases of these people find a difference (test at "
+            "5 %).")
+
+
+def new_people(right: Sequence[float], facts: PublicFacts) -> str:
+    """How many observations of new people lie in the ranges of releases, by simulation.
+
+    Parameters
+    ----------
+    right : sequence of float
+        Shares, of the releases that tell a range.
+    facts : PublicFacts
+        Names.
+    """
+    low, high = (round(100 * share) for share in (min(right), max(right)))
+    how_many = f"{low}" if low == high else f"{low} to {high}"
+    return (f"Of observations of simulated new {facts.people}, **{how_many} of 100** lie in the "
+            "range for observations that these releases give (aim: 95).")
 
 
 def short(question: Question, facts: PublicFacts) -> str:
@@ -77,7 +122,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 
 def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
               facts: PublicFacts, never: bool) -> str:
-    """How often a release agrees, by simulation, and an average without protection.
+    """How often a release agrees, by simulation, and an average without privacy.
 
     Parameters
     ----------
@@ -86,7 +131,7 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
     agreeing : Agreeing
         Simulated releases that keep the answer.
     without : Agreeing or None
-        The same without protection, where it is known.
+        The same without privacy, where it is known.
     facts : PublicFacts
         Units.
     never : bool

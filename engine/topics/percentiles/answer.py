@@ -5,12 +5,13 @@ For looking, like `engine.topics.mean.answer`: simulated with a known seed, neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from engine.core.grids import drawing_grid
+from engine.core.grids import drawing_grid, nearest_to_median
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
@@ -20,11 +21,11 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, check_readings
 from engine.sources import Source
 
-_DRAWS = 8  # releases on screen
+_DRAWS = 1  # releases on screen
 _MOST_READINGS = 1_000_000  # of one data set on screen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PercentilesAnswer:
     """One data set with its possible releases at one budget, on `times` in their own unit.
 
@@ -32,8 +33,9 @@ class PercentilesAnswer:
     GRID_SIZE), of which the last two are bands, `without` and `truth` (T, GRID_SIZE). `errors`
     (T, releases) are distances from the truth where it is known, else from the curves without
     protection, and NaN where nothing is published; `baseline` (T,) is the error without privacy.
-    `ranges` is the time in stated ranges of the same releases, None without limits. `warnings` are
-    the cautions that releases carry.
+    `ranges` is the time in stated ranges of the same releases, None without limits; `target` are
+    the two cut-offs around the range in the middle. `warnings` are the cautions that releases
+    carry.
     """
 
     facts: PublicFacts
@@ -50,6 +52,7 @@ class PercentilesAnswer:
     errors: Array
     baseline: Array | None
     ranges: TimeInRanges | None
+    target: tuple[float, ...]
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     feasibility: Feasibility
@@ -78,7 +81,7 @@ class PercentilesAnswer:
     @property
     def middle(self) -> int:
         """The place of the curve nearest to the median."""
-        return int(np.argmin(np.abs(self.levels - 0.5)))
+        return nearest_to_median(self.levels)
 
 
 def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, budget: Budget,
@@ -106,20 +109,56 @@ def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, b
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
+    picture, = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
+    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    return replace(picture, errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline)
+
+
+def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCurves, delta: float,
+                             seed: int, epsilons: Sequence[float]
+                             ) -> tuple[PercentilesAnswer, ...]:
+    """The same at several ε, without errors, which take longer than all releases together.
+
+    Each release has the noise of `percentiles_answer` at its ε.
+
+    Parameters
+    ----------
+    source : Source
+        What is drawn from.
+    mechanism : PercentileCurves
+        With its settings.
+    delta : float
+        Of every budget.
+    seed : int
+        Of data and noise.
+    epsilons : sequence of float
+
+    Raises
+    ------
+    InputError
+        Whatever the mechanism refuses, and data sets that are too large for a picture.
+    """
     check_readings(source, _MOST_READINGS)
-    data, grid = source.draw(1, generator(seed, DATA_STREAM, SHOWN)), drawing_grid()
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    without = mechanism.without_protection(data).coefficients[0, 0, 0]
+    return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, without)
+                 for epsilon in epsilons)
+
+
+def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int,
+             without: Array) -> PercentilesAnswer:
+    """One budget, without errors."""
     facts = data.facts
     estimate = mechanism.release_many(data, [(budget,)], _DRAWS,
                                       generator(seed, NOISE_STREAM, SHOWN))
     assert estimate.limits is not None
     low, high = (end[0, 0] for end in estimate.limits)
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
     truth = mechanism.truth_of(data)
     return PercentilesAnswer(
         facts=facts, names=estimate.functions, levels=mechanism.levels, n_people=data.n_curves,
-        budget=budget, times=facts.from_unit_time(grid), releases=estimate.coefficients[0, 0],
-        low=low, high=high, without=mechanism.without_protection(data).coefficients[0, 0, 0],
+        budget=budget, times=facts.from_unit_time(drawing_grid()),
+        releases=estimate.coefficients[0, 0], low=low, high=high, without=without,
         truth=None if truth is None else truth.grid_values,
-        errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline,
-        ranges=estimate.released[0], spends=estimate.spends[0], tuning=estimate.tuning[0],
+        errors=np.empty((len(without), 0)), baseline=None, ranges=estimate.released[0],
+        target=mechanism.target(facts), spends=estimate.spends[0], tuning=estimate.tuning[0],
         feasibility=mechanism.feasibility(data.sizes, (budget,)), warnings=estimate.warnings)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import Theme, colour
 from engine.core.types import Array
-from engine.figures import cards, labels, traces
-from engine.figures.theme import Chart, Spec, axis, free_range, layout, time_axis
+from engine.figures import cards, nested, traces
+from engine.figures.theme import Chart, Spec, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, percent, with_unit
@@ -17,11 +15,9 @@ from engine.simulation.metrics import totals
 from engine.topics.percentiles import words
 from engine.topics.percentiles.answer import PercentilesAnswer
 
-_LIGHTEST, _DARKEST = 0.12, 0.30  # opacity of the outer and the inner shade
-
 
 def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) -> Chart:
-    """One release as nested shades with a bold median, over the curves without protection.
+    """One release as nested shades with a bold median, over the curves without privacy.
 
     Parameters
     ----------
@@ -33,14 +29,13 @@ def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) ->
         Whether the 95 % confidence band of every curve is drawn in place of the shades.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
-    data = _bands(answer, x, theme) if with_bands else _shades(answer, x, theme)
-    data += _lines(answer, x, theme)
-    lines = [answer.releases[0], answer.without]
-    reach = [float(f(np.concatenate(lines))) for f in (np.min, np.max)]
-    title = named(facts.value_name, facts.value_unit)
-    spec = {"data": data, "layout": layout(
-        theme, legend=False, title=_width(answer), xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, title, grid=True, range=free_range(reach)))}
+    drawn = nested.Nested(
+        answer.names, answer.times, answer.releases[0], answer.levels, facts.value_unit,
+        () if answer.ranges is None else answer.ranges.limits, answer.target)
+    spec = drawn.spec(
+        theme, _width(answer), time_axis(theme, facts), named(facts.value_name, facts.value_unit),
+        more=_beside(answer, x, theme), fill=_bands(answer, x, theme) if with_bands else None,
+        reach=answer.without.ravel().tolist())
     names = ", ".join(answer.names)
     return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
                  f"{words.meaning(answer)}", _columns(answer))
@@ -54,34 +49,16 @@ def _width(answer: PercentilesAnswer) -> str:
     return f"{share} of observations span {span} on average"
 
 
-def _shades(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
-    """The range between each pair of percentiles, outer pairs first."""
-    shade, n = colour("gradient", theme), len(answer.names)
-    pairs = [(k, n - 1 - k) for k in range(n // 2)]
-    opacities = np.linspace(_LIGHTEST, _DARKEST, max(len(pairs), 1))
-    data = []
-    for (low, high), opacity in zip(pairs, opacities, strict=False):
-        share = percent(float(answer.levels[high] - answer.levels[low]))
-        filled = traces.filled(f"{share} of observations", x, _rounded(answer.releases[0, low]),
-                               _rounded(answer.releases[0, high]), shade, hoverinfo="skip")
-        data.append({**filled, "fillcolor": translucent(shade, float(opacity))})
-    return data
-
-
 def _bands(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
     return [traces.filled(f"95 % confidence band of {name}", x, _rounded(answer.low[0, k]),
                           _rounded(answer.high[0, k]), colour("gradient", theme),
                           hoverinfo="skip") for k, name in enumerate(answer.names)]
 
 
-def _lines(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
-    """All curves of the release, the middle one bold, and those without protection dashed."""
-    shade, hover = colour("gradient", theme), labels.hover(answer.facts.value_unit)
-    data = [traces.line(name, x, _rounded(answer.releases[0, k]), shade,
-                        3.2 if k == answer.middle else 1.4, hovertemplate=hover)
-            for k, name in enumerate(answer.names)]
-    data += [traces.unprotected(x, _rounded(curve), theme, hoverinfo="skip")
-             for curve in answer.without]
+def _beside(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+    """The curves without privacy dashed, and the true ones where they are known."""
+    data = [traces.unprotected(x, _rounded(curve), theme, hoverinfo="skip")
+            for curve in answer.without]
     if answer.truth is not None:
         data += [traces.line("True", x, _rounded(curve), colour("truth", theme), 1.0,
                              hoverinfo="skip") for curve in answer.truth]
@@ -94,7 +71,7 @@ def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
         columns |= {name: answer.releases[0, k],
                     f"{name}, 95 % confidence from": answer.low[0, k],
                     f"{name}, 95 % confidence to": answer.high[0, k],
-                    f"{name} without protection": answer.without[k]}
+                    f"{name} without privacy": answer.without[k]}
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
@@ -105,7 +82,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
-    """The error of every percentile curve with its 8-in-10 range, and without protection.
+    """The error of every percentile curve with its 8-in-10 range, and without privacy.
 
     Parameters
     ----------
@@ -156,21 +133,6 @@ def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
         Of the page.
     """
     assert answer.ranges is not None
-    share, error = answer.ranges.average[0, 0], answer.ranges.error[0, 0]
-    names = words.names_of_ranges(answer.ranges.limits, answer.facts.value_unit)
-    shade, most = colour("gradient", theme), int(np.argmax(share))
-    opacities = np.linspace(0.15, 0.55, len(names))  # the words of the page can be read on each
-    data = [{"type": "bar", "orientation": "h", "name": name, "x": [100 * float(part)], "y": [""],
-             "text": [percent(float(part))], "textposition": "inside", "insidetextanchor": "middle",
-             "textangle": 0, "insidetextfont": {"color": colour("text", theme)},
-             "marker": {"color": translucent(shade, float(opacity))}, "hoverinfo": "name+text"}
-            for name, part, opacity in zip(names, share, opacities, strict=True)]
-    spec = {"data": data, "layout": layout(
-        theme, legend=True, barmode="stack", hovermode="closest",
-        title=f"Most observations: {names[most]}, {percent(float(share[most]))}",
-        xaxis=axis(theme, "Share of observations", range=[0, 100], ticksuffix="\u202f%"),
-        yaxis=axis(theme, visible=False))}
-    summary = "; ".join(f"{name} {percent(float(part))}"
-                        for name, part in zip(names, share, strict=True))
-    return Chart(spec, f"Time in ranges of one release: {summary}.", {
-        "range": names, "share": plain(share), "standard error": plain(error)})
+    ranges = answer.ranges
+    return nested.time_in_ranges(ranges.limits, answer.target, ranges.average[0, 0],
+                                 ranges.error[0, 0], answer.facts.value_unit, theme)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
 
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, percent, two_digits_up, with_unit
+from engine.language.ranges import shares_in_words
 from engine.privacy.feasibility import Feasibility
 from engine.topics.percentiles.answer import PercentilesAnswer
 
@@ -62,7 +63,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
     """
     unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
     middle = with_unit(number(float(error[answer.middle])), unit)
-    target = "the true one" if answer.baseline is not None else "the one without protection"
+    target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
             f"{target}")
     if n == 1:
@@ -74,6 +75,39 @@ def accuracy(answer: PercentilesAnswer) -> str:
     return (f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
             f"curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
             f"summed squares; 95 % of releases are within {number(answer.within)}.")
+
+
+def planned(name: str, error: float, within: float, baseline: float | None, facts: PublicFacts
+            ) -> str:
+    """The error of one curve at the number of people that a plan ends at.
+
+    Parameters
+    ----------
+    name : str
+        Of the curve.
+    error, within : float
+        Root mean squared distance, and what 95 % of releases stay within; infinite where nothing
+        would be published.
+    baseline : float or None
+        The error without privacy, where it is known.
+    facts : PublicFacts
+        With the unit of values.
+
+    Returns
+    -------
+    str
+        Empty where nothing would be published.
+    """
+    if not math.isfinite(error):
+        return ""
+
+    def text(value: float) -> str:
+        return with_unit(number(value), escape(facts.value_unit))
+
+    sentence = (f"There the {name} curve has an error of **{text(error)}**: its root mean squared "
+                f"distance from the true one. 95 % of releases are within {text(within)}.")
+    return sentence if baseline is None else (
+        f"{sentence} Without privacy the error is {text(baseline)}.")
 
 
 def warned(answer: PercentilesAnswer) -> list[str]:
@@ -97,32 +131,6 @@ def in_ranges(answer: PercentilesAnswer) -> list[str]:
     """
     if answer.ranges is None:
         return []
-    ranges, unit = answer.ranges, answer.facts.value_unit
-    share, error = ranges.average[0, 0], ranges.error[0, 0]
-    lines = []
-    for name, part, spread in zip(names_of_ranges(ranges.limits, unit), share, error, strict=True):
-        low, high = max(part - 1.96 * spread, 0.0), min(part + 1.96 * spread, 1.0)
-        value = percent(float(part)) if part >= 0.02 else "below 2 %"
-        lines.append(f"{name}: **{value}** (95 % confidence interval {percent(float(low))} to "
-                     f"{percent(float(high))})")
-    return lines[::-1]
-
-
-def names_of_ranges(limits: tuple[float, ...], unit: str) -> list[str]:
-    """Names of the ranges between limits, from low to high.
-
-    Parameters
-    ----------
-    limits : tuple of float
-        Rising.
-    unit : str
-        Of readings.
-
-    Examples
-    --------
-    >>> names_of_ranges((70.0, 180.0), "mg/dL")
-    ['up to 70 mg/dL', '70 to 180 mg/dL', 'above 180 mg/dL']
-    """
-    each = [f"{limit:g}" for limit in limits]
-    between = [f"{low} to {high}" for low, high in pairwise(each)]
-    return [with_unit(name, unit) for name in (f"up to {each[0]}", *between, f"above {each[-1]}")]
+    ranges = answer.ranges
+    return shares_in_words(ranges.limits, answer.facts.value_unit, ranges.average[0, 0].tolist(),
+                           ranges.error[0, 0].tolist())

@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import InputError, brief
+from engine.core.tasks import MEAN_FUNCTION, UNIVARIATE_MEAN
 from engine.core.types import Array, Budget, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.simulation import studies
-from engine.simulation.metrics import Accuracy
+from engine.simulation.metrics import Accuracy, distances, totals
 from engine.sources import Source
 from engine.sources.twin import Twin
-from engine.topics.mean.answer import MOST_READINGS, errors_and_shares
+from engine.topics.mean.answer import MOST_READINGS
 from engine.topics.planning.beyond import Beyond, beyond
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
@@ -42,6 +43,7 @@ _LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floatin
 _MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
 _MOST_STEPS = 12
+_HAVE_LAWS = {MEAN_FUNCTION.key, UNIVARIATE_MEAN.key}  # by which their errors go on beyond
 _CERTAIN = 2.58  # standard errors: 99 times in 100
 
 
@@ -50,6 +52,8 @@ class Setting:
     """One point: sizes, budget, and what kind of curves and which method.
 
     `delta` None means the usual one for so many people in all, 0 where the method needs none.
+    `function` names the one function of several whose error counts, such as "95 %" of percentile
+    curves; empty for the error of all together.
     """
 
     source: Source[Any]
@@ -59,10 +63,11 @@ class Setting:
     readings: int = 30
     sites: int = 1
     delta: float | None = None
+    function: str = ""
 
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, epsilon: float,
-           delta: float | None = None) -> Setting:
+           delta: float | None = None, function: str = "") -> Setting:
         """With the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin.
@@ -76,16 +81,23 @@ class Setting:
             Of every site.
         delta : float, optional
             By the rule of all pages if it is left out.
+        function : str, optional
+            The one whose error counts.
 
         Returns
         -------
         Setting
+
+        Raises
+        ------
+        InputError
+            If the data are real and nothing stands in for them.
         """
         if not source.is_random:
-            source = Twin.of(source.facts, source.sizes)
+            source = _stand_in(source, mechanism)
         sizes = source.sizes
         return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
-                   round(sizes.n_observations_per_curve), sizes.n_servers, delta)
+                   round(sizes.n_observations_per_curve), sizes.n_servers, delta, function)
 
     @property
     def stated_delta(self) -> Delta:
@@ -128,6 +140,15 @@ class Setting:
     @property
     def n_readings(self) -> int:
         return self.people * self.sites * self.readings
+
+
+def _stand_in(source: Source[Any], mechanism: Mechanism) -> Source[Any]:
+    """A twin of curves that are real."""
+    twin = Twin.of(source.facts, source.sizes)
+    if not mechanism.tasks & twin.tasks:
+        raise InputError("A plan simulates its data, and nothing stands in for these real ones.",
+                         field="source", hint="Choose simulated data with sizes like theirs.")
+    return twin
 
 
 @dataclass(frozen=True)
@@ -303,12 +324,11 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     here = answer.reached.setting
     return replace(answer, protection=protection(here),
                    beside=tuple(protection(step.setting) for step in steps),
-                   baseline=None if here.is_exact else studies.baseline(
-                       here.curves, here.mechanism, here.budget.delta, seed))
+                   baseline=_baseline(here, seed))
 
 
 def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: float | None,
-            unknown: str, target: float, seed: int = 1
+            unknown: str, target: float, seed: int = 1, function: str = ""
             ) -> Generator[Measured, None, PlanningAnswer]:
     """What is needed for an accuracy, with everything but one dial as in a source.
 
@@ -328,6 +348,9 @@ def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: fl
         The error to reach, in the unit of the values.
     seed : int
         Of data and noise.
+    function : str
+        The one of several functions whose error counts, such as "95 %" of percentile curves; of
+        all together if it is empty.
 
     Returns
     -------
@@ -339,7 +362,7 @@ def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: fl
     InputError
         If the sizes cannot be changed, or whatever the mechanism refuses.
     """
-    return plan(Setting.of(source, mechanism, epsilon, delta), unknown, target, seed)
+    return plan(Setting.of(source, mechanism, epsilon, delta, function), unknown, target, seed)
 
 
 def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
@@ -366,6 +389,9 @@ def _with_beyond(answer: PlanningAnswer, seed: int) -> PlanningAnswer:
     best = answer.reached
     if not math.isfinite(best.error):
         return answer
+    if not best.setting.mechanism.tasks & _HAVE_LAWS:
+        here = float(getattr(best.setting, answer.unknown))
+        return replace(answer, beyond={answer.unknown: Beyond(here, here)})
     return replace(answer, beyond={answer.unknown: beyond(
         best.setting, answer.unknown, answer.target, best.error, seed + 2)})
 
@@ -416,12 +442,46 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
     curves, method = setting.curves, setting.mechanism
     squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
     if any(squared is None for squared in squares):
-        errors, _ = errors_and_shares(curves, method, budgets, seed)
-        measured = [Accuracy.of(accuracy) for accuracy in errors]
+        measured = [Accuracy.of(errors) for errors in _distances(setting, budgets, seed)]
     else:
         measured = [Accuracy.exact(squared or 0.0) for squared in squares]
     return [_summary(replace(setting, epsilon=budget.epsilon), budget, accuracy)
             for budget, accuracy in zip(budgets, measured, strict=True)]
+
+
+def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
+    """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
+    curves, method, every = setting.curves, setting.mechanism, [(budget,) for budget in budgets]
+    drawn = studies.data(curves, seed)
+    estimate = studies.released(curves, method, drawn, every, seed)
+    by_function = distances(studies.squared_errors(curves, method, drawn, estimate, every))
+    if not setting.function:
+        return totals(by_function)
+    return np.asarray(by_function[..., _place(setting.function, estimate.functions)])
+
+
+def _place(function: str, functions: tuple[str, ...]) -> int:
+    """Where a function stands among those of a release."""
+    if function not in functions:
+        raise InputError(f"There is no function {brief(function)}.", field="function",
+                         hint=f"Take one of {', '.join(functions)}." if functions else
+                         "Leave it empty: there is one.")
+    return functions.index(function)
+
+
+def _baseline(setting: Setting, seed: int) -> float | None:
+    """The error without privacy, where it is known; of the named function alone."""
+    if setting.is_exact:
+        return None
+    by_function = studies.baseline_by_function(setting.curves, setting.mechanism,
+                                               setting.budget.delta, seed)
+    if by_function is None:
+        return None
+    if not setting.function:
+        return float(totals(by_function))
+    data = setting.curves.draw(1, np.random.default_rng(seed))
+    return float(by_function[_place(
+        setting.function, setting.mechanism.without_protection(data).functions)])
 
 
 def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.core.tasks import MEAN_FUNCTION
+from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
 from engine.figures import labels, traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
@@ -40,4 +40,4 @@ def chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
                         labels.changed("Error", steps[0].error, steps[-1].error))
 
 
-KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key, PERCENTILE_CURVES.key))

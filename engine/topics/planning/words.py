@@ -39,7 +39,8 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
     delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
-    return (f"An error of at most {error} with {_people(parts, facts)}, "
+    of_curve = f" of the {setting.function} curve" if setting.function else ""
+    return (f"An error{of_curve} of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
 
@@ -252,6 +253,8 @@ def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
         return _never(dial, beyond, facts)
     if dial == "epsilon":
         return f"No ε up to {HIGHEST_EPSILON:g} does"
+    if beyond.value is None and beyond.most <= beyond.simulated:
+        return f"No number of {_plural(dial, facts)} up to {_count(beyond.simulated)} does"
     if beyond.value is None:
         return (f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
                 f"the {_count(beyond.simulated)} that are simulated)")

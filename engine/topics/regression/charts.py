@@ -46,7 +46,7 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
     data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme,
                                    hovertemplate=labels.hover(answer.facts.value_unit)))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
-             "without protection": _values(answer.facts, answer.without)}
+             "non-private": _values(answer.facts, answer.without)}
     if answer.truth is not None:
         data.append(_curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6))
         table["true"] = _values(answer.facts, answer.truth)
@@ -56,7 +56,7 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
         for name, end in zip(BAND_COLUMNS, answer.band, strict=True):
             table[name] = _values(answer.facts, end)
     off = (f"off by {number(answer.error)} (root mean square)" if answer.truth is not None else
-           f"typically {number(answer.known.apart)} from the curve without protection")
+           f"typically {number(answer.known.apart)} from the curve without privacy")
     band = (f" No confidence band: {answer.no_band}." if answer.band is None else
             " With a pointwise 95 % confidence band around release 1.")
     finding = ("Root mean squared error " if answer.truth is not None else
@@ -164,7 +164,7 @@ def by_level(levels: ByLevel, theme: Theme) -> Chart:
 
 
 def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Chart:
-    """The released value at one point, over the true curve or the one without protection.
+    """The released value at one point, over the true curve or the one without privacy.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Char
     position = _positions(answer.facts, np.array([estimate.point]))
     under = _curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6
                    ) if answer.truth is not None else _curve(
-        answer, "Without protection", answer.without, colour("without", theme), 2.2, UNPROTECTED)
+        answer, "Non-private", answer.without, colour("without", theme), 2.2, UNPROTECTED)
     table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}
     text = f"no confidence interval: {estimate.no_interval}"

@@ -80,7 +80,7 @@ def _known(answer: RegressionAnswer) -> str:
                "Before the centre reshapes the curve, privacy noise is typically")
     return (f"{subject} **{noise}** (root of its mean square over the range, by a public formula). "
             f"Sampling variability adds at most {chance}.\n\nThe releases are typically "
-            f"**{apart}** from the curve without protection.\n\n**How far the curve is off cannot "
+            f"**{apart}** from the curve without privacy.\n\n**How far the curve is off cannot "
             "be known.** What so few basis functions leave out and what clipping shifts is a bias "
             "that only the true curve would show, and nobody has it.")
 

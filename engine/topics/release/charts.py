@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
-from engine.figures import traces
+from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES, numbers_at_risk
-from engine.figures.theme import Chart, Spec, axis, layout
+from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
-from engine.release.files import alt, columns, heading, is_staircase
+from engine.release.captions import alt, heading, is_staircase
+from engine.release.files import columns
+from engine.release.percentiles import ReleasedPercentiles
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 
@@ -25,6 +29,8 @@ def chart(release: Published, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
+    if release.percentiles is not None:
+        return _nested(release, release.percentiles, theme)
     stepped, several = is_staircase(release), len(release.columns)
     shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
               for k in range(several)]
@@ -41,6 +47,34 @@ def chart(release: Published, theme: Theme) -> Chart:
         notes, room = numbers_at_risk(release.at_risk, theme)
         look |= {"annotations": notes, "margin": {**look["margin"], "b": 8 + room}}
     return Chart({"data": data, "layout": look}, alt(release), table)
+
+
+def _nested(release: Published, curves: ReleasedPercentiles, theme: Theme) -> Chart:
+    """Percentile curves as nested shades, with their bands as bars and the cut-offs of ranges."""
+    low, high = (np.stack(ends) for ends in zip(*curves.ranges.values(), strict=True))
+    drawn = nested.Nested(tuple(curves.columns), release.x, np.stack(list(curves.columns.values())),
+                          curves.levels, release.facts.value_unit, curves.limits, curves.target)
+    spec = drawn.spec(theme, heading(release), time_axis(theme, release.facts), release.value,
+                      more=[drawn.bars(low, high, theme)], reach=[*low.ravel(), *high.ravel()])
+    table = {name: plain(values, 6) for name, values in columns(release).items()}
+    return Chart(spec, alt(release), table)
+
+
+def ranges(release: Published, theme: Theme) -> Chart | None:
+    """The share of observations in every range as one bar; None without cut-offs.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    curves = release.percentiles
+    if curves is None or not curves.limits:
+        return None
+    return nested.time_in_ranges(curves.limits, curves.target, curves.average, curves.error,
+                                 release.facts.value_unit, theme)
 
 
 def height(release: Published, plot: int) -> int:

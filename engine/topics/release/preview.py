@@ -31,12 +31,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
 from engine.release.published import places as published_places
 from engine.release.uncertainty import STAIRCASE
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.event_twin import EventTwin
+from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import Twin
 
 MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
@@ -61,6 +63,32 @@ class PreviewedCurve:
 
 
 @dataclass(frozen=True)
+class PreviewedPercentiles:
+    """Shares below each curve, and the time in ranges of the simulated release.
+
+    Parameters
+    ----------
+    levels : (T,)
+    ranges : TimeInRanges or None
+        None without cut-offs.
+    target : tuple of float
+        The two cut-offs around the range in the middle; empty where there is none.
+    """
+
+    levels: Array
+    ranges: TimeInRanges | None
+    target: tuple[float, ...]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, estimate: Estimate, facts: PublicFacts
+           ) -> PreviewedPercentiles | None:
+        """None for all else than percentile curves."""
+        if not isinstance(mechanism, PercentileCurves):
+            return None
+        return cls(mechanism.levels, estimate.released[0], mechanism.target(facts))
+
+
+@dataclass(frozen=True)
 class ReleasePreview:
     """A simulated release and how far such releases are off.
 
@@ -82,6 +110,8 @@ class ReleasePreview:
         How many of `PEAKS` peaks, each `peak_height` high, a release mostly shows.
     warnings : tuple of str
         What the release itself says against its band.
+    percentiles : PreviewedPercentiles or None
+        What belongs to percentile curves alone.
     """
 
     facts: PublicFacts
@@ -93,6 +123,7 @@ class ReleasePreview:
     peaks: int | None
     peak_height: float
     warnings: tuple[str, ...]
+    percentiles: PreviewedPercentiles | None = None
 
     @property
     def error(self) -> float:
@@ -140,14 +171,15 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     if estimate.functions:
         squared = squared.sum(axis=-1)
     peaks, height = _peaks(simulate, study, facts, mechanism, budget, seed)
-    band = estimate.band.kind if _has_band(estimate) and estimate.band else ""
+    band = estimate.band_kind
     curves = _curves(estimate, released, study, scale, facts)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, places)
     return ReleasePreview(
         facts=facts, places=places, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
-        peaks=peaks, peak_height=height * scale, warnings=estimate.warnings)
+        peaks=peaks, peak_height=height * scale, warnings=estimate.warnings,
+        percentiles=PreviewedPercentiles.of(mechanism, estimate, facts))
 
 
 # -- simulated data -------------------------------------------------------------------------------
@@ -170,6 +202,13 @@ def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simula
         functions = people.truth(drawing_grid())
         return lambda repeats, rng, peaks: (
             people.draw(repeats, rng), np.broadcast_to(functions, (repeats, *functions.shape)))
+    if isinstance(mechanism, PercentileCurves):
+        scale, piled = mechanism.scale(facts), mechanism.piled_up(facts)
+        readers = ReadingTwin.of(facts, sizes, scale.back, piled)
+        percentiles = readers.truth(mechanism.levels, drawing_grid())
+        return lambda repeats, rng, peaks: (
+            readers.draw(repeats, rng), np.broadcast_to(
+                percentiles, (repeats, *percentiles.shape)))
     if mechanism.main_task.data is DataType.RECORDS:
         return lambda repeats, rng, peaks: _records(facts, sizes, repeats, rng)
     twin = Twin.of(facts, sizes)
@@ -236,10 +275,6 @@ def _released(data: Data, mechanism: Mechanism, budget: Budget, draws: int, seed
     return mechanism.release_many(cast(Any, data), budgets, draws, generator(seed, NOISE_STREAM, 0))
 
 
-def _has_band(estimate: Estimate) -> bool:
-    return estimate.band is not None and estimate.limits is not None
-
-
 def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
     if isinstance(mechanism, NoisyCounts):
@@ -255,7 +290,7 @@ def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, fa
     """The first release, one curve for each function."""
     first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(study.truths[0]) * scale
     ends: list[Array] = []
-    if _has_band(estimate) and estimate.limits is not None:
+    if estimate.limits is not None:
         ends = [np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits]
         if not all(np.isfinite(end).all() for end in ends):
             ends = []

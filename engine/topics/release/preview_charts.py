@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.core.grids import nearest_to_median
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
-from engine.figures import traces
+from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES
-from engine.figures.theme import Chart, Spec, axis, layout
+from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
 from engine.language.numbers import number
 from engine.release.uncertainty import STAIRCASE
-from engine.topics.release.preview import ReleasePreview
+from engine.topics.release.preview import PreviewedPercentiles, ReleasePreview
 
 
 def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
@@ -27,6 +28,8 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
+    if preview.percentiles is not None:
+        return _nested(preview, preview.percentiles, across, up, theme)
     quiet, stepped = colour("quiet", theme), preview.band == STAIRCASE
     x, data = plain(preview.places, 6), []
     table: dict[str, list[float]] = {across: x}
@@ -51,6 +54,50 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
     return Chart(spec, _alt(preview), table)
 
 
+def ranges(preview: ReleasePreview, theme: Theme) -> Chart | None:
+    """The time in ranges of the simulated release; None where there is none.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of percentile curves.
+    theme : {"light", "dark"}
+        Of the page.
+    """
+    percentiles = preview.percentiles
+    if percentiles is None or percentiles.ranges is None:
+        return None
+    shares = percentiles.ranges
+    return nested.time_in_ranges(shares.limits, percentiles.target, shares.average[0, 0],
+                                 shares.error[0, 0], preview.facts.value_unit, theme)
+
+
+def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: str, up: str,
+            theme: Theme) -> Chart:
+    """Percentile curves as nested shades, their bands as bars, and the twin’s true ones dashed."""
+    ranges, x = percentiles.ranges, plain(preview.places, 6)
+    released, truth = (np.stack([getattr(curve, name) for curve in preview.curves])
+                       for name in ("released", "truth"))
+    names = [curve.name for curve in preview.curves]
+    drawn = nested.Nested(names, preview.places, released, percentiles.levels,
+                          preview.facts.value_unit, () if ranges is None else ranges.limits,
+                          percentiles.target)
+    more = [traces.line(f"{name}, twin’s truth", x, plain(curve), colour("quiet", theme), 1.6,
+                        traces.UNPROTECTED, hoverinfo="skip")
+            for name, curve in zip(names, truth, strict=True)]
+    ends = [(curve.low, curve.high) for curve in preview.curves
+            if curve.low is not None and curve.high is not None]
+    table = {across: x}
+    for name, row, true in zip(names, released, truth, strict=True):
+        table |= {f"{name}, simulated release": plain(row, 6), f"{name}, twin’s truth": plain(true)}
+    if ends:
+        low, high = (np.stack(each) for each in zip(*ends, strict=True))
+        more.append(drawn.bars(low, high, theme))
+    spec = drawn.spec(theme, _finding(preview), time_axis(theme, preview.facts), up, more=more,
+                      reach=truth.ravel().tolist())
+    return Chart(spec, _alt(preview), table)
+
+
 def _edge(x: list[float], y: Array, shape: str) -> Spec:
     return {"type": "scatter", "mode": "lines", "x": x, "y": plain(y, 6),
             "line": {"width": 0, "shape": shape},
@@ -58,8 +105,11 @@ def _edge(x: list[float], y: Array, shape: str) -> Spec:
 
 
 def _finding(preview: ReleasePreview) -> str:
-    first = preview.curves[0]
-    farthest = float(np.nanmax(abs(first.released - first.truth)))
+    levels = preview.percentiles.levels if preview.percentiles else None
+    middle = preview.curves[0 if levels is None else nearest_to_median(levels)]
+    farthest = float(np.nanmax(abs(middle.released - middle.truth)))
+    if preview.percentiles:
+        return f"{middle.name} curve within {number(farthest)} of the truth"
     return f"Release within {number(farthest)} of the truth"
 
 

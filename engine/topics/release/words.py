@@ -41,6 +41,10 @@ def band(preview: ReleasePreview) -> str:
              "pointwise": f"at each {preview.facts.time_name.lower()} on its own"}
     if not preview.band:
         return "This method states no confidence band. Dashed: the true curve of the twin."
+    if preview.percentiles is not None:
+        return ("Shaded: ranges between pairs of percentile curves. Bars: the 95 % confidence band "
+                f"of each curve that is published with it, {where[preview.band]}. Dashed: the true "
+                "curves of the twin.")
     return ("Shaded: the 95 % confidence band that is published with the curve, "
             f"{where[preview.band]}. Dashed: the true curve of the twin.")
 
@@ -57,8 +61,9 @@ def error(preview: ReleasePreview, task: str) -> str:
     """
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
     typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
-    return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
-            f"95 % of them below {most}).")
+    together = ", all curves together" if preview.percentiles is not None else ""
+    return (f"Such releases are **± {typical}** from the truth (root mean squared distance"
+            f"{together}; in 95 % of them below {most}).")
 
 
 def survives(preview: ReleasePreview, task: str) -> str:

@@ -26,7 +26,7 @@ def reused(answer: ReuseAnswer, theme: Theme) -> Chart:
     private = colour("functional", theme)
     times, columns = plain(answer.times), {
         first: plain(answer.first), second: plain(answer.second),
-        "Without protection": plain(answer.exact),
+        "Non-private": plain(answer.exact),
         "What the formula gives": plain(answer.recovered)}
     looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
              (translucent(colour("raw", theme), 0.55), 5, "solid"),

@@ -48,7 +48,7 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
     theme : {"light", "dark"}
         Of the page.
     difference : bool
-        Whether all are drawn less the average without protection, since a small error is not
+        Whether all are drawn less the average without privacy, since a small error is not
         seen on the scale of the values.
     """
     best = federation.members[federation.best].row.name
@@ -78,7 +78,7 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
            heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
     facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
     data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
-    data.append(_behind("No protection", x, federation.without - base, colour("without", theme),
+    data.append(_behind("Non-private", x, federation.without - base, colour("without", theme),
                         2.2,
                         UNPROTECTED))
     if federation.truth is not None:
@@ -102,7 +102,7 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
 
 def _panel_table(federation: SitesAnswer, arrangement: Arrangement) -> dict[str, list[float]]:
     table = {federation.facts.time_name: plain(federation.times),
-             "without protection": plain(federation.without)}
+             "non-private": plain(federation.without)}
     if federation.truth is not None:
         table["true average"] = plain(federation.truth)
     if not arrangement.is_refused:

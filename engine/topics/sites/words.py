@@ -196,12 +196,12 @@ def lines(federation: SitesAnswer, difference: bool) -> str:
     federation : SitesAnswer
         Whose releases are drawn.
     difference : bool
-        Whether the average without protection is taken off.
+        Whether the average without privacy is taken off.
     """
-    less = ", less the average without protection" if difference else ""
+    less = ", less the average without privacy" if difference else ""
     truth = " Solid and thin: the true average." if federation.truth is not None else ""
     return (f"Each line: one of {len(federation.together.releases)} equally likely releases{less}. "
-            f"Dashed: without protection.{truth} Same axes in all three.")
+            f"Dashed: without privacy.{truth} Same axes in all three.")
 
 
 def largest_share(federation: SitesAnswer) -> str:

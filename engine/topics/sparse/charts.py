@@ -23,7 +23,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
 def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -> Chart:
-    """Every feature that matters or is ever chosen: all releases, the truth, without protection.
+    """Every feature that matters or is ever chosen: all releases, the truth, without privacy.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -
     zero = answer.target[features] if difference else np.zeros(len(features))
     names = _labels(answer, features)
     data = [_all_releases(answer, features, names, zero, theme),
-            _marks("Without protection", names, answer.without[features] - zero,
+            _marks("Non-private", names, answer.without[features] - zero,
                    colour("without", theme), "line-ew-open", 18)]
     if answer.truth is not None:
         data.append(_true(names, answer.truth[features] - zero, 11, theme))
@@ -68,7 +68,7 @@ def _all_releases(answer: SparseAnswer, features: NDArray[np.intp], names: list[
 def _coefficient_table(answer: SparseAnswer, features: NDArray[np.intp], names: list[str]
                        ) -> dict[str, list[Any]]:
     table = {"feature": names, "release 1": plain(answer.releases[0, features]),
-             "without protection": plain(answer.without[features]),
+             "non-private": plain(answer.without[features]),
              "in how many of 20": (answer.releases[:, features] != 0).sum(axis=0).tolist()}
     return table if answer.truth is None else {**table, "true": plain(answer.truth[features])}
 
@@ -102,7 +102,7 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
 
 def over_budgets(lines: Lines, here: float, theme: Theme,
                  theory: Mapping[str, Array] | None = None) -> Chart:
-    """Typical error of every way against ε, with those without protection as level lines.
+    """Typical error of every way against ε, with those without privacy as level lines.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme,
     shade = method_style("sparse_regression", "sparse", theme)[0]
     data = [_member(k, label, lines.epsilons, errors, shade)
             for k, (label, errors) in enumerate(lines.private.items())]
-    levels = {f"{label}, no protection": error for label, error in lines.without.items()}
+    levels = {f"{label}, non-private": error for label, error in lines.without.items()}
     data += [traces.line(label, [first, last], [error, error], colour("without", theme), 2,
                          DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
     data += traces.fitted(lines.epsilons, rates, theme)
@@ -235,7 +235,7 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
     data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
             for k, (label, errors) in enumerate(typical.items())]
     data.append(traces.line_with_points(
-        "No protection, two stages", places, plain(comparison.without), colour("without", theme),
+        "Non-private, two stages", places, plain(comparison.without), colour("without", theme),
         1.6, UNPROTECTED, {"size": 6}))
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
@@ -247,7 +247,7 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
     summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())
     return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
         "machine": places, **{label: plain(errors) for label, errors in typical.items()},
-        "no protection": plain(comparison.without)})
+        "non-private": plain(comparison.without)})
 
 
 def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str, theme: Theme

@@ -31,14 +31,14 @@ def accuracy(answer: SparseAnswer) -> str:
     answer : SparseAnswer
         Of all coefficients.
     """
-    target = "the true ones" if answer.truth is not None else "those without protection"
+    target = "the true ones" if answer.truth is not None else "those without privacy"
     others = () if answer.lasso is None else (answer.without, answer.lasso)
     typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
     text = (f"The published coefficients are **± {typical}** from {target}, all "
             f"{answer.sizes.n_covariates} together (root mean squared distance; in 95 % of "
             f"releases below {numbers.number(answer.within)}).")
     if rest:
-        text += f" Without protection: {rest[0]}; the lasso: {rest[1]}."
+        text += f" Without privacy: {rest[0]}; the lasso: {rest[1]}."
     return text
 
 
@@ -51,7 +51,7 @@ def legend(answer: SparseAnswer) -> str:
         Of all coefficients.
     """
     first = ("those that matter" if answer.truth is not None else
-             "those chosen without protection")
+             "those chosen without privacy")
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
             f"no dot. Shown are {first}, then others that a release chose.")
 
@@ -64,7 +64,7 @@ def distance(answer: SparseAnswer) -> str:
     answer : SparseAnswer
         Of all coefficients.
     """
-    target = "the true coefficients" if answer.truth is not None else "those without protection"
+    target = "the true coefficients" if answer.truth is not None else "those without privacy"
     return f"Euclidean distance from {target}, the same rows at every budget."
 
 
@@ -94,7 +94,7 @@ def support(answer: SparseAnswer) -> str:
     number = numbers.number(answer.false, 2)
     description, none, others = ("that matter", "one that does not", f"{number} are made up")
     if answer.truth is None:
-        description, none, others = ("chosen without protection", "another",
+        description, none, others = ("chosen without privacy", "another",
                                      f"{number} others are chosen")
     text = f"**{sure} of {len(answer.support)}** features {description} are in every release"
     return f"{text}, and hardly ever {none}." if answer.false < 0.05 else (
@@ -319,7 +319,7 @@ def paper(rows: list[Reported]) -> str:
 
 PAPER_BANDS = (
     "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands "
-    "without protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
+    "without privacy, .079 at the base point, and they jump at smaller ε in a way that noise in "
     "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
     "chance that the whole band holds.")
 

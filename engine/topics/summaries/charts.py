@@ -26,7 +26,7 @@ _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
 def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
-    """Possible releases of one function over the estimate without protection.
+    """Possible releases of one function over the estimate without privacy.
 
     Parameters
     ----------
@@ -42,20 +42,20 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
     assert method.releases is not None
     shade = method_style(method.mechanism.key, method.mechanism.family, theme)[0]
     x = plain(answer.axis)
-    table = {axis_title(answer): x, "without protection": plain(answer.without[k]),
+    table = {axis_title(answer): x, "non-private": plain(answer.without[k]),
              "release 1": plain(method.releases[0, k])}
     data = [_many(x, method.releases[:, k], shade),
-            traces.unprotected(x, table["without protection"], theme, hovertemplate=labels.hover())]
+            traces.unprotected(x, table["non-private"], theme, hovertemplate=labels.hover())]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
         data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6,
                                 hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
-        theme, title=f"Typically off by {number(method.error)}",
+        theme, title=f"Error {number(method.error)}",
         xaxis=axis(theme, axis_title(answer)),
         yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
-    return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, typically "
-                 f"{number(method.error)} off.", table)
+    return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, error "
+                 f"{number(method.error)}.", table)
 
 
 def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) -> Chart:
@@ -124,7 +124,7 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
             (near, far) in zip(methods, ranges, strict=True)]
     if answer.baseline:
         ends.append(answer.baseline)
-        data.append(traces.line("No protection", [answer.baseline] * 2, [names[0], names[-1]],
+        data.append(traces.line("Non-private", [answer.baseline] * 2, [names[0], names[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
@@ -191,7 +191,7 @@ def _private_share(parts: Mapping[str, Array]) -> str:
 
 
 def component(components: Components, k: int, facts: PublicFacts, theme: Theme) -> Chart:
-    """One principal component of all releases, and of the covariance without protection.
+    """One principal component of all releases, and of the covariance without privacy.
 
     Parameters
     ----------
@@ -209,13 +209,13 @@ def component(components: Components, k: int, facts: PublicFacts, theme: Theme) 
             traces.unprotected(x, plain(components.without[k]), theme,
                                hovertemplate=labels.hover())]
     spec = {"data": data, "layout": layout(
-        theme, title=f"{100 * components.share[k]:.0f} % of the variance without protection",
+        theme, title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
         xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
         yaxis=axis(theme, f"Principal component {k + 1}", grid=True))}
     return Chart(spec,
                  f"Principal component {k + 1}: {len(components.releases)} possible releases.",
                  {"time": x, "release 1": plain(components.releases[0, k]),
-                  "without protection": plain(components.without[k])})
+                  "non-private": plain(components.without[k])})
 
 
 def spectrum(spectra: Spectrum, theme: Theme) -> Chart:

@@ -143,7 +143,7 @@ def shortened(answer: SummariesAnswer) -> str:
 
 
 def components(variances: Components, k: int) -> str:
-    """How much of the variance one component holds, in releases and without protection.
+    """How much of the variance one component holds, in releases and without privacy.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def components(variances: Components, k: int) -> str:
     """
     middle = float(np.median(variances.shares[:, k]))
     return (f"{100 * middle:.0f} % of the released variance; {100 * variances.share[k]:.0f} % "
-            "without protection")
+            "without privacy")
 
 
 def removed(variances: Components) -> str:
@@ -223,7 +223,7 @@ def aim(loss: str, two_classes: bool) -> str:
     """
     if loss == "hinge":
         return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
-                "other. Heights are compared with the estimate without protection.")
+                "other. Heights are compared with the estimate without privacy.")
     if (loss == "logistic") == two_classes:
         return ""
     return ("**This loss does not suit these values.** " + (

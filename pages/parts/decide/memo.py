@@ -42,4 +42,4 @@ def _link(view: Study) -> str:
     token = links.encode(replace(view.now, folds=()))
     page = urlsplit(st.context.url)
     host = "" if page.hostname in _LOOPBACK else f"{page.scheme}://{page.netloc}"
-    return f"{host}{page.path}?s={token}"
+    return f"{host}{page.path}" + f"?s={token}" * bool(token)

@@ -86,6 +86,14 @@ def figure(scene: Scene) -> None:
 def _asked(scene: Scene) -> dict[str, Any] | None:
     """What releases answer to the question of shape; None for none, or where they cannot."""
     with suppress(InputError):  # the drawer says why
+        if shape_cards.compares_groups(scene.source):
+            groups = shape_cards.grouped_releases(scene)
+            return scene.made_once("groups", lambda: pieces.groups_payload(
+                scene.facts, scene.shown, groups))
+        if session.current().shape == settings.NEXT:
+            people = shape_cards.next_person(scene)
+            return scene.made_once("next person", lambda: pieces.asked_payload(
+                scene.facts, scene.shown, people))
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)

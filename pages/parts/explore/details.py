@@ -38,7 +38,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
         detail("budget_curve", "Error at every budget", _budgets, "budget_numbers", "rule"),
         method, data,
         detail("shape", "Questions to the curve", shape.section, "shape_numbers",
-               "all_answers"),
+               "all_answers", "power", "synthetic"),
         detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -141,15 +141,32 @@ class Scene(ReleaseView):
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
         return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
-    @cached_property
+    @property
     def at_budgets(self) -> list[pieces.AtBudget]:
         """What is said at every budget."""
-        unit, n, within = self.facts.value_unit, self.shown.data.n_curves, self.shown.study.within
-        return [_at_budget(self.facts, n, budget, odds, feasibility, *(
-            numbers.with_unit(numbers.number(value), unit) if math.isfinite(value) else ""
-            for value in errors)) for budget, odds, feasibility, errors in zip(
-                self.shown.budgets, self.odds, self.shown.feasibility,
-                zip(self.error, self.where_published(within), strict=True), strict=True)]
+        return at_budgets(self.facts, self.shown, self.odds)
+
+
+def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
+               ) -> list[pieces.AtBudget]:
+    """What the figure says at every budget.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and bounds.
+    shown : MeanAnswer
+        The picture, of any number of budgets.
+    odds : sequence of Odds
+        Of an attacker, one for each budget.
+    """
+    n_curves, errors = shown.data.n_curves, (shown.study.error, shown.study.within)
+    in_words = [[numbers.with_unit(numbers.number(value), facts.value_unit)
+                 if is_published and math.isfinite(value) else ""
+                 for value, is_published in zip(values, shown.published, strict=True)]
+                for values in errors]
+    return [_at_budget(facts, n_curves, *at_one) for at_one in zip(
+        shown.budgets, odds, shown.feasibility, *in_words, strict=True)]
 
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,

@@ -30,7 +30,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pages.parts import coefficients, counting, percentiles, sparse, summaries
+from pages.parts import (
+    coefficients,
+    counting,
+    percentile_plan,
+    percentiles,
+    sparse,
+    summaries,
+)
 from pages.parts.explore import steps
 from pages.parts.lab import blocks, mean
 from pages.parts.regression import cards as regression
@@ -158,7 +165,9 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
         choices=percentiles.choices, budget=percentiles.budget, options=percentiles.options,
         cards=(percentiles.curves, (percentiles.errors, blocks.attacker), percentiles.ranges,
-               percentiles.over_budgets)),
+               percentiles.over_budgets),
+        details=(More("percentile_plan", "How many people a curve needs",
+                      percentile_plan.planner_of),)),
 )}
 
 

@@ -12,7 +12,7 @@ from engine.answers import card as answers_card
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.core.tasks import PUBLISHED, TASKS
+from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
 from engine.core.types import Budget
 from engine.exports import code_for
 from engine.language import chances, glossary, numbers, tags
@@ -20,8 +20,8 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
+from engine.release import captions, published
 from engine.release import files as release_files
-from engine.release import published
 from engine.release import sentences as words
 from engine.release.books import Odometer
 from engine.release.certified import Quote
@@ -33,6 +33,7 @@ from engine.topics.release.preview import release_preview
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
+from pages.shared.cards import synthetic
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
@@ -44,7 +45,10 @@ _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
           "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
           "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
+          "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
           "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
+
+_OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of them is about
 
 
 class Choice(View):
@@ -161,6 +165,12 @@ def budget_and_method(choice: Choice) -> None:
                        "larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
+    if choice.what == PERCENTILE_CURVES.key:
+        controls.parameter_form(
+            choice.mechanism, f"m_{choice.mechanism.key}",
+            lambda member: session.change_mechanism(choice.task, member),
+            leave_out=[parameter.name for parameter in choice.mechanism.parameters()
+                       if parameter.name not in _OF_PERCENTILES])
 
 
 def _choose_what(key: str | None) -> None:
@@ -436,7 +446,7 @@ def result() -> None:
 
 def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
-    st.markdown(f"**{escape(release_files.headline(release))}**")
+    st.markdown(f"**{escape(captions.headline(release))}**")
     for sentence in words.warnings(release.uncertainty):
         st.warning(escape(sentence), icon=":material/warning:")
     if not release.axis:
@@ -445,6 +455,8 @@ def _picture(release: Published) -> None:
     chart = released.chart(release, layout.theme())
     layout.draw(chart, "released", released.height(release, 340),
                 released.height(release, 280))
+    if (ranges := released.ranges(release, layout.theme())) is not None:
+        layout.draw(ranges, "released_ranges", 170, 150)
     for sentence in words.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
@@ -459,6 +471,10 @@ def _answers(release: Published) -> None:
     with layout.fold("Questions to the released curve", "release_answers") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
+    with layout.fold("Synthetic people drawn from the release", "release_synthetic") as is_open:
+        if is_open:
+            synthetic.section(answers_card.read(release.card), release.card["release"]["name"],
+                              release.quote.certified, 1, "release_synthetic")
 
 
 def _take_away(release: Published) -> None:

@@ -35,6 +35,8 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
             chart = figures.chart(simulated, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
+            if (ranges := figures.ranges(simulated, layout.theme())) is not None:
+                layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
         st.markdown(words.error(simulated, choice.what))

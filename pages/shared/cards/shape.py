@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,17 +10,22 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine.answers import ReleasedCurve
+from engine.answers.spread import NORMAL_PEOPLE
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import escape
+from engine.sources import Source
 from engine.topics.compare import charts as figures
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.asked import AskedReleases, asked, first_release
+from engine.topics.mean.asked import AskedReleases, asked, asked_next, first_release
+from engine.topics.mean.asked_groups import GroupedReleases, asked_groups
 from engine.topics.mean.shape import Agreeing, Question
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
+from pages.shared.cards import power, synthetic
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
@@ -33,7 +39,7 @@ def question(facts: PublicFacts) -> Question | None:
         For numbers that do not fit these curves.
     """
     current = session.current()
-    if not current.shape:
+    if current.shape not in shape.KINDS:
         return None
     usual = shape.usual(current.shape, facts)
     stated = {name.removeprefix("shape_"): getattr(current, name)
@@ -42,13 +48,20 @@ def question(facts: PublicFacts) -> Question | None:
                                            if value is not None}), facts)
 
 
-def ask(facts: PublicFacts) -> Question | None:
+def compares_groups(source: Source) -> bool:
+    """Whether the question is how two groups differ, of data that have some."""
+    return session.current().shape == settings.GROUPS and len(source.group_names) > 1
+
+
+def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     """The choice of a question and its numbers; what cannot be asked is said beside them."""
     current = session.current()
-    controls.bound(st.segmented_control, "Question", current.shape or None,
-                   lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
+    kinds = (*shape.KINDS, settings.NEXT, *((settings.GROUPS,) if has_groups else ()))
+    controls.bound(st.segmented_control, "Question",
+                   current.shape if current.shape in kinds else None,
+                   lambda kind: session.change(shape=kind or ""), "shape", options=kinds,
                    format_func=shape_words.LABELS.get, help=shape_words.HELP)
-    if not current.shape:
+    if current.shape not in shape.KINDS:
         return None
     _numbers(facts)
     try:
@@ -143,28 +156,109 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
                       session.current().seed, question)
 
 
+def next_person(scene: Scene) -> AskedReleases:
+    """Where the next person would lie by the releases on screen, at every budget.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Raises
+    ------
+    InputError
+        If the method has no covariance.
+    """
+    return run.answer(asked_next, scene.source, scene.mechanism, scene.shown.budgets,
+                      session.current().seed)
+
+
+def grouped_releases(scene: Scene) -> GroupedReleases:
+    """Two groups of the people on screen, released apart, at every budget.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Raises
+    ------
+    InputError
+        If they cannot be compared.
+    """
+    return run.answer(asked_groups, scene.source, scene.mechanism, scene.shown.budgets,
+                      session.current().seed)
+
+
+def _groups(scene: Scene) -> None:
+    """What releases of two groups say, and how often they tell them apart."""
+    groups = grouped_releases(scene)
+    texts = groups.texts[scene.at]
+    _list(texts)
+    st.markdown(f":small[{shape_words.groups_asked(*groups.names, scene.budget)}]")
+    st.subheader(shape_words.HOW_OFTEN, anchor=False)
+    st.markdown(shape_words.groups_told(groups.detected(scene.at), len(texts)))
+
+
+def _next_person(scene: Scene) -> None:
+    """What releases say of the next person, and how often simulated new people lie there."""
+    people = next_person(scene)
+    _list([mark.text for mark in people.marks[scene.at]])
+    st.markdown(f":small[{escape(NORMAL_PEOPLE)} {shape_words.ASKING}]")
+    assert people.right is not None
+    right = [share for share in people.right[scene.at].tolist() if np.isfinite(share)]
+    if right:
+        st.subheader(shape_words.HOW_OFTEN, anchor=False)
+        st.markdown(shape_words.new_people(right, scene.facts))
+
+
+def _list(texts: Sequence[str]) -> None:
+    """What each of the releases says; one sentence where all say the same."""
+    if len(set(texts)) == 1:
+        st.markdown(escape(texts[0]))
+        return
+    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
+        f"{k}. {escape(text)}" for k, text in enumerate(texts, 1)))
+
+
 def section(scene: Scene) -> None:
     """One question, what releases answer at the chosen budget, and how often they would."""
     st.subheader("Questions to the released curve", anchor=False)
-    facts = scene.facts
-    question = ask(facts)
+    question = ask(scene.facts, len(scene.source.group_names) > 1)
+    if compares_groups(scene.source) and not scene.is_refused:
+        with layout.user_errors():
+            _groups(scene)
+    if session.current().shape == settings.NEXT and not scene.is_refused:
+        with layout.user_errors():
+            _next_person(scene)
     if not scene.is_refused:
         with layout.user_errors():
             if question is not None:
                 _answers_of_releases(scene, question)
             with layout.fold("All answers of one release", "all_answers") as is_open:
                 if is_open:
-                    answer_cards.table(run.answer(first_release, scene.source, scene.mechanism,
-                                                  scene.budget, session.current().seed))
+                    answer_cards.table(_first(scene))
+    if not scene.is_refused:
+        with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
+            if is_open:
+                with layout.user_errors():
+                    synthetic.section(_first(scene), scene.facts.name, scene.budget,
+                                      session.current().seed, "synthetic", scene.is_own)
+    with layout.fold("People needed to see a difference of two groups", "power") as is_open:
+        if is_open:
+            power.section(scene)
     if question is not None:
         st.subheader(shape_words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)
 
 
+def _first(scene: Scene) -> ReleasedCurve:
+    """The first release on screen, as far as questions need it."""
+    return run.answer(first_release, scene.source, scene.mechanism, scene.budget,
+                      session.current().seed)
+
+
 def _answers_of_releases(scene: Scene, question: Question) -> None:
     marks = asked_releases(scene, question).marks[scene.at]
-    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
-        f"{k}. {escape(mark.text)}" for k, mark in enumerate(marks, 1)))
+    _list([mark.text for mark in marks])
     st.markdown(f":small[{shape_words.ASKING}]")
 
 

@@ -45,14 +45,16 @@ def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
         on_picked_change=report)
 
 
-def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height: int, rev: int
-                  ) -> None:
+def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height: int, rev: int,
+                  phone_height: int | None = None, leaving: dict[str, Any] | None = None) -> None:
     """One figure for every step of the slider, as JSON, which the browser follows.
 
-    All are sent once; an empty one is left out. `rev` is that of the strip.
+    All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
+    `chart`.
     """
-    _component(height, height)(
-        key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev},
+    _component(height, phone_height or height)(
+        key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev,
+                       "leaving": json.dumps(leaving) if leaving else ""},
         on_picked_change=lambda: None)
 
 

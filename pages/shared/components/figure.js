@@ -12,7 +12,7 @@ const AROUND = .15;                       // of the height of the curves, left f
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
-export default function ({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
+export default function figure({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
   const data = {...sent.curves, ...sent.now};
   const S = root.__figure ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = value => setStateValue('picked', value);
@@ -30,6 +30,7 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   S.data.with_truth = data.with_truth;
   paint(S);
   if (S.saved !== data.save) save(S, S.saved = data.save);
+  if (window.__first?.tag === S.tag && S.host.isConnected) window.__first.give((...left) => goOn(S, ...left));
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }
 
@@ -69,7 +70,7 @@ function ask(S, sent) {
   if (S.asked?.tag === sent?.tag) return;
   const {points} = S.data, rows = (part, name) => part[name].map((text, b) => split(numbers(text, ...part.scales[b]), points));
   const three = part => part && ['middle', 'low', 'high'].map(name => rows(part, name));
-  S.asked = sent ? {...sent, lines: three(sent.curves), speeds: three(sent.speed)} : null;
+  S.asked = sent ? {...sent, lines: three(sent.curves), others: three(sent.other), speeds: three(sent.speed), people: three(sent.people)} : null;
   Object.assign(S, {from: 0, to: 0, mix: 0});
   if (sent?.speed) {
     const all = b => S.asked.speeds.flatMap(part => part[b]);
@@ -81,6 +82,14 @@ function ask(S, sent) {
 const question = S => S.asked && !S.game && !S.data.refused[S.picked.budget] ? S.asked : null;
 const speedy = S => Boolean(S.asked?.speeds) && !S.game;  // the lower panel is velocity
 const turnOf = (S, rows) => S.from % rows.length;
+const compared = S => {                   // two groups: which of the releases on screen, if they can be told apart
+  const asked = question(S), k = S.from % (asked?.draws || 1);
+  return asked?.others && asked.told[S.picked.budget][k] ? asked.others.map(part => part[S.picked.budget][k]) : null;
+};
+const newPeople = S => {                  // lower and upper limit of where the next person would lie
+  const asked = question(S), {budget} = S.picked, k = S.from % (asked?.draws || 1);
+  return asked?.people && asked.told[budget][k] ? asked.people.slice(1).map(part => part[budget][k]) : null;
+};
 const markOf = S => { const asked = question(S); return asked && asked.marks[S.picked.budget][S.from % asked.draws]; };
 
 function finer(half) {                    // every second point was sent: the ones between, by a cubic
@@ -145,6 +154,16 @@ function move(S, data) {                  // the server moved the figure: first 
   window.__budgetRev = data.rev;
   window.__budget = S.picked.budget;
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
+}
+
+// The picture that stood before the page did is gone; what was done in it holds here.
+function goOn(S, {picked, from, to, mix, paused, pull, game}, focused, wishes) {
+  Object.assign(S, {picked, from, to, mix, paused, pull, game});
+  if (picked.budget !== S.data.start || picked.view !== S.data.view) S.reported = '';
+  paint(S);
+  if (focused) S.q(`#${focused}`)?.focus();
+  report(S);
+  if (wishes.new_noise) S.askNoise();
 }
 
 function report(S) {                      // now, and only when something is new
@@ -272,12 +291,18 @@ function band(S) {                        // of the release on screen, around th
 function drawRelease(S) {
   const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, band(S)];
   set(main.release, path(main, onto(S.curves.without, y)));
+  const others = compared(S), next = newPeople(S), place = line => path(main, onto(S.curves.without, line));
+  set(main.other, others ? place(others[0]) : '');
+  set(main.second, others ? ribbon(place(others[1]), place(others[2])) : '');
+  set(main.first, others ? ribbon(...band(S).map(place)) : next ? ribbon(...next.map(place)) : '');
   set(D.release, line ? path(D, line) : '');
   const [low, high] = edges ? edges.map(edge => path(D, edge)) : ['', ''];
   set(D.low, low);
   set(D.high, high);
-  set(D.band, edges ? `${high}L${low.slice(1).split('L').reverse().join('L')}Z` : '');
+  set(D.band, edges ? ribbon(low, high) : '');
 }
+
+const ribbon = (low, high) => `${high}L${low.slice(1).split('L').reverse().join('L')}Z`;  // two paths, filled
 
 function velocity(S) {                    // of the release on screen, and its band
   const {budget} = S.picked, k = S.from % S.asked.draws;
@@ -336,14 +361,15 @@ function drawReading(S) {
   D.over.replaceChildren();
   S.readout = '';
   if (k === null || S.pull) return;
-  const x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
+  const groups = compared(S), x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
   for (const P of [main, D]) P.over.append(svg('line', {x1: x, x2: x, y1: P.box.top, y2: P.box.bottom, class: 'rule'}));
-  const half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
+  const next = newPeople(S), half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
   const lines = [
     `${time.name} ${rounded(S.curves.times[k], time.high - time.low)}${unit(time)}`,
     `${words.mean}: ${amount(S, mean)}${unit(value)}`,
-    `${words.release}: ${amount(S, mean + off)}${unit(value)}`,
-    `${words.difference}: ${off > 0 ? '+' : ''}${amount(S, off)}${half === null ? '' : ` (${words.band}: ± ${amount(S, half)})`}`,
+    `${groups ? S.asked.names[0] : words.release}: ${amount(S, mean + off)}${unit(value)}`,
+    groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${off > 0 ? '+' : ''}${amount(S, off)}${half === null ? '' : ` (${words.band}: ± ${amount(S, half)})`}`,
+    ...(next ? [`${S.asked.person}: ${next.map(edge => amount(S, mean + edge[k])).join(' – ')}${unit(value)}`] : []),
   ];
   S.readout = lines.join(', ');
   const width = 18 + Math.max(...lines.map(line => wide(S, line))), left = +x + 12 + width < S.width ? +x + 12 : +x - 12 - width;
@@ -643,7 +669,7 @@ function paint(S) {                       // everything: new data, size, theme o
   S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 5));
   const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
-  const labels = [words.mean, words.release, words.curves];
+  const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release, names ? names[1] : words.curves];
   const right = phone ? 10 : 16 + Math.max(...labels.map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
@@ -655,11 +681,12 @@ function paint(S) {                       // everything: new data, size, theme o
   markBounds(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
-    for (const name of ['still', 'band', 'low', 'high', 'without', 'release', 'game', 'answer', 'pulled']) {
-      const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', without: 'without', release: 'release'};
+    for (const name of ['still', 'band', 'low', 'high', 'first', 'second', 'without', 'other', 'release', 'game', 'answer', 'pulled']) {
+      const kinds = {band: 'band', low: 'band-edge', high: 'band-edge', first: 'band', second: 'other-band',
+        without: 'without', other: 'other', release: 'release'};
       P[name] = kinds[name] ? svg('path', {class: kinds[name]}) : svg('g', ['still', 'answer'].includes(name) ? {class: name} : {});
     }
-    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.game, P.without, P.release, P.answer, P.pulled);
+    P.body.replaceChildren(P.still, P.band, P.low, P.high, P.first, P.second, P.game, P.without, P.other, P.release, P.answer, P.pulled);
     P.over = svg('g');
     P.svg.append(P.over);
   }
@@ -667,7 +694,7 @@ function paint(S) {                       // everything: new data, size, theme o
     ...S.curves.people.map((curve, k) => svg('path', {d: rawPath(S.main, curve), class: 'grip', 'data-person': k})));
   if (S.curves.truth && S.data.with_truth) S.main.still.append(svg('path', {d: path(S.main, S.curves.truth), class: 'truth'}));
   set(S.main.without, path(S.main, S.curves.without));
-  labelEnds(S, labels, phone);
+  labelEnds(S, labels, phone, names ? 'of-other' : 'of-curves');
   show(S);
 }
 
@@ -722,8 +749,8 @@ function markBounds(S) {                  // the public bounds, where they are i
   }
 }
 
-function labelEnds(S, [mean, release, curves], phone) {     // at the ends of lines; on a phone above them
-  const {box} = S.main, {without} = S.curves, names = [[release, 'of-release'], [mean, ''], [curves, 'of-curves']];
+function labelEnds(S, [mean, release, last], phone, kind) {  // at the ends of lines; on a phone above them
+  const {box} = S.main, {without} = S.curves, names = [[release, 'of-release'], [mean, ''], [last, kind]];
   if (phone) {
     let x = box.left;
     for (const [text, kind] of names) {
@@ -807,7 +834,7 @@ function stretch(S, budget) {             // the axis of the difference panel, w
   if (S.limit === limit && S.floor === floor) return;
   Object.assign(S, {limit, floor});
   D.range(floor, limit);
-  rows(D, S.differences[budget].map(t => [t.value, speedy(S) ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
+  rows(D, S.differences[budget].map(t => [t.value, speedy(S) && !S.asked.signed ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
   set(D.without, `M${D.box.left} ${D.y(0).toFixed(1)}H${D.box.right}`);
 }
 

@@ -25,6 +25,7 @@ from engine.language import tags
 from engine.language.numbers import percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.topics.mean.asked import AskedReleases, Mark
+from engine.topics.mean.asked_groups import GroupedReleases
 
 VIEWS = ("look", "attack")
 MOST_CURVES = 70  # a texture, not a data display
@@ -234,6 +235,50 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "most": _FURTHEST * furthest,
             "panel": _axis("Velocity", rate_unit(facts, 1)),
             "title": "Velocity of the release with its 95 % confidence band."}
+    if asked.people is not None:
+        low, high = asked.people - view.without
+        is_told = np.isfinite(low).all(axis=-1)
+        payload |= {
+            "people": _three(facts.value_high - facts.value_low, *map(
+                np.nan_to_num, (low, low, high))), "told": is_told.tolist(),
+            "person": f"About 95 of 100 new {facts.people}"}
+    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
+    return payload
+
+
+def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
+                   ) -> dict[str, Any]:
+    """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Names, units and bounds.
+    view : MeanAnswer
+        The picture of all people.
+    groups : GroupedReleases
+        Their groups, released apart.
+
+    Returns
+    -------
+    dict
+        The first group in place of the release, the second beside it, the difference below.
+    """
+    drawn = view.releases[:, :groups.first.shape[2]] - view.without
+    first = [np.where(np.isfinite(each), each - view.without, drawn) for each in groups.first]
+    second = [np.nan_to_num(each - view.without) for each in groups.second]
+    height = facts.value_high - facts.value_low
+    one, other = groups.names
+    payload = {
+        "draws": first[0].shape[1], "marks": [[_mark(Mark(text)) for text in row]
+                                              for row in groups.texts],
+        "curves": _three(height, *first), "other": _three(height, *second),
+        "names": [f"{name} ({size})" for name, size in zip(groups.names, groups.sizes,
+                                                           strict=True)],
+        "speed": _three(height, *map(np.nan_to_num, groups.difference)),
+        "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
+        "panel": _axis(f"{one} − {other}", facts.value_unit),
+        "title": f"{one} less {other}, with its 95 % confidence band."}
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
 
@@ -317,12 +362,22 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
     asked : dict, optional
         From `asked_payload`: releases answer a question in the picture.
     """
-    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
-           "anchors": placed(anchors, payload["epsilons"]), **_moved(key, rev, start)}
-    data = {"curves": payload, "asked": asked, "now": now}
+    data = figure_message(payload, start, rev, new_noise, with_truth, save, anchors, asked)
+    data["now"] |= _moved(key, rev, start)
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
     return replace(chosen, new_noise=bool(result.get("new_noise")))
+
+
+def figure_message(payload: Mapping[str, Any], start: Picked, rev: int = 0,
+                   new_noise: bool = False, with_truth: bool = False, save: str = "",
+                   anchors: Sequence[Anchor] = (), asked: Mapping[str, Any] | None = None
+                   ) -> dict[str, Any]:
+    """What the browser is sent to draw the figure; parameters as in `figure`."""
+    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
+           "anchors": placed(anchors, payload["epsilons"]), "start": start.budget,
+           "view": start.view}
+    return {"curves": payload, "asked": asked, "now": now}
 
 
 def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from engine.core.tasks import TASKS, DataType
 from engine.language import glossary
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
+from pages.shared import components as pieces
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")
@@ -148,6 +149,20 @@ def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
         with st.container(horizontal=True, horizontal_alignment="distribute"):
             st.markdown(":small[◀ more private]", width="content")
             st.markdown(":small[more accurate ▶]", width="content")
+
+
+def live_epsilon_slider(key: str, help: str) -> None:
+    """The same slider, which pictures follow while it moves.
+
+    `key` and `help` as of `epsilon_slider`.
+    """
+    current = session.current()
+    steps = session.steps(current.epsilon)
+    with st.container(gap=None):
+        st.markdown(f":small[{PRIVACY_BUDGET}]", help=glossary.explain("privacy budget", help))
+        pieces.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
+                      steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
+                      lambda step: session.change(epsilon=steps[step]))
 
 
 def _key(name: str, task: str) -> str:

@@ -27,6 +27,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
+from pages.shared import components as pieces
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
@@ -200,11 +201,22 @@ class ReleaseView(View):
 
     # -- what the frame draws --
 
+    def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
+        """The words of the strip at every step of a slider that it follows, and the present step.
+
+        Parameters
+        ----------
+        present : Budgeted
+            At the present budget: without such a slider, all there is.
+        """
+        return [present], 0
+
     def strip(self) -> None:
         odds = chances.odds_short(odds_card.of(self.spends)) if self.spends else ""
-        strips.fixed(self.facts, self.budget_in_words, f"{self.page}_strip", odds,
-                     self.error_in_words, TASKS[self.task].unit, self.highest_epsilon,
-                     stated=self.stated_delta, warning=self.warning)
+        present = pieces.Budgeted(self.budget_in_words, odds, self.error_in_words,
+                                  self.highest_epsilon >= odds_card.WEAK_FROM)
+        strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
+                       TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
         odometer.line(self.source)
 
     def promise(self) -> None:

@@ -41,23 +41,33 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
-          stated: Delta | None = None, warning: str = "",
-          protected: tuple[str, str] | None = None) -> None:
+          stated: Delta | None = None, protected: tuple[str, str] | None = None) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
-    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` is δ,
-    which is marked where it is large; `warning` is what releases say against themselves.
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` as in
+    `by_step`.
+    """
+    budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected)
+
+
+def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key: str,
+            unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
+            warning: str = "", protected: tuple[str, str] | None = None) -> None:
+    """The same with the words of every step of a slider, or of one budget.
+
+    `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
+    releases say against themselves; the others as in `fixed`.
     """
     chips = fact_chips(facts, protected or tags.unit_tag(facts, unit))
     if stated is not None:
         chips += delta_chips(stated)
-    if odds:
+    if any(budget.odds for budget in budgets):
         chips += odds_card.chips(facts, unit.noun)
     if warning:
         chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
-    budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
-    pinnable(chips, [budgeted], 0, facts, pins_here=pins_here, key=key)
+    pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key)
 
 
 def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> list[pieces.Chip]:

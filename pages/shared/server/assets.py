@@ -14,7 +14,7 @@ import hashlib
 import mimetypes
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from pages.shared.places import EARLIER, PAGES
 from pages.shared.server import plotly_script
 
 _FRONT_END = Path(streamlit.__file__).parent / "static"
-PLOTLY, CONNECT = "/vendor/plotly.min.js", "/vendor/connect.js"
+PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor/first.js"
 _PACKED = {".js", ".css", ".html", ".json", ".svg"}
 _FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
 _ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
@@ -90,6 +90,7 @@ class Assets:
     """All files by the paths at which browsers ask for them."""
 
     front_end: Path = _FRONT_END
+    _first: dict[str, Asset] = field(default_factory=dict, repr=False)
 
     @cached_property
     def pages(self) -> dict[str, Asset]:
@@ -110,13 +111,32 @@ class Assets:
                 CONNECT: Asset(connect.read_bytes, CONNECT, False),
                 **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()}}
 
-    def find(self, path: str) -> Asset | None:
-        """What stands at a path; None for all that the framework answers itself."""
-        return self.pages.get(path) or self.files.get(path)
+    def find(self, path: str, query: str = "") -> Asset | None:
+        """What stands at an address; None for all that the framework answers itself."""
+        first = {} if query else self._first
+        return first.get(path) or self.pages.get(path) or self.files.get(path)
+
+    def draw_first(self, script: bytes) -> None:
+        """Draw the figure of the front page by a script, at addresses that choose nothing.
+
+        Parameters
+        ----------
+        script : bytes
+            From `first_picture.script`.
+        """
+        asset = Asset(lambda: script, FIRST, False)
+        asset.pack()
+        connect = f'<script src=".{CONNECT}"></script>'
+        both = f'{connect}<script async type="module" src=".{FIRST}"></script>'
+        pages = {name: self.pages[name].content.decode().replace(connect, both)
+                 for name in ("/", f"/{PAGES[0][1].removesuffix('.py')}")}
+        self._first.update({FIRST: asset} | {
+            name: Asset(partial(text.encode, "utf-8"), "index.html", False)
+            for name, text in pages.items()})
 
     def pack(self) -> None:
         """Compress everything."""
-        for asset in (*self.pages.values(), *self.files.values()):
+        for asset in (*self.pages.values(), *self.files.values(), *self._first.values()):
             asset.pack()
 
     def _page(self, plain: str, page: str) -> bytes:
@@ -155,7 +175,8 @@ class FromMemory:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        asset = assets().find(scope["path"]) if is_read else None
+        query = scope.get("query_string", b"").decode("latin-1")
+        asset = assets().find(scope["path"], query) if is_read else None
         if asset is None:
             await self._app(scope, receive, send)
         else:

@@ -144,7 +144,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
-    "presenter": ("off", "on"), "learn": ("", "guide"), "shape": ("", *shape.KINDS),
+    "presenter": ("off", "on"), "learn": ("", "guide"),
+    "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
     "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
@@ -201,7 +202,8 @@ def _shape_number(name: str, text: str) -> float:
     return settings.checked_number(float(text), name)
 
 
-_NUMBER = {name: Word(partial(_shape_number, name)) for name in settings.SHAPE_NUMBERS}
+_NUMBER = {name: Word(partial(_shape_number, name))
+           for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "again": Word(lambda text: settings.checked_epsilon(float(text))),
@@ -210,6 +212,8 @@ _WORDS = {
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
     "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
     "target": Word(lambda text: settings.checked_target(float(text))),
+    "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
+    "percentile_target": Word(lambda text: settings.checked_target(float(text))),
     "risk": Word(lambda text: settings.checked_risk(float(text))),
     "rule": Word(lambda text: settings.checked_rule(float(text))),
     "split": Word(budget_split.of_word, budget_split.word),

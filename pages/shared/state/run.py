@@ -254,18 +254,22 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], se
                      lambda: sites.without_baseline(*arguments, of_sites))
 
 
+def front_picture() -> mean_topic.MeanAnswer:
+    """The picture of the front page as it is without any choice."""
+    from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
+
+    use_workers()
+    front = FRONT_PAGE
+    return picture(front.source, front.mechanism, usual_delta(front.source.sizes.n_curves),
+                   front.seed, steps_of(front.epsilon))
+
+
 def warm_up() -> None:
     """Compute the front page once, so that the first visitor need not wait for it.
 
     The workers that compute it import what calibration needs, which alone takes two seconds.
     """
-    from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
-
-    use_workers()
-    front = FRONT_PAGE
-    delta = usual_delta(front.source.sizes.n_curves)
-    budgets = picture(front.source, front.mechanism, delta, front.seed,
-                      steps_of(front.epsilon)).budgets
+    front, budgets = FRONT_PAGE, front_picture().budgets
     arguments = (front.source, front.mechanism, budgets, front.seed)
     answer(mean_topic.if_doubled, *arguments)
     answer(mean_topic.other_methods, TASK, *arguments)

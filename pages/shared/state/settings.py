@@ -85,7 +85,10 @@ METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for cls in mechanisms.for_task(TASK)
            for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
 MOST_BUDGETS = 4  # side by side
+GROUPS = "groups"  # the question of shape that is about two groups, where there are any
+NEXT = "next"  # and the one that is about people who are not in the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
+POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
     TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
@@ -109,6 +112,8 @@ class Settings:
     shape_first: float | None = None
     shape_second: float | None = None
     shape_level: float | None = None
+    power_difference: float | None = None
+    power_at: float | None = None
     # Odds are those of a person with `group` protected units; `population` is the size of the
     # group that a secret random sample was declared to be drawn of.
     group: int = 1
@@ -160,6 +165,8 @@ class Settings:
     labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
     percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
     percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
+    planned_percentile: float | None = None  # usually the highest
+    percentile_target: float | None = None
     rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
     rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
     counted: str = COUNTED[0]
@@ -280,6 +287,13 @@ def checked_target(target: float) -> float:
         raise InputError(f"The error to reach must be above zero; got {target:g}.",
                          field="target", hint="Give it in the unit of the values.")
     return target
+
+
+def checked_percentile(percentile: float) -> float:
+    if not 0 < percentile < 100:
+        raise InputError(f"A percentile must lie between 0 and 100; got {percentile:g}.",
+                         field="planned_percentile")
+    return percentile
 
 
 def checked_risk(risk: float) -> float:

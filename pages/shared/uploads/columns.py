@@ -11,9 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from engine.answers.groups import MOST_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.core.tasks import TASKS, DataType
+from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
 from engine.uploads import curves, rows
 from engine.uploads.conversions import CALENDAR, Dates, time_in_name
@@ -38,7 +39,8 @@ from pages.shared.uploads.tables import key_of
 
 _FILES = {
     DataType.CURVES: ("Curves as CSV, TSV or XLSX: a row per observation, or a row or column per "
-                      "curve",
+                      "curve; or exports of glucose monitors, GGIR or Green Button, a file per "
+                      "person in a .zip",
                       curves.EXAMPLE_CSV),
     DataType.READINGS: ("Observations as CSV, TSV or XLSX: one row per person",
                         curves.EXAMPLE_READINGS_CSV),
@@ -47,6 +49,8 @@ _FILES = {
 _ROLES = {"id": "Who a row belongs to", "time": "Time", "value": "Value"}
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _SEVERAL = {"average": "average them: protect the person", "keep": "protect one row"}
+_DAYS = {"average": "average them by the time of day",
+         "keep": "keep all observations, as an ambulatory glucose profile does"}
 _EVERY_ROW = "every row is another person"
 
 
@@ -70,18 +74,30 @@ def file_step(task: str) -> bool:
     if table is None:
         return False
     layout = _layout(table, task)
-    several = st.selectbox("If one person has several rows", [*_SEVERAL],
-                           format_func=_SEVERAL.__getitem__,
-                           key=key_of("upload_several")) if layout.is_wide else "keep"
+    several = _several(table, layout)
     observations = _read(table, layout, several)
     draft.keep(Draft(layout, several, observations,
-                     None if before is None else before.declared))
+                     None if before is None else before.declared,
+                     _groups(observations, layout)))
     in_short(_counts(observations, layout), observations.notes)
     if isinstance(observations, CurveTable) and observations.is_of_rows:
         st.warning("**One row is protected, not one person.** Average the rows of each person, or "
                    "state beside the odds how many rows one person has.",
                    icon=":material/warning:")
     return True
+
+
+def _several(table: Table, layout: Layout | EventColumns) -> str:
+    """What is done with several rows or days of one person, asked where there can be any."""
+    if table.export is not None and not layout.is_wide:
+        return st.selectbox("Several days of one person", [*_DAYS], format_func=_DAYS.__getitem__,
+                            key=key_of("upload_days"), help="All days of a person are one record, "
+                            "and the person is protected, both ways. Averages hide how much days "
+                            "differ: percentile curves lie closer together, and less time is spent "
+                            "out of range.")
+    return st.selectbox("If one person has several rows", [*_SEVERAL],
+                        format_func=_SEVERAL.__getitem__,
+                        key=key_of("upload_several")) if layout.is_wide else "keep"
 
 
 def _read(table: Table, layout: Layout | EventColumns, several: str
@@ -200,12 +216,46 @@ def _layout(table: Table, task: str) -> Layout:
     if unknown is not None and None in (getattr(layout, role) for role in roles):
         raise unknown
     _ask_for_dates(table, layout)
+    if task == MEAN_FUNCTION.key:
+        layout = replace(layout, group=_group_column(table, layout))
     try:
         return replace(layout, covariates=_covariates(table, layout, task))
     finally:
         if person is None and not is_curve:  # of what is not said yet, what stands first
             raise InputError("Say who a row belongs to.", field="id", hint="A column that names "
                              "the people, or every row is another person: only you know.")
+
+
+def _group_column(table: Table, layout: Layout) -> str | None:
+    """A column of groups that everybody may know, if groups are to be compared."""
+    free = layout.unused(table)
+    if not free:
+        return None
+    return st.selectbox(
+        "Public groups to compare (optional)", free, index=None, format_func=shortened,
+        placeholder="None", key=key_of("upload_group"), help="A column such as the arms of a "
+        "trial. Choose it only if everybody may know who is in which group, and nobody is in two. "
+        "Each group is then released on its own, and their budgets do not add.")
+
+
+def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) -> tuple[str, ...]:
+    """Which texts of that column are groups.
+
+    Raises
+    ------
+    InputError
+        If fewer than two are chosen.
+    """
+    if not isinstance(observations, CurveTable) or layout.group is None:
+        return ()
+    groups = tuple(st.multiselect(
+        "The groups", [name for name in observations.group_names if name],
+        key=key_of(f"upload_groups_{layout.group}"), format_func=shortened,
+        placeholder="Choose two or more", max_selections=MOST_GROUPS))
+    if len(groups) < 2:
+        raise InputError("Choose two or more groups.", field="groups",
+                         hint="Whoever is in none of them counts in the mean of all people only.")
+    return groups
 
 
 def _kind(table: Table) -> str | None:

@@ -34,12 +34,15 @@ class Draft:
         What was read.
     declared : PublicFacts or None
         What was stated, once it is whole.
+    groups : tuple of str
+        Texts of the column of public groups that are compared.
     """
 
     layout: Layout | EventColumns
     several: str
     observations: CurveTable | RowTable | EventTable
     declared: PublicFacts | None = None
+    groups: tuple[str, ...] = ()
 
 
 def of(task: str) -> Draft | None:

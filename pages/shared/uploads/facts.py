@@ -39,8 +39,8 @@ _OF_CURVES: Fields = (
     ("time_name", "What runs along it", "Age"), ("time_unit", "Unit along it", "years"))
 _OF_PEOPLE: Fields = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
 _OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
-_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file they "
-                 "would leak.{}")
+_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file, "
+                 "they would reveal something about it.{}")
 _LEADS = {
     DataType.CURVES: _FROM_OUTSIDE.format("a growth chart, a manual", ""),
     DataType.READINGS: _FROM_OUTSIDE.format("a growth chart, a manual", " The bounds are those of "
@@ -50,7 +50,7 @@ _LEADS = {
         "somebody with several rows is protected less.**")}
 _LEADS_OF_EVENTS = {
     Counted.OUTCOMES: "These come from outside the file: the protocol says how long people are "
-                      "followed. The longest time seen would leak.",
+                      "followed. The longest time in the file would reveal somebody.",
     Counted.VALUES: _FROM_OUTSIDE.format("a manual", ""),
     Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", "")}
 _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
@@ -151,8 +151,9 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
                              field="causes", hint="State a text for each cause.")
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts) if isinstance(observations, CurveTable)
-            else UploadRows(rows=observations, declared=facts))
+    return (Upload(curves=observations, declared=facts, groups=current.groups)
+            if isinstance(observations, CurveTable) else
+            UploadRows(rows=observations, declared=facts))
 
 
 def show(upload: Source, task: str) -> None:

@@ -1,0 +1,1 @@
+"""What makes a distribution of the project's folder: see `distribution/names.py`."""

@@ -1,0 +1,28 @@
+"""How the documentation site is built: `make docs`, by Sphinx from what stands in this folder."""
+
+import privacy_curves
+
+project = "Privacy Curves"
+version = release = privacy_curves.__version__
+copyright = "the authors of Privacy Curves"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+exclude_patterns = ["README.md"]
+suppress_warnings = ["myst.header"]  # a note on a method may open below the first rank of headings
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["dollarmath"]
+
+# Notebooks are kept without results: each build runs them, and a cell that fails stops it.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+
+autodoc_typehints = "none"  # the docstrings give types, with shapes and units
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"Privacy Curves {release}"
+html_show_sphinx = False
+html_show_copyright = False

@@ -1,0 +1,296 @@
+"""How people's curves differ, as far as a release tells it, and where a new person would lie.
+
+The second moments M of a release of the adaptive mean say how deviations go together; see
+`numerics.curve_covariances` for Σ, the covariance of people's curves. What is not known of Σ is in
+draws of a fixed public sample. A new person is taken to be drawn like those in the data, from a
+normal law: nothing here knows of skewness, of groups, or of detail beyond three basis functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr
+
+from engine.answers.reply import Interval
+from engine.core.bands import LEVEL, public_normals, standard_errors
+from engine.core.errors import InputError
+from engine.core.second_moments import SecondMoments
+from engine.core.types import Array, Design, PublicFacts
+from engine.numerics.bases import Basis
+from engine.numerics.curve_covariances import (
+    PeopleSpread,
+    Readings,
+    matrix_root,
+    moments_drawn,
+    people_spread,
+    spread_maps,
+)
+from engine.numerics.end_slopes import cosine_rows
+
+if TYPE_CHECKING:
+    from engine.answers.released_curve import ReleasedCurve
+
+PERSON_FROM, NUMBERS_FROM = 35.0, 150.0  # effective sizes N
+_SAMPLE = 20  # curves of new people for each draw of Σ
+_STEPS, _EXACT = 60, 1e-12  # of Newton's method, and its accuracy as a probability
+_NOT_RELEASED = ("This release does not tell how people differ: that needs the adaptive mean with "
+                 "a band, δ above 0 and stated observation times.")
+NORMAL_PEOPLE = ("This holds for people who vary about the mean as by a normal law, in three basis "
+                 "functions. It is about one new person drawn like those in the data, not a range "
+                 "of what is healthy or right.")
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedSpread:
+    """Second moments of a release with the public facts that are needed to read them.
+
+    Parameters
+    ----------
+    moments : (r, r)
+        M, in units of the shape.
+    noise : float
+        τ.
+    stretch : (r,)
+        D, in response units.
+    privacy : (r,)
+        V, variance of the centre's privacy noise, in squared response units.
+    readings : tuple of pairs of int
+        Observations of a curve, and how many people have so many.
+    design : Design
+        How observation times come about.
+    reading_sd : float
+        Standard deviation of observations about their curves, where it is stated; 0 elsewhere.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, or sizes do not fit.
+    """
+
+    moments: Array
+    noise: float
+    stretch: Array
+    privacy: Array
+    readings: Readings
+    design: Design
+    reading_sd: float = 0.0
+
+    def __post_init__(self) -> None:
+        size = len(self.stretch)
+        fits = self.moments.shape == (size, size) and self.privacy.shape == (size,)
+        is_finite = all(np.isfinite(each).all() for each in (
+            self.moments, self.noise, self.stretch, self.privacy, self.reading_sd))
+        is_positive = ((self.stretch > 0).all() and (self.privacy >= 0).all() and self.noise >= 0
+                       and self.reading_sd >= 0)
+        if not (fits and is_finite and is_positive and self.n_people > 0):
+            raise InputError("Second moments of the card cannot be what was released.",
+                             field="second_moments")
+
+    @classmethod
+    def of(cls, people: SecondMoments, size: int, facts: PublicFacts) -> ReleasedSpread | None:
+        """The second moments of one release.
+
+        Parameters
+        ----------
+        people : SecondMoments
+            Of that release.
+        size : int
+            r.
+        facts : PublicFacts
+            With the design of observation times.
+
+        Returns
+        -------
+        ReleasedSpread or None
+            None where they were not released, or times are not stated.
+        """
+        moments = people.moments[:size, :size]
+        if not (facts.design.is_known and np.isfinite(moments).all()):
+            return None
+        return cls(ten_digits(moments), float(ten_digits(people.noise)),
+                   ten_digits(people.stretch[:size]), ten_digits(people.privacy[:size]),
+                   people.readings, facts.design, facts.reading_sd)
+
+    @property
+    def n_people(self) -> int:
+        """n, public."""
+        return sum(count for _, count in self.readings)
+
+    @cached_property
+    def estimate(self) -> PeopleSpread:
+        """Σ and σ² as the release has them."""
+        return self._read(self.moments)
+
+    @cached_property
+    def drawn(self) -> PeopleSpread:
+        """Σ and σ² that could stand in their place, by a fixed public sample: (draws, …)."""
+        return self._read(moments_drawn(self.moments, self.noise, self.n_people))
+
+    def _read(self, moments: Array) -> PeopleSpread:
+        maps = spread_maps(Basis(len(self.stretch)), self.readings, self.design)
+        error = self.reading_sd**2 if self.reading_sd else None
+        return people_spread(moments, self.stretch, maps, error)
+
+
+def refusal_of_spread(curve: ReleasedCurve, least: float) -> str:
+    """Why nothing is told of how people differ; empty where it is.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+    least : float
+        Effective size N that it needs.
+
+    Returns
+    -------
+    str
+    """
+    if curve.refusal:
+        return curve.refusal
+    if curve.spread is None or curve.is_pure or curve.family != "cosine":
+        return _NOT_RELEASED
+    if curve.effective_size < least:
+        return "Too few people for this budget to say how people differ."
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class NextPerson:
+    """Where a new person would lie, with 95 %.
+
+    Parameters
+    ----------
+    low, high : (times,)
+        At each time on its own, in response units.
+    widening : float
+        Times the half-width, for whole curves of 95 of 100 people.
+    """
+
+    low: Array
+    high: Array
+    widening: float
+
+    def limits(self, place: int) -> Interval:
+        """At one of the times.
+
+        Parameters
+        ----------
+        place : int
+
+        Returns
+        -------
+        pair of float
+        """
+        return float(self.low[place]), float(self.high[place])
+
+    @property
+    def whole(self) -> tuple[Array, Array]:
+        """Limits for whole curves: (times,) each."""
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return middle - self.widening * half, middle + self.widening * half
+
+
+def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: bool = False
+                ) -> NextPerson:
+    """A prediction band for the curve, or one observation, of a new person.
+
+    With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves
+    mean_b 2Φ(−h/√v_b) = 5 %.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+        With second moments; see `refusal_of_spread`.
+    times : (times,)
+        On [0, 1].
+    observed : bool
+        Whether it is about one observation.
+
+    Returns
+    -------
+    NextPerson
+    """
+    assert curve.spread is not None
+    spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
+    waves = cosine_rows(spread.covariance.shape[-1], at, 0)
+    of_people = np.einsum("tj,bjk,tk->bt", waves, spread.covariance, waves)
+    if observed:
+        of_people += spread.error[:, None]
+    ends, errors = [], []
+    for rows in curve.readings:
+        at_times = rows(at, 0)
+        error = standard_errors(curve.covariance, at_times)
+        half = _half_width(of_people + error**2)
+        middle = at_times @ curve.centre + curve.public(at)
+        ends.append((middle - half, middle + half))
+        errors.append(half)
+    low = np.min([end[0] for end in ends], axis=0)
+    high = np.max([end[1] for end in ends], axis=0)
+    return NextPerson(low, high, _widening(spread.covariance, np.max(errors, axis=0), waves))
+
+
+def _half_width(variances: Array) -> Array:
+    """Solve mean 2Φ(−h/√v) = 5 % for h, over the draws (draws, times): (times,)."""
+    deviations = np.sqrt(np.maximum(variances, 1e-300))
+    half = deviations.min(axis=0)  # left of the solution: Newton climbs, as the mean is convex
+    for _ in range(_STEPS):
+        ratio = half / deviations
+        excess = (2 * ndtr(-ratio)).mean(axis=0) - (1 - LEVEL)
+        slope = (2 * np.exp(-(ratio**2) / 2) / (math.sqrt(2 * math.pi) * deviations)).mean(axis=0)
+        half = half + excess / slope
+        if (np.abs(excess) < _EXACT).all():
+            break
+    return np.asarray(half)
+
+
+def _widening(covariances: Array, half: Array, waves: Array) -> float:
+    """k: the 95 % quantile of the largest |φ'Σ_b^½ Z|/h over the times, at least 1."""
+    draws, size = covariances.shape[:2]
+    normals = public_normals(size * draws, _SAMPLE).reshape(draws, size, _SAMPLE)
+    deviations = waves @ (matrix_root(covariances) @ normals)  # (draws, times, sample)
+    largest = (np.abs(deviations) / half[:, None]).max(axis=1)
+    return max(1.0, float(np.quantile(largest, LEVEL)))
+
+
+def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
+    """σ(t) = √(φ'Σφ), how far people's curves spread at each time: (…, times).
+
+    Parameters
+    ----------
+    spread : PeopleSpread
+    times : (times,)
+        On [0, 1].
+
+    Returns
+    -------
+    (…, times)
+    """
+    waves = cosine_rows(spread.covariance.shape[-1], times, 0)
+    return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", waves, spread.covariance, waves)))
+
+
+def ten_digits(values: Array) -> Array:
+    """Numbers rounded to ten significant digits.
+
+    Parameters
+    ----------
+    values : ndarray
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+
+    Examples
+    --------
+    >>> float(ten_digits(np.array(1 / 3)))
+    0.3333333333
+    """
+    rounded = [float(f"{value:.10g}") for value in np.ravel(values)]
+    return np.array(rounded).reshape(np.shape(values))

@@ -1,0 +1,56 @@
+"""The public interface: what notebooks and other programs may rely on.
+
+`import privacy_curves as pc` has these names once the package is installed; in the project's folder
+it is `from engine import api as pc`. Everything else of the package may change with any version.
+
+Data go in as files, pandas tables or arrays; `frame` gives a pandas table of whatever is returned,
+and `figure` a plotly figure. What a person can put right is an `InputError`.
+
+Examples
+--------
+>>> from engine import api as pc
+>>> curves = pc.source("sparse_curves", n_curves=500)
+>>> method = pc.mechanism("adaptive_mean")
+>>> budgets = [pc.Budget(0.5, 1e-5), pc.Budget(2, 1e-5)]
+>>> releases = pc.simulate_release(pc.simulate(curves), method, budgets)
+>>> list(pc.frame(releases).columns)
+['budget', 'repeat', 'draw', 'Time', 'Response']
+"""
+
+from engine import __version__
+from engine.api.data import (
+    mechanism,
+    mechanisms,
+    read_curves,
+    simulate,
+    source,
+    sources,
+)
+from engine.api.display import figure, frame
+from engine.api.release import (
+    ask,
+    guarantee,
+    odds,
+    preview,
+    quote,
+    read_card,
+    release,
+    release_again,
+    save,
+    simulate_release,
+)
+from engine.api.studies import audit, exhibit, exhibits, plan, read_scenario, run_scenario
+from engine.audit.callables import attack
+from engine.core.errors import InputError
+from engine.core.types import Budget, Covariate, CurveData, PublicFacts
+from engine.exports.schemas import schema
+from engine.release.ledger import Ledger
+from engine.release.measurement import opendp_measurement
+
+__all__ = [
+    "Budget", "Covariate", "CurveData", "InputError", "Ledger", "PublicFacts", "__version__",
+    "ask", "attack", "audit", "exhibit", "exhibits", "figure", "frame", "guarantee", "mechanism",
+    "mechanisms", "odds", "opendp_measurement", "plan", "preview", "quote", "read_card",
+    "read_curves", "read_scenario", "release", "release_again", "run_scenario", "save", "schema",
+    "simulate", "simulate_release", "source", "sources",
+]

@@ -1,0 +1,293 @@
+"""Releases: simulated for looking, and real ones with their ledger and card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.answers import CurveQuestion, card, curve_questions
+from engine.answers.released_curve import ReleasedCurve
+from engine.answers.reply import Answer
+from engine.core.entrance import json_of, text_of
+from engine.core.random_streams import NOISE_STREAM, generator
+from engine.core.types import Budget, Data, Estimate, PublicFacts
+from engine.mechanisms import Mechanism
+from engine.privacy import accounting, risk
+from engine.privacy.risk import Odds
+from engine.release import certified, files, folder, published
+from engine.release.ledger import Ledger
+from engine.release.published import Published
+from engine.sources import Source
+from engine.topics.release.preview import ReleasePreview, release_preview
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedReleases:
+    """Releases for looking: the estimate with what is stated of its data.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Coefficients (budgets, repeats, draws, basis functions), bands and a ledger for each budget.
+    facts : PublicFacts
+        Names, units and ranges.
+    """
+
+    estimate: Estimate
+    facts: PublicFacts
+
+
+def simulate_release(data: Data, mechanism: Mechanism,
+                     budgets: Budget | Sequence[Budget | tuple[Budget, ...]],
+                     draws: int = 1, seed: int = 1) -> SimulatedReleases:
+    """Simulated releases of data at several budgets: for looking, never for publishing.
+
+    Draws share their noise across budgets, so that two of them together would give the data away.
+
+    Parameters
+    ----------
+    data : CurveData
+        From `simulate`, or made of arrays.
+    mechanism : Mechanism
+        From `mechanism`.
+    budgets : Budget, or sequence of Budget or of tuples
+        One for each release: of every site, or a tuple with one for each site.
+    draws : int
+        How often noise is drawn.
+    seed : int
+        Of the noise.
+
+    Returns
+    -------
+    SimulatedReleases
+        See `frame` and `figure`.
+
+    Raises
+    ------
+    InputError
+        If the mechanism does not take the data, cannot keep a budget, or there is neither one nor
+        one for each site.
+    """
+    every = [budgets] if isinstance(budgets, Budget) else budgets
+    of_sites = [(each,) if isinstance(each, Budget) else each for each in every]
+    estimate = mechanism.release_many(data, of_sites, draws, generator(seed, NOISE_STREAM, 0))
+    return SimulatedReleases(estimate, data.facts)
+
+
+def guarantee(releases: SimulatedReleases, budget: int = 0) -> tuple[Budget, ...]:
+    """What the ledger of a release proves, for each site.
+
+    Parameters
+    ----------
+    releases : SimulatedReleases
+    budget : int
+        Which of its budgets.
+
+    Returns
+    -------
+    tuple of Budget
+    """
+    return accounting.guarantees(releases.estimate.spends[budget])
+
+
+def odds(releases: SimulatedReleases | Budget, budget: int = 0) -> Odds:
+    """How often an attacker tells one person's curve from another.
+
+    Parameters
+    ----------
+    releases : SimulatedReleases or Budget
+        Of releases the noise is known, of a budget alone only what (ε, δ) allows.
+    budget : int
+        Which of the budgets of the releases.
+
+    Returns
+    -------
+    Odds
+        `right` is the chance of a right guess between two equally likely curves.
+
+    Examples
+    --------
+    >>> round(odds(Budget(1.0, 1e-6)).right, 3)
+    0.731
+    """
+    if isinstance(releases, Budget):
+        return risk.odds(None, releases)
+    return risk.of_ledger(releases.estimate.spends[budget])
+
+
+def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: int = 1
+            ) -> ReleasePreview:
+    """A release of simulated data with the same sizes and stated facts: costs nothing.
+
+    Parameters
+    ----------
+    source : Source
+        What would be published; only its facts and sizes are looked at.
+    mechanism : Mechanism
+    budget : Budget
+        The most that would be spent.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    ReleasePreview
+        `error` and `within` say how far off such releases are; see `frame` and `figure`.
+
+    Raises
+    ------
+    InputError
+        If the mechanism refuses it, or it would be too large to simulate.
+    """
+    return release_preview(source.facts, source.sizes, mechanism, budget, seed)
+
+
+def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certified.Quote:
+    """What publishing would cost, from public facts alone; nothing is charged.
+
+    Parameters
+    ----------
+    source : Source
+        From `read_curves`, or real data of `source`.
+    mechanism : Mechanism
+    budget : Budget
+        The most that may be spent.
+
+    Returns
+    -------
+    Quote
+        `certified` is what is proved of the noise that will be drawn.
+
+    Raises
+    ------
+    InputError
+        If it may not be published.
+    """
+    return published.quote(source, mechanism, budget)
+
+
+def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, ledger: Ledger,
+            total: Budget | None = None, same_people: bool | None = None) -> Published:
+    """Publish once: the ledger is charged, noise is drawn, and nothing takes it back.
+
+    The same data, method, budget and name once more give the same release, at no charge.
+
+    Parameters
+    ----------
+    source : Source
+        From `read_curves`, or real data of `source`.
+    mechanism : Mechanism
+    budget : Budget
+        The most that may be spent.
+    name : str
+        Of the release.
+    ledger : Ledger
+        The one that holds all releases of these people.
+    total : Budget, optional
+        Of all releases of these people, fixed by the first.
+    same_people : bool, optional
+        Where the people seem to be in the ledger already: whether they are the same.
+
+    Returns
+    -------
+    Published
+        `columns` over `x`, `ranges` with the ends of bands, and the guarantee as `card`.
+
+    Raises
+    ------
+    InputError
+        If it may not be published, or would overrun the total: nothing is charged then.
+    """
+    return published.publish(source, mechanism, budget, ledger, name, total, same_people)
+
+
+def release_again(ledger: Ledger, release_id: str) -> Published:
+    """An earlier release once more, from the ledger: no data and no charge.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    release_id : str
+        Of the earlier release.
+
+    Returns
+    -------
+    Published
+
+    Raises
+    ------
+    InputError
+        If the ledger has none of that id.
+    """
+    return published.again(ledger, release_id)
+
+
+def save(release: Published, path: str | Path) -> list[Path]:
+    """Write all files of a release: numbers, picture, report, card and request.
+
+    Parameters
+    ----------
+    release : Published
+    path : str or Path
+        A folder that is new or empty.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or has files already.
+    """
+    return [Path(each) for each in folder.write(str(path), files.all_files(release))]
+
+
+def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
+    """The released curve of a guarantee card: all that is needed to ask it.
+
+    Parameters
+    ----------
+    card_file : path or mapping
+        The file `guarantee.json` of a release, or what it holds.
+
+    Returns
+    -------
+    ReleasedCurve
+
+    Raises
+    ------
+    InputError
+        If it is no card, or holds no coefficients.
+    """
+    if isinstance(card_file, Mapping):
+        return card.read(card_file)
+    return card.read(json_of(text_of(str(card_file)), "card"))
+
+
+def ask(curve: ReleasedCurve, question: str, **parameters: Any) -> Answer:
+    """What a released curve answers, with its 95 % interval; costs no privacy.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+        From `read_card`.
+    question : str
+        Such as "value", "peak_time", "crossing" or "average"; see `privacy-curves ask-card --help`.
+    parameters
+        Of the question: times and levels in the units of the data.
+
+    Returns
+    -------
+    Answer
+
+    Raises
+    ------
+    InputError
+        If there is no such question, or a time lies outside the range of the release.
+    """
+    asked: CurveQuestion = curve_questions.build(question, parameters)
+    return asked.answer(curve)

@@ -1,0 +1,174 @@
+"""JSON Schema (draft 2020-12) of what other programs read and write.
+
+The scenario's is made from the registries, so that it allows just the keys, parameters and ranges
+that the engine takes. What no schema can say, such as which method serves which data, is checked
+when a scenario is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.core.errors import InputError, brief
+from engine.core.registry import UNSET, Parameter, Registry
+from engine.mechanisms import mechanisms
+from engine.sources import sources
+from engine.topics.planning.answer import DIALS
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+Schema = dict[str, Any]
+_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+_NUMBER: Schema = {"type": "number"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_TEXT: Schema = {"type": "string"}
+_MAYBE: Schema = {"type": ["number", "null"]}
+
+
+def schema(name: str) -> Schema:
+    """The JSON Schema of a document.
+
+    Parameters
+    ----------
+    name : {"scenario", "plan", "guarantee"}
+        What `run` reads, what `plan --json` prints, and the guarantee card of a release.
+
+    Returns
+    -------
+    dict
+        Plain values, for a file or a validator.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> schema("scenario")["required"]
+    ['source', 'mechanism', 'budgets']
+    """
+    if name not in SCHEMAS:
+        raise InputError(f"There is no schema of {brief(name)}.", field="schema",
+                         hint=f"Choose one of {', '.join(SCHEMAS)}.")
+    return {"$schema": DRAFT, "title": f"Privacy Curves: {name}", **SCHEMAS[name]()}
+
+
+# -- a scenario -----------------------------------------------------------------------------------
+
+
+def _scenario() -> Schema:
+    return _object({
+        "version": {"const": 1},
+        "source": _members(sources), "mechanism": _members(mechanisms),
+        "budgets": {"type": "array", "minItems": 1, "items": _budget()},
+        "repeats": {"type": "integer", "minimum": 1, "maximum": 100_000},
+        "draws": {"type": "integer", "minimum": 1, "maximum": 100_000},
+        "seed": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+        "axes": {"type": "object", "propertyNames": {
+            "pattern": r"^(source|mechanism|budgets)(\.\w+)+$"},
+            "additionalProperties": {"type": "array", "minItems": 1}},
+    }, ["source", "mechanism", "budgets"])
+
+
+def _budget() -> Schema:
+    return _object({"epsilon": {"type": "number", "exclusiveMinimum": 0},
+                    "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1}}, ["epsilon"])
+
+
+def _members(registry: Registry) -> Schema:
+    """One of the registered members, each with its own parameters."""
+    return {"oneOf": [
+        {"title": cls.label, **_object({
+            "key": {"const": cls.key},
+            "parameters": _object({each.name: _parameter(each) for each in cls.parameters()})},
+            ["key"])} for cls in registry.all()]}
+
+
+def _parameter(parameter: Parameter) -> Schema:
+    out: Schema = {"description": parameter.help or parameter.label}
+    kind = _TYPES[parameter.kind]
+    out["type"] = [kind, "null"] if parameter.optional else kind
+    if parameter.choices:
+        out["enum"] = [*parameter.choices, *[None] * parameter.optional]
+    if parameter.low is not None:
+        out["minimum"] = parameter.low
+    if parameter.high is not None:
+        out["maximum"] = parameter.high
+    if parameter.default is not UNSET:
+        out["default"] = getattr(parameter.default, "value", parameter.default)
+    return out
+
+
+# -- a plan ---------------------------------------------------------------------------------------
+
+
+def _plan() -> Schema:
+    point = _object({"epsilon": _NUMBER, "people": _COUNT, "readings": _COUNT, "sites": _COUNT,
+                     "delta": _NUMBER, "error": _MAYBE, "within_95": _MAYBE}, ...)
+    return _object({
+        "unknown": {"enum": [*DIALS, "error"]}, "target": _NUMBER, "possible": {"type": "boolean"},
+        "value": _MAYBE, "low": _MAYBE, "high": _MAYBE, "reached": point,
+        "without_privacy": _MAYBE, "attacker_accuracy": _MAYBE,
+        "steps": {"type": "array", "items": point},
+        "fixes": {"type": ["object", "null"], "additionalProperties": _MAYBE},
+        "beyond": {"type": "object", "additionalProperties": {"type": "object"}}}, ...)
+
+
+# -- a guarantee card -----------------------------------------------------------------------------
+
+
+def _guarantee() -> Schema:
+    spent = {"epsilon": {"type": "number", "minimum": 0},
+             "delta": {"type": "number", "minimum": 0, "exclusiveMaximum": 1}}
+    message = _open({"from": _TEXT, "what": _TEXT, "numbers": _COUNT, "noise": _TEXT},
+                    ["from", "what", "noise"])
+    texts = {"type": "array", "items": _TEXT}
+    return _open({
+        "kind": {"const": "differential privacy guarantee"}, "version": {"const": 2},
+        "release": _open({name: _TEXT for name in ("name", "at", "id", "of", "what", "credit")},
+                         ["name", "at", "id", "of", "what"]),
+        "accuracy": _open({"headline": _TEXT, "explained": texts, "warnings": texts}, ["warnings"]),
+        "unit_of_protection": _TEXT, "neighbours": _TEXT,
+        "guarantee": _object(spent, ...), "ideal": _open(spent, ["epsilon", "delta"]),
+        "odds": _open({"attacker": _TEXT, "coin_toss": _NUMBER, "right_guess_at_most":
+                       {"type": "number", "minimum": 0.5, "maximum": 1}}, ["right_guess_at_most"]),
+        "accounting": _open({"method": _TEXT, "messages": {
+            "type": "array", "minItems": 1, "items": message}}, ["method", "messages"]),
+        "bounds": {"type": "object"},
+        "mechanism": _open({"key": {"enum": [cls.key for cls in mechanisms.all()]},
+                            "parameters": {"type": "object"}}, ["key", "parameters"]),
+        "public": _open({"people_per_site": {"type": "array", "items": _COUNT}},
+                        ["people_per_site"]),
+        "trust": _TEXT, "noise": {"type": "object"}, "not_covered": texts,
+        "answers": _answers(), "versions": {"type": "object", "additionalProperties": _TEXT},
+    }, ["kind", "version", "release", "unit_of_protection", "neighbours", "guarantee", "accounting",
+        "mechanism", "public", "noise", "not_covered", "versions"])
+
+
+def _answers() -> Schema:
+    numbers = {"type": "array", "items": _NUMBER}
+    return _object({
+        "version": {"const": 1},
+        "basis": _open({"family": {"enum": ["cosine", "fourier"]},
+                        "size": {"type": "integer", "minimum": 1, "maximum": 100}},
+                       ["family", "size"]),
+        "units": {"type": "object"}, "offset": {"type": ["object", "null"]}, "centre": numbers,
+        "covariance": {**numbers, "description": "Lower triangle, rows joined."},
+        "people": _COUNT, "effective_size": _MAYBE, "pure": {"type": "boolean"}}, ...)
+
+
+def _object(properties: Mapping[str, Schema], required: Any = ()) -> Schema:
+    """An object of these properties and no other; `...` requires them all."""
+    names = list(properties) if required is ... else list(required)
+    return {"type": "object", "properties": dict(properties), "additionalProperties": False,
+            **({"required": names} if names else {})}
+
+
+def _open(properties: Mapping[str, Schema], required: list[str]) -> Schema:
+    """An object that may have more properties: a later edition adds what earlier readers skip."""
+    return {"type": "object", "properties": dict(properties), "required": required}
+
+
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    "scenario": _scenario, "plan": _plan, "guarantee": _guarantee}

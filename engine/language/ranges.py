@@ -1,0 +1,73 @@
+"""What is said of the time in ranges: names of ranges, and shares with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from engine.language.numbers import percent, with_unit
+
+_QUANTILE = 1.96
+_LEAST_SHARE = 0.02  # below which no number is given
+
+
+def names_of_ranges(limits: Sequence[float], unit: str) -> list[str]:
+    """Names of the ranges between cut-offs, from low to high.
+
+    Parameters
+    ----------
+    limits : sequence of float
+        Rising.
+    unit : str
+        Of observations.
+
+    Examples
+    --------
+    >>> names_of_ranges((70.0, 180.0), "mg/dL")
+    ['up to 70 mg/dL', '70 to 180 mg/dL', 'above 180 mg/dL']
+    """
+    each = [f"{limit:g}" for limit in limits]
+    between = [f"{low} to {high}" for low, high in pairwise(each)]
+    return [with_unit(name, unit) for name in (f"up to {each[0]}", *between, f"above {each[-1]}")]
+
+
+def interval(share: float, error: float) -> tuple[float, float]:
+    """The 95 % confidence interval of a share, within 0 and 1.
+
+    Parameters
+    ----------
+    share, error : float
+        With its standard error.
+
+    Examples
+    --------
+    >>> interval(0.01, 0.02)[0]
+    0.0
+    """
+    return max(share - _QUANTILE * error, 0.0), min(share + _QUANTILE * error, 1.0)
+
+
+def shares_in_words(limits: Sequence[float], unit: str, shares: Sequence[float],
+                    errors: Sequence[float]) -> list[str]:
+    """The average share in every range with its interval, from high to low, as Markdown.
+
+    Parameters
+    ----------
+    limits : sequence of float
+        Rising.
+    unit : str
+        Of observations.
+    shares, errors : sequence of float
+        Of each range, from low to high, with standard errors.
+
+    Examples
+    --------
+    >>> shares_in_words((180.0,), "mg/dL", (0.8, 0.2), (0.01, 0.01))[0]
+    'above 180 mg/dL: **20 %** (95 % confidence interval 18 % to 22 %)'
+    """
+    lines = []
+    for name, share, error in zip(names_of_ranges(limits, unit), shares, errors, strict=True):
+        low, high = (percent(end) for end in interval(float(share), float(error)))
+        value = percent(float(share)) if share >= _LEAST_SHARE else f"below {percent(_LEAST_SHARE)}"
+        lines.append(f"{name}: **{value}** ({percent(0.95)} confidence interval {low} to {high})")
+    return lines[::-1]

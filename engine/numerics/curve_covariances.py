@@ -1,0 +1,222 @@
+"""What second moments of deviations say of how people's curves vary.
+
+A curve with coefficients θ_i, read with errors e_i, deviates from the mean by h_i = T_i(a − θ_i) −
+K_i e_i, so that the covariance of h is 𝓛(Σ) + σ²Q with Σ that of θ, σ² the variance of the errors
+and two public maps over the design of the times, 𝓛(Σ) = E TΣT' and Q = E K S K'/m. Both are
+averages over simulated designs of a fixed seed, and over the public numbers of observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.bands import public_normals
+from engine.core.types import Design
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import mean_slopes_inverse, ridge, weighted_within_curves
+from engine.numerics.moments import curve_moments, product_table
+from engine.numerics.observation_times import Stratified, draw_times
+
+WAVES = 3  # of people's curves: fewer miss spread that changes over time, more inflate it
+_DESIGNS, _SEED = 2000, 20_241_206
+_DRAWS = 200  # of Σ, for what is not known of it
+Readings = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadMaps:
+    """The maps 𝓛 and Q for bases of r functions, Σ of q × q.
+
+    Parameters
+    ----------
+    of_curves : (q(q + 1)/2, r, r)
+        𝓛 of the matrices with ones at (j, k) and (k, j), j ≤ k.
+    of_errors : (r, r)
+        Q.
+    """
+
+    of_curves: Array
+    of_errors: Array
+
+    @property
+    def waves(self) -> int:
+        """Waves of Σ."""
+        return int((np.sqrt(8 * len(self.of_curves) + 1) - 1) / 2)
+
+
+@lru_cache(maxsize=64)
+def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
+    """Maps of a public design.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of r functions.
+    readings : tuple of pairs of int
+        Observations of a curve, and how many people have so many.
+    design : Design
+        How observation times come about.
+
+    Returns
+    -------
+    SpreadMaps
+    """
+    people = sum(count for _, count in readings)
+    parts = [(count / people, _maps_of_one(basis, length, design)) for length, count in readings
+             if length > 0]
+    return SpreadMaps(np.asarray(sum(share * part.of_curves for share, part in parts)),
+                      np.asarray(sum(share * part.of_errors for share, part in parts)))
+
+
+@lru_cache(maxsize=512)
+def _maps_of_one(basis: Basis, length: int, design: Design) -> SpreadMaps:
+    rng = Stratified(np.random.default_rng(_SEED))
+    times = draw_times(design, _DESIGNS, length, rng).reshape(1, -1)
+    counts = np.full(_DESIGNS, length)
+    moments = curve_moments(times, np.zeros_like(times), counts, basis)
+    _, deviations = next(weighted_within_curves(moments, counts, [basis.size], design))
+    slopes = deviations.slopes[0].transpose(2, 1, 0)  # T: (designs, r, r)
+    products = np.tensordot(moments.waves[0], product_table(basis), axes=(0, 0))  # S: likewise
+    waves = min(WAVES, basis.size)
+    pairs = np.einsum("dlj,dmk->jklm", slopes[..., :waves], slopes[..., :waves]) / _DESIGNS
+    first, second = np.triu_indices(waves)
+    both = pairs[first, second] + pairs[second, first]
+    of_curves = np.where((first == second)[:, None, None], both / 2, both)
+    penalty = ridge(basis.size, counts)[:, 0]
+    mean = mean_slopes_inverse(basis, length, design)
+    gains = (mean - slopes) / penalty  # K = (P − T) Λ⁻¹
+    errors = np.einsum("dlm,dmn,dkn->lk", gains, products, gains, optimize=True)
+    return SpreadMaps(of_curves, errors / (_DESIGNS * length))
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleSpread:
+    """How people's curves vary: Σ in q waves, and the variance of observations about them.
+
+    Parameters
+    ----------
+    covariance : (…, q, q)
+        Σ, in squared response units.
+    error : (…)
+        σ².
+    """
+
+    covariance: Array
+    error: Array
+
+
+def people_spread(moments: Array, stretch: Array, maps: SpreadMaps,
+                  error: float | None = None) -> PeopleSpread:
+    """Σ and σ² by least squares of D⁻¹(𝓛(Σ) + σ²Q)D⁻¹ on M, all entries alike.
+
+    A negative σ² is 0 and the rest fitted again; negative eigenvalues of Σ are 0.
+
+    Parameters
+    ----------
+    moments : (…, r, r)
+        M, in units of the shape.
+    stretch : (r,)
+        D, in response units.
+    maps : SpreadMaps
+        Of the design.
+    error : float, optional
+        σ², where it is stated.
+
+    Returns
+    -------
+    PeopleSpread
+
+    Examples
+    --------
+    >>> maps = spread_maps(Basis(4), ((10, 1),), Design())
+    >>> exact = np.einsum("prs,p->rs", maps.of_curves, [1., 0, 0, .5, 0, .2]) + .3 * maps.of_errors
+    >>> spread = people_spread(exact, np.ones(4), maps)
+    >>> np.round(np.diagonal(spread.covariance), 6).tolist(), round(float(spread.error), 6)
+    ([1.0, 0.5, 0.2], 0.3)
+    """
+    units = stretch[:, None] * stretch
+    of_curves = (maps.of_curves / units).reshape(len(maps.of_curves), -1)
+    of_errors = (maps.of_errors / units).ravel()
+    flat = moments.reshape(*moments.shape[:-2], -1)
+    if error is None:
+        solved = flat @ np.linalg.pinv(np.vstack([of_curves, of_errors]))
+        entries, errors = solved[..., :-1], solved[..., -1]
+        again = flat @ np.linalg.pinv(of_curves)
+        entries = np.where(errors[..., None] < 0, again, entries)
+        errors = np.maximum(errors, 0.0)
+    else:
+        entries = (flat - error * of_errors) @ np.linalg.pinv(of_curves)
+        errors = np.full(entries.shape[:-1], error)
+    waves = maps.waves
+    first, second = np.triu_indices(waves)
+    covariance = np.zeros((*entries.shape[:-1], waves, waves))
+    covariance[..., first, second] = covariance[..., second, first] = entries
+    return PeopleSpread(nearest_semidefinite(covariance), errors)
+
+
+def moments_drawn(moments: Array, noise: float, people: int) -> Array:
+    """Second moments that could stand in place of the released ones, by a fixed public sample.
+
+    M + τZ + √(2/n) M₊^½ Z' M₊^½ with Z, Z' symmetric, of variance 1 on the diagonal and ½ beside.
+
+    Parameters
+    ----------
+    moments : (r, r)
+        M.
+    noise : float
+        τ.
+    people : int
+        n.
+
+    Returns
+    -------
+    (draws, r, r)
+    """
+    size = len(moments)
+    of_noise, of_people = _symmetric_normals(size)
+    root = matrix_root(moments)
+    return np.asarray(moments + noise * of_noise
+                      + np.sqrt(2 / people) * (root @ of_people @ root))
+
+
+def _symmetric_normals(size: int) -> Iterator[Array]:
+    normals = public_normals(2 * size * size, _DRAWS).T.reshape(_DRAWS, 2, size, size)
+    square = normals.swapaxes(0, 1)
+    # the mean of a matrix and its transpose: variance 1 on the diagonal, 1/2 beside it
+    return iter((square + square.swapaxes(-1, -2)) / 2)
+
+
+def matrix_root(matrices: Array) -> Array:
+    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0.
+
+    Parameters
+    ----------
+    matrices : (…, p, p)
+
+    Returns
+    -------
+    (…, p, p)
+    """
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+                      @ vectors.swapaxes(-1, -2))
+
+
+def nearest_semidefinite(matrices: Array) -> Array:
+    """Negative eigenvalues of symmetric matrices (…, p, p) become zero.
+
+    Parameters
+    ----------
+    matrices : (…, p, p)
+
+    Returns
+    -------
+    (…, p, p)
+    """
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))

@@ -1,0 +1,99 @@
+"""What stands above and beside a release wherever it is shown: headings, statements, its text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.core.types import Budget
+from engine.language.grammar import uncapital
+from engine.language.numbers import number, percent, small, whole
+from engine.release import sentences as words
+from engine.release.published import Published
+from engine.release.uncertainty import STAIRCASE
+
+
+def headline(release: Published) -> str:
+    """The first line of whatever shows the release.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return words.headline(release.uncertainty, release.facts, release.quote.budget,
+                          release.sizes.n_curves)
+
+
+def statements(release: Published) -> list[str]:
+    """What stands beside the release wherever it is shown: warnings, and what its band means.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return [*words.warnings(release.uncertainty),
+            *words.band_explained(release.uncertainty, release.facts)]
+
+
+def band_name(release: Published) -> str:
+    """Level and kind: 95 % simultaneous confidence band.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    band = release.uncertainty.band
+    return "confidence band" if band is None else (
+        f"{percent(band.level)} {band.kind} confidence band")
+
+
+def budget_words(budget: Budget) -> str:
+    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
+
+    Parameters
+    ----------
+    budget : Budget
+        Without δ in words if that is 0.
+    """
+    return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
+
+
+def heading(release: Published) -> str:
+    """What was released, of how many: the title of the picture and of the report.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    about, facts = release.card["release"], release.facts
+    of = uncapital(facts.value_name) if facts.is_upload else about["of"]
+    return f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}: {of}"
+
+
+def alt(release: Published) -> str:
+    """What the picture shows, in words.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    values = np.concatenate(list(release.columns.values()))
+    if not release.axis:
+        return f"{release.value}: {number(float(values[0]), 4)}."
+    return (f"{release.title}: {release.value} from {number(float(values.min()))} to "
+            f"{number(float(values.max()))} over {release.axis}. {headline(release)}")
+
+
+def is_staircase(release: Published) -> bool:
+    """Whether its band is steps between public edges, as for counted curves.
+
+    Parameters
+    ----------
+    release : Published
+    """
+    band = release.uncertainty.band
+    return band is not None and band.kind == STAIRCASE

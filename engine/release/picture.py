@@ -1,0 +1,244 @@
+"""A release as one drawing in SVG: functions with their bands, axes, a legend, and what is below.
+
+Plain SVG without scripts, so that it can be put into any document; it says its budget and how far
+off the release may be.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from engine.core.palette import colour
+from engine.core.types import Array
+from engine.language.numbers import number
+from engine.release import nested
+from engine.release.captions import (
+    alt,
+    band_name,
+    budget_words,
+    heading,
+    is_staircase,
+    statements,
+)
+from engine.release.percentiles import ReleasedPercentiles
+from engine.release.published import Published
+from engine.release.uncertainty import covered_places
+
+_WIDTH, _HEIGHT = 720, 430
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
+_SHADES = ("gradient", "bias", "functional", "wavelet")  # of curves with steps of their own
+_DASHES = ("", "8 4", "2 3", "10 3 2 3")
+_END_DASH = "3 4"
+_ROW, _MOST_AT_RISK = 16, 9  # height of a row of numbers at risk, and how many stand in it
+_NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
+_TITLE = 15.0  # its size, or less where it is long
+
+
+def picture(release: Published, with_notes: bool = True) -> str:
+    """Released functions with their bands and a legend, as SVG; a single number as text.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    with_notes : bool
+        Whether what stands beside the release is put under it: not where a page says it anyway.
+    """
+    texts = statements(release) if with_notes else []
+    notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
+    foot = _HEIGHT + _ROW * len(_risk_rows(release)) + nested.BAR_ROOM * _has_ranges(release)
+    height = foot + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
+            f'aria-label="{escape(alt(release), quote=True)}" font-family="system-ui,sans-serif" '
+            f'font-size="13" fill="{colour("quiet", "light")}">')
+    below = [f'<text x="{_LEFT}" y="{foot + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
+             "</text>" for k, line in enumerate(notes)]
+    drawn = _drawn(release) if release.axis else [_single(release)]
+    return "".join([head, *_titles(release), *drawn, *below, "</svg>"])
+
+
+def _titles(release: Published) -> list[str]:
+    """What, with which budget, and how far off, inside the picture."""
+    coarse = "coarse · " if release.uncertainty.is_coarse else ""
+    band = band_name(release) if release.ranges else "no confidence band"
+    title = heading(release)
+    size = min(_TITLE, (_WIDTH - _LEFT - _RIGHT) / (0.58 * len(title)))
+    return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
+            f"{escape(title)}</text>",
+            f'<text x="{_LEFT}" y="39">{escape(budget_words(release.quote.certified))} · {coarse}'
+            f"{escape(band)}</text>"]
+
+
+def _single(release: Published) -> str:
+    value = float(next(iter(release.columns.values()))[0])
+    return (f'<text x="{_WIDTH / 2}" y="{_HEIGHT / 2}" text-anchor="middle" font-size="40" '
+            f'fill="{colour("gradient", "light")}">{number(value, 4)}</text>'
+            f'<text x="{_WIDTH / 2}" y="{_HEIGHT / 2 + 36}" text-anchor="middle">'
+            f"{escape(release.value)}</text>")
+
+
+def _drawn(release: Published) -> list[str]:
+    every = [*release.columns.values(), *(end for pair in release.ranges.values() for end in pair)]
+    if release.percentiles is not None and release.percentiles.target:
+        every.append(np.array(release.percentiles.target))
+    low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
+    room = 0.06 * ((high - low) or 1.0)
+    ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
+    out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
+    if release.percentiles is not None:
+        return out + _nested(release, release.percentiles, *ends)
+    stepped = is_staircase(release)
+    shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
+              for k in range(len(release.columns))]
+    for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
+        out += (_steps if stepped else _band)(release.x, pair, shade, *ends)
+    for k, (name, values) in enumerate(release.columns.items()):
+        shade = shades[k]
+        out.append(f'<polyline points="{_points(release.x, values, *ends)}" fill="none" '
+                   f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
+                   f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
+    return out + _legend(release, shades)
+
+
+def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float, float],
+            up: tuple[float, float]) -> list[str]:
+    """Percentile curves as nested shades, with the time in ranges below the axis."""
+    out = nested.drawn(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
+    if _has_ranges(release):
+        out += nested.bar_of_ranges(curves, release.facts.value_unit, _LEFT,
+                                    _WIDTH - _LEFT - _RIGHT, _HEIGHT + 14)
+    return out
+
+
+def _has_ranges(release: Published) -> bool:
+    return release.percentiles is not None and bool(release.percentiles.limits)
+
+
+def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
+          up: tuple[float, float]) -> list[str]:
+    """The band, filled where it is meant to hold; dashed edges at both ends."""
+    inside = covered_places(len(x))
+    low, high = pair[0][inside], pair[1][inside]
+    outline = _points(np.r_[x[inside], x[inside][::-1]], np.r_[low, high[::-1]], across, up)
+    out = [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
+    for end in (slice(None, inside.start + 1), slice(inside.stop - 1, None)):
+        out += [f'<path d="M{_points(x[end], edge[end], across, up).replace(" ", "L")}" '
+                f'fill="none" stroke="{shade}" stroke-opacity="0.85" '
+                f'stroke-dasharray="{_END_DASH}"/>' for edge in pair]
+    return out
+
+
+def _steps(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
+           up: tuple[float, float]) -> list[str]:
+    """The band as steps: what is at a place holds back to the place before it."""
+    sides = np.repeat(x, 2)[1:-1]
+    low, high = (np.repeat(end[1:], 2) for end in pair)
+    outline = _points(np.r_[sides, sides[::-1]], np.r_[low, high[::-1]], across, up)
+    return [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
+
+
+def _risk_rows(release: Published) -> list[str]:
+    """The rows below the axis: a heading, and one for each group."""
+    names = [name for name in list(release.at_risk)[1:] if "±" not in name]
+    return ["At risk", *names] if names else []
+
+
+def _at_risk(release: Published, across: tuple[float, float]) -> list[str]:
+    """Numbers at risk below the axis, as survival curves have them."""
+    rows = _risk_rows(release)
+    if not rows:
+        return []
+    times, *_ = release.at_risk.values()
+    step = max(1, -(-len(times) // _MOST_AT_RISK))
+    out = [f'<text x="{_LEFT}" y="{_HEIGHT + 4}" font-size="11">{escape(rows[0])}</text>']
+    for k, name in enumerate(rows[1:], start=1):
+        y = _HEIGHT + 4 + _ROW * k
+        if len(rows) > 2:
+            out.append(f'<text x="4" y="{y}" font-size="11">{escape(name[:9])}</text>')
+        out += [f'<text x="{_x(float(time), across):.1f}" y="{y}" font-size="11" '
+                f'text-anchor="middle">{number}</text>'
+                for time, number in list(zip(times, release.at_risk[name], strict=True))[::step]]
+    return out
+
+
+def _legend(release: Published, shades: Sequence[str]) -> list[str]:
+    """A row under the titles: each function, the band and its dashed ends."""
+    names = list(release.columns) if len(release.columns) > 1 else ["released"]
+    shade = shades[0]
+    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shades[k]}" stroke-width="2.4" '
+             f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>', name[:24])
+            for k, name in enumerate(names)]
+    if release.ranges:
+        keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
+                  "band")]
+    if release.ranges and not is_staircase(release):
+        keys += [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
+                  f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
+    out, x = [], float(_LEFT)
+    for mark, name in keys:
+        out.append(f'<g transform="translate({x:.0f} 60)">{mark}<text x="32">{escape(name)}</text>'
+                   "</g>")
+        x += 52 + 6.6 * len(name)
+    return out
+
+
+def _axes(release: Published, across: tuple[float, float], up: tuple[float, float]) -> list[str]:
+    raw, out = colour("raw", "light"), []
+    for tick in ticks(*up):
+        y = _y(tick, up)
+        out.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" '
+                   f'stroke="{raw}" stroke-opacity="0.28"/><text x="{_LEFT - 8}" y="{y + 4:.1f}" '
+                   f'text-anchor="end">{_tick(tick)}</text>')
+    for tick in ticks(*across):
+        x, foot = _x(tick, across), _HEIGHT - _BOTTOM
+        out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{foot}" y2="{foot + 5}" stroke="{raw}"/>'
+                   f'<text x="{x:.1f}" y="{foot + 20}" text-anchor="middle">{_tick(tick)}</text>')
+    foot, middle = _HEIGHT - _BOTTOM, (_HEIGHT - _BOTTOM + _TOP) / 2
+    out.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{foot}" y2="{foot}" '
+               f'stroke="{raw}"/><text x="{(_LEFT + _WIDTH) / 2}" y="{_HEIGHT - 10}" '
+               f'text-anchor="middle">{escape(release.axis)}</text><text x="14" y="{middle}" '
+               f'text-anchor="middle" transform="rotate(-90 14 {middle})">'
+               f"{escape(release.value)}</text>")
+    return out
+
+
+def _tick(value: float) -> str:
+    return f"{value:.10g}".replace("-", "−")
+
+
+def _points(x: Array, y: Array, across: tuple[float, float], up: tuple[float, float]) -> str:
+    return " ".join(f"{_x(a, across):.1f},{_y(b, up):.1f}" for a, b in zip(x, y, strict=True))
+
+
+def _x(value: float, across: tuple[float, float]) -> float:
+    share = (value - across[0]) / (across[1] - across[0])
+    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
+
+
+def _y(value: float, up: tuple[float, float]) -> float:
+    share = (value - up[0]) / (up[1] - up[0])
+    return _HEIGHT - _BOTTOM - share * (_HEIGHT - _BOTTOM - _TOP)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers from low to high, about five.
+
+    Parameters
+    ----------
+    low, high : float
+        In any unit; `high` is larger.
+
+    Examples
+    --------
+    >>> ticks(60, 210)
+    [100.0, 150.0, 200.0]
+    """
+    rough = (high - low) / 5
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    return [float(k * step) for k in range(first, last + 1)]

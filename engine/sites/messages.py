@@ -1,0 +1,229 @@
+"""One message as it travels: JSON that a person can read, signed by its site.
+
+A message says of which run and plan it is, its position, site and step, what its site had heard,
+the lattice, and the noised numbers as whole multiples of it. Whoever reads one checks all of that
+before a number is used. What is wrong is said with the name of the site whose message it is or
+claims to be.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.entrance import json_of
+from engine.core.errors import InputError
+from engine.core.plain import checked_object
+from engine.sites.plan import SitePlan
+from engine.sites.protocol import Protocol, Turn, Whole
+from engine.sites.signing import Key, is_signed_by
+
+MOST_BYTES = 10**7  # of one message
+_KIND, _VERSION = "noised message", 1
+_BODY = ("kind", "version", "run", "plan", "position", "round", "site", "step", "heard", "lattice",
+         "numbers")
+_SIGNATURE = re.compile(r"[0-9a-f]{64,128}")
+_MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message that was read, and not yet checked.
+
+    Parameters
+    ----------
+    body : mapping
+        All that is signed.
+    signature : str
+        In hex.
+    """
+
+    body: Mapping[str, Any]
+    signature: str
+
+    @property
+    def position(self) -> int:
+        """Its place in the run, from 0; −1 where it states none."""
+        stated = self.body.get("position")
+        return stated if type(stated) is int else -1
+
+    @property
+    def numbers(self) -> Whole:
+        """The noised numbers, whole multiples of the lattice."""
+        return tuple(self.body["numbers"])
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {"body": self.body, "signature": self.signature}
+
+    def to_text(self) -> str:
+        """As `read` reads it."""
+        return json.dumps(self.plain, ensure_ascii=False) + "\n"
+
+
+def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> bytes:
+    """A message, signed.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all agreed on.
+    turn : Turn
+        Which message it is.
+    numbers : tuple of int
+        Noised.
+    heard : str
+        The digest of all earlier rounds.
+    key : Key
+        Of the site.
+
+    Returns
+    -------
+    bytes
+        JSON.
+    """
+    body = {"kind": _KIND, "version": _VERSION, "run": plan.run, "plan": plan.digest,
+            "position": turn.position, "round": turn.round, "site": plan.members[turn.site].name,
+            "step": turn.step, "heard": heard, "lattice": turn.noise.bits,
+            "numbers": list(numbers)}
+    return Message(body, key.sign(_signed(body))).to_text().encode()
+
+
+def read(content: bytes, origin: str) -> Message:
+    """A message from its bytes; `checked` looks at what it says.
+
+    Parameters
+    ----------
+    content : bytes
+        As they came.
+    origin : str
+        Where from, in words, for errors.
+
+    Raises
+    ------
+    InputError
+        If they are no message.
+    """
+    problem = InputError(f"{origin} is no message of this program.", field="message",
+                         hint="Ask its site to send the file again.")
+    try:
+        plain = checked_object(json_of(content.decode(), "message"), "message",
+                               ("body", "signature"))
+        body = checked_object(plain.get("body"), "body", _BODY)
+    except (InputError, UnicodeDecodeError):
+        raise problem from None
+    signature = plain.get("signature")
+    if not isinstance(signature, str) or not _SIGNATURE.fullmatch(signature):
+        raise problem
+    return Message(body, signature)
+
+
+def checked(protocol: Protocol, messages: Sequence[Message], key: Key | None,
+            unsigned: bool = False) -> dict[int, Whole]:
+    """The numbers of all messages that can be used, by position: each is as the plan says.
+
+    A message whose earlier rounds are not all there waits until they are.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Of the plan.
+    messages : sequence of Message
+        As they came, in any order.
+    key : Key or None
+        The shared secret, where there is one.
+    unsigned : bool
+        Whether to leave signatures unchecked: to look at a transcript without the shared secret.
+
+    Raises
+    ------
+    InputError
+        If one is of another plan or run, forged, replayed, of the wrong shape or off the lattice,
+        or its site heard other things than are here; with the name of its site.
+    """
+    by_position: dict[int, Message] = {}
+    for message in messages:
+        turn = _turn(protocol, message)
+        _check_form(protocol.plan, turn, message)
+        if not unsigned:
+            _check_signature(protocol.plan, turn, message, key)
+        other = by_position.setdefault(turn.position, message)
+        if other.numbers != message.numbers or other.body != message.body:
+            raise _refused(protocol.plan, turn, "was sent twice, with other numbers",
+                           "A site draws a message once. Ask what happened there.")
+    heard: dict[int, Whole] = {}
+    for turn in protocol.turns:
+        present = by_position.get(turn.position)
+        digest = protocol.digest_before(turn.round, heard)
+        if present is None or digest is None:
+            continue
+        if present.body.get("heard") != digest:
+            raise _refused(protocol.plan, turn, "follows other messages than those that are here",
+                           "Somebody was told something else. Compare the transcripts.")
+        heard[turn.position] = present.numbers
+    return heard
+
+
+def _turn(protocol: Protocol, message: Message) -> Turn:
+    name = message.body.get("site")
+    if not 0 <= message.position < len(protocol.turns):
+        raise InputError(f"A message {_of(name)} states a position that this run does not have.",
+                         field="message", hint="It is of another run. Take it away.")
+    return protocol.turns[message.position]
+
+
+def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
+    body = message.body
+    if (body.get("kind"), body.get("version")) != (_KIND, _VERSION):
+        raise _refused(plan, turn, "was written by another version of this program",
+                       "Use the same version at every site.")
+    if body.get("run") != plan.run or body.get("plan") != plan.digest:
+        raise _refused(plan, turn, "is of another plan or an earlier run",
+                       "Take it away, and compare the fingerprints of the plans.")
+    stated = [body.get(name) for name in ("site", "step", "round")]
+    if stated != [plan.members[turn.site].name, turn.step, turn.round]:
+        raise _refused(plan, turn, "is not the one that the plan has at this position",
+                       "Messages may not be renamed or moved.")
+    numbers = body.get("numbers")
+    if not isinstance(numbers, list) or len(numbers) != turn.noise.size:
+        raise _refused(plan, turn, f"has not the {turn.noise.size} numbers that it must have",
+                       "Ask the site to send it again.")
+    is_number = _is_whole if plan.shares is None else _is_masked
+    if body.get("lattice") != turn.noise.bits or not all(map(is_number, numbers)):
+        raise _refused(plan, turn, "is not on the lattice of its noise",
+                       "Whole numbers are sent; anything else was changed on the way or made up.")
+
+
+def _is_whole(number: Any) -> bool:
+    """Whether it is a whole number that floating point holds exactly."""
+    return type(number) is int and abs(number) <= _MOST and int(float(number)) == number
+
+
+def _is_masked(number: Any) -> bool:
+    """Whether it is a whole number of 64 bits: masked ones are uniform."""
+    return type(number) is int and -2**63 <= number < 2**63
+
+
+def _check_signature(plan: SitePlan, turn: Turn, message: Message, key: Key | None) -> None:
+    member = plan.members[turn.site]
+    if not is_signed_by(plan.scheme, member.key, _signed(message.body), message.signature, key):
+        raise _refused(plan, turn, "has a wrong signature",
+                       "It was changed on the way, or somebody else wrote it.")
+
+
+def _signed(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _of(name: Any) -> str:
+    return f"of {name}" if isinstance(name, str) and name.isprintable() and len(name) <= 30 else (
+        "of nobody in the plan")
+
+
+def _refused(plan: SitePlan, turn: Turn, what: str, hint: str) -> InputError:
+    return InputError(f"Message {turn.position + 1} of {plan.members[turn.site].name} {what}.",
+                      field="message", hint=hint)

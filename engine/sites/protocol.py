@@ -1,0 +1,305 @@
+"""Whose message is next, what it must look like, and what all of them make.
+
+A run of a mechanism is a function of public facts and of the messages heard so far. So everybody
+runs the same `release` on data of the public sizes, in which all records but one's own stand in the
+middle of their ranges, and each message that was heard takes the place of what the run would send.
+What is left of the run for a site is its own next message, before noise; for whoever has heard all,
+the release. Nothing is kept but the messages, so a party that was killed reads them and goes on.
+
+Rounds
+------
+Messages of the same step, one of each site, are one *round*. None of them depends on another of the
+same round, so their sites may draw them at the same time: a mean curve of three sites is four
+rounds, not twelve turns. (That no mechanism lets the message of one site depend on another's of
+the same step is what the tests of bit identity prove.) A message names the digest of all earlier
+rounds, so a site that was told other things than the rest is noticed with the next message.
+
+Sums
+----
+Where only sums are read, the run has all people at one site, and each of its messages is a sum over
+people: f(x) = f(0) + Σ (f(x of one site) − f(0)), 0 for stand-ins. So a site's part is the message
+of a run with its own records among stand-ins, less that of stand-ins alone, and no mechanism need
+know of it. Parts are masked (`engine.sites.pads`); a round is read when all of them are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.types import Array, Data
+from engine.noise.hardened import HardenedNoise
+from engine.release import certified
+from engine.release.certified import Key
+from engine.sites import pads
+from engine.sites.plan import SitePlan
+
+Whole = tuple[int, ...]  # a message: whole multiples of the lattice
+_EXACT = 2**53  # below it floating point holds every whole number
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message of a run.
+
+    Parameters
+    ----------
+    position : int
+        From 0, in the order in which one process would send them.
+    round : int
+        From 0; messages of one round do not depend on each other.
+    site : int
+        Who sends it, from 0.
+    step : str
+        The key of what is sent.
+    noise : HardenedNoise
+        How it is noised, and how many numbers it has.
+    """
+
+    position: int
+    round: int
+    site: int
+    step: str
+    noise: HardenedNoise
+
+    @property
+    def key(self) -> Key:
+        """By which the engine knows the message."""
+        return self.site, self.step
+
+
+class _Reached(Exception):
+    """A run has come to the message that is wanted."""
+
+    def __init__(self, values: Array) -> None:
+        super().__init__("the message that is wanted")
+        self.values = values
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The messages of a plan, in their order.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all agreed on.
+    """
+
+    plan: SitePlan
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """All messages."""
+        quoted = self.plan.release.quote
+        if self.plan.shares is not None:
+            n = len(self.plan.members)
+            return tuple(Turn(number * n + site, number, site, key, quoted.messages[0, key])
+                         for number, (_, key) in enumerate(quoted.known) for site in range(n))
+        turns: list[Turn] = []
+        number, step, sent = -1, "", set[int]()
+        for position, (site, key) in enumerate(quoted.known):
+            if key != step or site in sent:
+                number, step, sent = number + 1, key, set()
+            sent.add(site)
+            turns.append(Turn(position, number, site, key, quoted.messages[site, key]))
+        return tuple(turns)
+
+    @property
+    def n_rounds(self) -> int:
+        """How often sites wait for each other, and once more."""
+        return self.turns[-1].round + 1
+
+    def label(self, turn: Turn) -> str:
+        """What a message is, in words.
+
+        Parameters
+        ----------
+        turn : Turn
+            One of `turns`.
+        """
+        return self.plan.release.quote.steps[turn.step].label
+
+    def of_site(self, site: int) -> tuple[Turn, ...]:
+        """The messages of one site.
+
+        Parameters
+        ----------
+        site : int
+            From 0.
+        """
+        return tuple(turn for turn in self.turns if turn.site == site)
+
+    def before(self, number: int) -> tuple[Turn, ...]:
+        """The messages of all earlier rounds.
+
+        Parameters
+        ----------
+        number : int
+            Of a round.
+        """
+        return tuple(turn for turn in self.turns if turn.round < number)
+
+    def digest_before(self, number: int, heard: Mapping[int, Whole]) -> str | None:
+        """What a message of a round says it has heard; None where some of it is missing.
+
+        Parameters
+        ----------
+        number : int
+            Of the round.
+        heard : mapping of int to tuple of int
+            Messages by their position.
+        """
+        earlier = self.before(number)
+        if any(turn.position not in heard for turn in earlier):
+            return None
+        digest = hashlib.sha256(bytes.fromhex(self.plan.digest))
+        for turn in earlier:
+            digest.update(to_bytes(heard[turn.position]))
+        return digest.hexdigest()
+
+    def exact(self, turn: Turn, data: Data, heard: Mapping[int, Whole]) -> Array:
+        """A message in units of its noise, before noise is added: for its own site alone.
+
+        Parameters
+        ----------
+        turn : Turn
+            Whose earlier rounds were heard.
+        data : Data
+            Of the public sizes; the records of this site are real.
+        heard : mapping of int to tuple of int
+            Messages by their position.
+
+        Returns
+        -------
+        (size,)
+        """
+        if self.plan.shares is not None:
+            base, sums = self._sums(heard, turn.step)
+            return self._reached(data.pooled(), turn.step, sums) - base
+        place = {other.key: other for other in self.turns}
+
+        def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
+            other = place[key]
+            if other == turn:
+                raise _Reached(values.copy())
+            if other.position in heard:
+                return multiples(heard[other.position], measured)
+            if other.round == turn.round:  # it does not depend on these: see the module
+                return np.zeros(values.shape)
+            raise certified.unhardened(self.plan.release.quote.steps[key[1]])
+        try:
+            certified.answered(data, self.plan.mechanism, self.plan.release.quote, answer)
+        except _Reached as reached:
+            return reached.values
+        raise certified.unhardened(self.plan.release.quote.steps[turn.step])
+
+    def _reached(self, pooled: Data, step: str, sums: Mapping[Key, Array]) -> Array:
+        """A message of a run with all people at one site, before noise, after these sums."""
+        def answer(key: Key, measured: HardenedNoise, values: Array) -> Array:
+            if key[1] == step:
+                raise _Reached(values.copy())
+            return sums[key]
+        try:
+            certified.answered(pooled, self.plan.mechanism, self.plan.release.quote, answer)
+        except _Reached as reached:
+            return reached.values
+        raise certified.unhardened(self.plan.release.quote.steps[step])
+
+    def _sums(self, heard: Mapping[int, Whole], until: str = "") -> tuple[Array, dict[Key, Array]]:
+        """Sums of all rounds before a step, as the engine takes them, and that step of stand-ins.
+
+        Of all rounds, where no step is named.
+        """
+        standin, sums = self.plan.release.standin, dict[Key, Array]()
+        while True:
+            key = next((key for key in self.plan.release.quote.known if key not in sums), None)
+            if key is None:
+                return np.empty(0), sums
+            base = self._reached(standin, key[1], sums)
+            if key[1] == until:
+                return base, sums
+            turns = [turn for turn in self.turns if turn.step == key[1]]
+            sums[key] = self._summed(turns, heard, base)
+
+    def _summed(self, turns: Sequence[Turn], heard: Mapping[int, Whole], base: Array) -> Array:
+        """What all sites of a round send together, with what stand-ins send."""
+        noise, total = turns[0].noise, (0,) * turns[0].noise.size
+        for turn in turns:
+            total = pads.added(total, heard[turn.position])
+        total = pads.added(total, noise.whole(base))
+        if not all(abs(number) < _EXACT for number in total):
+            raise InputError(f"The pads of “{self.label(turns[0])}” do not cancel: some site "
+                             "masked its message otherwise than the plan says.", field="messages",
+                             hint="Nothing can be read of this round. Make a new plan.")
+        return multiples(total, noise)
+
+    def messages(self, heard: Mapping[int, Whole]) -> dict[Key, Array]:
+        """All messages as the engine takes them.
+
+        Parameters
+        ----------
+        heard : mapping of int to tuple of int
+            All of them, by their position.
+
+        Raises
+        ------
+        InputError
+            If the pads of a sum do not cancel.
+        """
+        if self.plan.shares is not None:
+            return self._sums(heard)[1]
+        return {turn.key: multiples(heard[turn.position], turn.noise) for turn in self.turns}
+
+
+def multiples(whole: Whole, noise: HardenedNoise) -> Array:
+    """Numbers in units of their noise, from whole multiples of the lattice.
+
+    Parameters
+    ----------
+    whole : tuple of int
+        As they travel.
+    noise : HardenedNoise
+        Of the message.
+    """
+    return np.array(whole, dtype=float) * 2.0**-noise.bits
+
+
+def wholes(values: Array, noise: HardenedNoise) -> Whole:
+    """Whole multiples of the lattice, as messages travel, from noised numbers.
+
+    Parameters
+    ----------
+    values : (size,)
+        From a call of `noise`.
+    noise : HardenedNoise
+        Of the message.
+    """
+    return tuple(int(number) for number in values * 2.0**noise.bits)
+
+
+def to_bytes(whole: Whole) -> bytes:
+    """Eight bytes for each number: a size that does not depend on them.
+
+    Parameters
+    ----------
+    whole : tuple of int
+        Below 2^63 in size.
+    """
+    return np.array(whole, dtype="<i8").tobytes()
+
+
+def from_bytes(content: bytes) -> Whole:
+    """The numbers that `to_bytes` wrote.
+
+    Parameters
+    ----------
+    content : bytes
+        Eight for each.
+    """
+    return tuple(int(number) for number in np.frombuffer(content, dtype="<i8"))

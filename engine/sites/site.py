@@ -1,0 +1,339 @@
+"""One site: it reads its file, charges its ledger, draws its messages once, and sends them.
+
+Privacy
+-------
+The people of the site lose what its own messages cost and nothing else, whatever other sites or the
+centre say or do: each message has the noise of the rehearsal, which the site derives itself from
+the plan, and the proofs of mechanisms hold for messages that are chosen after seeing any earlier
+ones. For that to hold a message must be drawn once, of the same records in the same order, and must
+follow one transcript:
+
+* the ledger is charged before the first message is drawn, for this plan and these data;
+* the order of the records is drawn once and kept (`engine.sites.records`);
+* a message is in the ledger, with the digest of what was heard before it, before anybody else can
+  see it; from then on it is sent as it is kept (`engine.release.partial`);
+* a transcript that differs from what was heard before is refused, and so is one that holds a
+  message in the site's name that its ledger does not have: another copy may have drawn it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.core.errors import InputError
+from engine.core.types import Array, Budget, Data
+from engine.noise.shares import CountShares, LatticeShares
+from engine.privacy import accounting
+from engine.release import certified, partial, published
+from engine.release.books import ceiled
+from engine.release.certified import SiteCost
+from engine.release.data_content import content_of, traces_of
+from engine.release.ledger import Ledger, Receipt
+from engine.release.plan import messages_to_bytes
+from engine.release.published import Published
+from engine.release.request import uploaded
+from engine.sites import messages, pads, records
+from engine.sites.messages import Message
+from engine.sites.plan import Member, SitePlan
+from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
+from engine.sites.signing import Key
+from engine.sources import Source
+from engine.uploads.curves import Upload
+from engine.uploads.tables import Table
+
+_DIGEST = 32  # bytes before the numbers of a message that is kept
+
+
+@dataclass(frozen=True)
+class People:
+    """What the holder of a site's data says of its people.
+
+    Parameters
+    ----------
+    total : Budget, optional
+        The most that all releases about them may cost, where this is the first.
+    same_people : bool, optional
+        Whether they are those whom the ledger seems to know already; see `Ledger.charge`.
+    """
+
+    total: Budget | None = None
+    same_people: bool | None = None
+
+
+def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
+    """The records of a site's file, as the plan says that it is read.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        That was signed off.
+    site : int
+        Which of its sites.
+    table : Table
+        The file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read so, or holds others than the plan declares.
+    """
+    source = uploaded(table, plan.reading, plan.mechanism, plan.facts)
+    data = certified.drawn(source)
+    member = plan.members[site]
+    if data.sizes.n_servers > 1:
+        raise InputError("This file holds several sites.", field="file",
+                         hint="Each site reads a file of its own people.")
+    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
+        raise InputError(f"Some {plan.facts.people} have several curves, and would be protected "
+                         "less than the plan says.", field="file",
+                         hint="Keep one of each.")
+    if data.n_curves != member.people:
+        raise InputError(f"The plan declares {member.people} {plan.facts.people} at {member.name}, "
+                         f"and this file has {data.n_curves}.", field="people",
+                         hint="Nothing was charged or sent. Make a new plan together.")
+    return source
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One site of a run.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        That its people signed off.
+    place : int
+        Which of the sites it is, from 0.
+    source : Source
+        Its records, from `source_of`.
+    key : Key
+        It signs with it.
+    book : Ledger
+        Its own.
+    people : People
+        What their holder says of them.
+
+    Raises
+    ------
+    InputError
+        If the key is not the one of the plan.
+    """
+
+    plan: SitePlan
+    place: int
+    source: Source[Data]
+    key: Key
+    book: Ledger
+    people: People = People()
+
+    def __post_init__(self) -> None:
+        check_key(self.plan, self.place, self.key)
+
+    @property
+    def member(self) -> Member:
+        """Its name, people and budget."""
+        return self.plan.members[self.place]
+
+    @property
+    def cost(self) -> SiteCost:
+        """What the release costs its people."""
+        return self.plan.cost(self.place)
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The messages of the run."""
+        return Protocol(self.plan)
+
+    @cached_property
+    def _own(self) -> Data:
+        """Its records, in the order of the file."""
+        return certified.drawn(self.source)
+
+    @cached_property
+    def receipt(self) -> Receipt:
+        """Its charge, which is written when it is first looked at, if it was not before.
+
+        Raises
+        ------
+        InputError
+            If the total would be overrun, or its people seem to be known and nobody said whether
+            they are the same.
+        """
+        content, traces = content_of(self.source), traces_of(self.source)
+        total, same = self.people.total, self.people.same_people
+        if total is None and self.book.odometer(content) is None:
+            joins = same and self.book.known(content, traces) is not None
+            total = None if joins else published.usual_total(self.member.people)
+        mechanism, release = self.plan.mechanism, self.plan.release
+        description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
+        lines = self.plan.charged(self.place)
+        receipt = self.book.charge(
+            content, self.cost.certified, release.name, description, total, self.plan.facts,
+            accounting.total_rho(lines), traces, same, release.to_bytes(),
+            release.request_of(self._own))
+        if ceiled(self.cost.certified.epsilon) > ceiled(receipt.budget.epsilon):
+            raise InputError("This plan was charged by another version of this program, which "
+                             "asked less for it.", field="plan", hint="Use that version.")
+        return receipt
+
+    def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
+        """All messages of this site that can be drawn now or were drawn before.
+
+        Parameters
+        ----------
+        received : sequence of Message
+            Of all sites, in any order.
+
+        Returns
+        -------
+        dict of Turn to bytes
+            Each is in the ledger.
+
+        Raises
+        ------
+        InputError
+            If a message is refused, or the transcript is not the one that was answered before;
+            then nothing is drawn.
+        """
+        heard = messages.checked(self.protocol, received, self.key)
+        receipt = self.receipt
+        kept = partial.stored(self.book, receipt)
+        self._check_transcript(heard, kept)
+        answers: dict[Turn, bytes] = {}
+        for turn in self.protocol.of_site(self.place):
+            content = kept.get(turn.position)
+            if content is None:
+                digest = self.protocol.digest_before(turn.round, heard)
+                if digest is None:
+                    break
+                content = self._drawn(turn, heard, digest, receipt)
+            heard[turn.position] = _numbers(content)
+            answers[turn] = messages.write(self.plan, turn, _numbers(content),
+                                           content[:_DIGEST].hex(), self.key)
+        return answers
+
+    def finished(self, received: Sequence[Message]) -> Published | None:
+        """The release, once all messages are there; None before.
+
+        Parameters
+        ----------
+        received : sequence of Message
+            Of all sites.
+        """
+        heard = messages.checked(self.protocol, received, self.key)
+        if len(heard) < len(self.protocol.turns):
+            return None
+        receipt = self.receipt
+        self._check_transcript(heard, partial.stored(self.book, receipt))
+        self.book.drawn(receipt, messages_to_bytes(self.protocol.messages(heard)))
+        return published.again(self.book, receipt.release_id)
+
+    def _check_transcript(self, heard: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
+        """Refuse to go on where others were told, or tell, something else than before."""
+        for turn in self.protocol.of_site(self.place):
+            content, present = kept.get(turn.position), heard.get(turn.position)
+            what = self.protocol.label(turn)
+            if present is not None and content is None:
+                raise InputError(
+                    f"“{what}” of {self.member.name} was sent before, and this ledger does not "
+                    "have it: another copy of this site drew it, or somebody wrote in its name.",
+                    field="ledger", hint="Use the ledger that drew it. Nothing more is drawn.")
+            if content is None:
+                continue
+            if present not in (None, _numbers(content)):
+                raise InputError(
+                    f"“{what}” of {self.member.name} stands in the transcript with other numbers "
+                    "than its ledger has: somebody wrote in its name.", field="message",
+                    hint="Nothing more is drawn in this run. Find out who wrote it.")
+            digest = self.protocol.digest_before(turn.round, heard)
+            if digest not in (None, content[:_DIGEST].hex()):
+                raise InputError(
+                    f"The transcript before “{what}” is not the one that {self.member.name} "
+                    "answered: a message was exchanged.", field="message",
+                    hint="Nothing more is drawn in this run. Compare it with the others.")
+
+    def _drawn(self, turn: Turn, heard: Mapping[int, Whole], digest: str, receipt: Receipt
+               ) -> bytes:
+        """Draw a message and keep it.
+
+        A failure closes the charge, because numbers of the site may have caused it.
+        """
+        data = self._in_order(receipt)
+        try:
+            exact = self.protocol.exact(turn, data, heard)
+            numbers = self._noised(turn, exact, digest)
+        except Exception:
+            self.book.close(receipt)
+            raise
+        return partial.store(self.book, receipt, turn.position,
+                             bytes.fromhex(digest) + to_bytes(numbers))
+
+    def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
+        """A message with its noise; where only sums are read, with a share of it and masked."""
+        if not isinstance(turn.noise, LatticeShares | CountShares):
+            return wholes(turn.noise(exact), turn.noise)
+        publics = [member.pads for member in self.plan.members]
+        context = f"{self.plan.run} {self.plan.digest} {turn.round} {digest}".encode()
+        return pads.added(turn.noise.share(exact), pads.mask(
+            self.key.pads, publics, self.place, context, turn.noise.size))
+
+    def _in_order(self, receipt: Receipt) -> Data:
+        """The records of this site, always in the same random order, among stand-ins."""
+        place = len(self.protocol.turns)  # of the order, behind all messages
+        order = partial.stored(self.book, receipt).get(place)
+        if order is None:
+            order = partial.store(self.book, receipt, place,
+                                  records.new_order(self.member.people))
+        return records.among(self.plan.standin, records.ordered(self._own, order), self.place)
+
+
+def check_signed_off(plan: SitePlan, fingerprint: str) -> None:
+    """Refuse to take part in a plan that nobody signed off.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all are to agree on.
+    fingerprint : str
+        As a person typed it.
+
+    Raises
+    ------
+    InputError
+        If it is of another plan.
+    """
+    if fingerprint != plan.fingerprint:
+        raise InputError("This is not the fingerprint of the plan.", field="sign-off",
+                         hint="Read it off without --sign-off, and compare it with the others.")
+
+
+def check_key(plan: SitePlan, site: int, key: Key) -> None:
+    """Refuse a key that the plan does not name for this site.
+
+    Parameters
+    ----------
+    plan : SitePlan
+        What all agreed on.
+    site : int
+        Which of its sites.
+    key : Key
+        Of its file.
+
+    Raises
+    ------
+    InputError
+        If it is another.
+    """
+    if key.scheme is not plan.scheme or key.public != plan.members[site].key:
+        raise InputError(f"This is not the key that the plan names for {plan.members[site].name}.",
+                         field="key", hint="Name the file that “site-key” wrote for it.")
+    if plan.shares and not (key.pads and pads.public_half(key.pads) == plan.members[site].pads):
+        raise InputError(f"This is not the key for pads that the plan names for "
+                         f"{plan.members[site].name}.", field="key",
+                         hint="Name the file that “site-key” wrote for it.")
+
+
+def _numbers(content: bytes) -> Whole:
+    return from_bytes(content[_DIGEST:])

@@ -1,0 +1,153 @@
+"""A release whose picture follows the slider of ε in the browser, as on Explore.
+
+The picture of the present budget is drawn first. Those of all steps are computed once the page
+stands and its visitor stays; from then on the browser has them all.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine.core.types import Budget, Spend
+from engine.figures import labels
+from engine.figures.theme import Chart
+from engine.language import chances, tags
+from pages.shared import components as pieces
+from pages.shared.cards import odds as odds_card
+from pages.shared.frame import layout, timed
+from pages.shared.frame.page import ReleaseView
+from pages.shared.server.computing import uses_workers
+from pages.shared.state import run, session
+
+_NOTHING = "Nothing would be published at this ε."
+
+
+class LiveView(ReleaseView):
+    """One release on screen, and those of the other steps as soon as they are known.
+
+    Attributes
+    ----------
+    answer
+        Of the present budget.
+    pictures : sequence
+        Answers without errors, one for each step of the slider; () until they are computed.
+    """
+
+    answer: Any
+    pictures: Sequence[Any] = ()
+    _compute: tuple[Any, ...]
+    _later: tuple[Any, ...] = ()
+
+    @abstractmethod
+    def is_refused(self, picture: Any) -> bool:
+        """Whether nothing would be published at the budget of a picture."""
+
+    def follow(self, function: Callable[..., Sequence[Any]], *arguments: Any) -> None:
+        """Take over the pictures of all steps where they are known.
+
+        Parameters
+        ----------
+        function : callable
+            Of the engine; called with the arguments and the ε of all steps.
+        *arguments : object
+        """
+        self._compute = function, *arguments, session.steps(self.now.epsilon)
+        if run.knows(*self._compute):
+            self.pictures = run.answer(*self._compute)
+
+    def later(self, *call: Any) -> Any:
+        """An answer that takes long: where it is not known yet, the present picture without errors.
+
+        Parameters
+        ----------
+        *call : object
+            The function of the engine, and its arguments.
+        """
+        if run.knows(*call) or not uses_workers():
+            return run.answer(*call)
+        self._later = call
+        if self.pictures:
+            return self.pictures[self.at]
+        present: tuple[Any, ...] = (*self._compute[:-1], (self.now.epsilon,))
+        return run.answer(*present)[0]
+
+    def complete(self) -> None:
+        """Compute the pictures of all steps, and what takes long, when the page stands."""
+        calls = [call for call in (self._compute, self._later) if call and not run.knows(*call)]
+        if calls:
+            words = "Errors are being simulated." if self.pictures else (
+                "Other budgets are being computed; then the picture follows the slider.")
+            timed.afterwards(words, lambda: run.answer(*calls[0]))
+
+    @property
+    def at(self) -> int:
+        """The step of the slider at which the page stands."""
+        return session.steps(self.now.epsilon).index(self.now.epsilon)
+
+    def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
+        if not self.pictures:
+            return super().budgeted(present)
+        words = [self._words(picture.budget, picture.spends, self.is_refused(picture))
+                 for picture in self.pictures]
+        words[self.at] = present
+        return words, self.at
+
+    def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool) -> pieces.Budgeted:
+        odds = "" if refused else chances.odds_short(odds_card.of(spends))
+        return pieces.Budgeted(tags.budget_chip(budget), odds,
+                               weak=budget.epsilon >= odds_card.WEAK_FROM)
+
+    def draw_steps(self, title: str, key: str, height: int, phone: int, look: object,
+                   make: Callable[[Any], Chart]) -> None:
+        """Draw a chart that follows the slider.
+
+        Parameters
+        ----------
+        title : str
+            Above the table of its numbers.
+        key : str
+            Tells the charts of a page apart.
+        height, phone : int
+            In pixels.
+        look : object
+            What the chart hangs on beside the answer.
+        make : callable
+            From an answer to its chart.
+        """
+        if not self.pictures:
+            if not self.is_refused(self.answer):
+                self.draw(title, make(self.answer), key, height, phone)
+            return
+
+        def drawn() -> tuple[list[str], list[str]]:
+            charts = [None if self.is_refused(each) else make(each) for each in self.pictures]
+            return (["" if chart is None else json.dumps(chart.spec) for chart in charts],
+                    [_NOTHING if chart is None else chart.alt for chart in charts])
+
+        if not self.is_refused(self.answer):
+            self.charts[title] = make(self.answer)
+        figures, alts = run.made_once(self.pictures[0], (key, look, layout.theme()), drawn)
+        foot = self.foot()
+        pieces.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
+                             st.session_state.get("rev", 0), phone,
+                             labels.leaving(title, foot, layout.theme()) if foot else None)
+
+    def say_steps(self, key: str, make: Callable[[Any], list[pieces.Said]]) -> None:
+        """Say what follows the slider; at budgets that are refused that nothing is published.
+
+        Parameters
+        ----------
+        key : str
+            Tells what is said on a page apart.
+        make : callable
+            From an answer to paragraphs.
+        """
+        pictures = self.pictures or (self.answer,)
+        pieces.said([[pieces.Said(_NOTHING, "warning")] if self.is_refused(each) else make(each)
+                     for each in pictures], f"said_{self.page}_{key}",
+                    st.session_state.get("rev", 0))

@@ -1,0 +1,58 @@
+"""The script that draws the front page's figure before the framework around it has started.
+
+The framework takes a browser one to two seconds: sixty files, a connection, the first run of the
+page. What the front page shows to a new visitor is known before anybody comes, so it is served as
+one file: the figure's own script with its data, which draws it where the page will have it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit
+
+_PAGES = Path(__file__).parents[2]
+_COMPONENTS = _PAGES / "shared" / "components"
+_CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
+# Of the theme, by the framework's name of the variable; the two fonts are its own.
+_COLOURS = {"text-color": "textColor", "background-color": "backgroundColor",
+            "primary-color": "primaryColor", "border-color": "borderColor",
+            "link-color": "linkColor", "orange-text-color": "orangeTextColor",
+            "red-text-color": "redTextColor"}
+
+
+def script(sent: Mapping[str, Any]) -> bytes:
+    """The file for a figure.
+
+    Parameters
+    ----------
+    sent : dict
+        What the figure is sent (`pages.shared.components.figure_message`).
+    """
+    def read(name: str) -> str:
+        return (_COMPONENTS / name).read_text("utf-8")
+
+    parts = {"sent": sent, "html": read("figure.html"),
+             "css": read("first.css") + read("figure.css").replace(":host { display: block }", ""),
+             "font": _font(), **_themes()}
+    return "\n".join([read("figure.js"), f"const FIRST = {json.dumps(parts)};",
+                      read("first.js")]).encode()
+
+
+def _font() -> str:
+    """Where the letters of the page are, which it loads first of all."""
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    return f"./static/media/{next(folder.glob('SourceSansVF-Upright.*')).name}"
+
+
+def _themes() -> dict[str, dict[str, str]]:
+    """The variables of both themes that the figure's style sheet knows."""
+    theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
+    shared = {"font": '"Source Sans", sans-serif', "base-radius": theme["baseRadius"],
+              "button-radius": theme["buttonRadius"]}
+    return {kind: shared | {name: theme[kind][key] for name, key in _COLOURS.items()}
+            for kind in ("light", "dark")}

@@ -1,0 +1,21 @@
+"""How few data sets are behind every error, for tests that ask which number is said, not how precise.
+
+How precise errors are, is tested with the engine. To import `tests.few_of_pages` sets those of pages
+for a whole process.
+"""
+
+from importlib import import_module
+
+FEW_DATA_SETS = {"engine.simulation.studies.MOST_DATA_SETS": 8, "engine.simulation.studies._FEWEST_DATA_SETS": 2,
+                 "engine.simulation.studies._READINGS": 100_000}
+# for pages, which say each number as the engine has it, whatever it is
+VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
+    "engine.simulation.studies.MOST_DATA_SETS": 4, "engine.simulation.studies._READINGS": 50_000,
+    "engine.simulation.studies._FEWEST_RELEASES": 4, "engine.simulation.studies._MOST_DRAWS": 20}
+
+
+def set_for_this_process(sizes: dict[str, int]) -> None:
+    """From now on, and for all that is computed here."""
+    for name, value in sizes.items():
+        module, _, attribute = name.rpartition(".")
+        setattr(import_module(module), attribute, value)

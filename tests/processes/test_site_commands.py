@@ -1,0 +1,319 @@
+"""Several sites on the command line, each a process with a folder of its own; the chapter of the guide, word for word."""
+
+import itertools
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from engine import __main__, handbook
+from engine.sites import centre, messages
+from engine.sites.folder import Folder
+from engine.sites.plan import SitePlan
+from engine.sites.signing import key_of
+from tests.site_runs import KEY, NAMES, curves_csv, files_of, opened, planned, read, run
+from tests.waiting import PATIENCE, until
+
+FINGERPRINT = re.compile(r"--sign-off ([0-9a-f]{12})")
+USERS = dict(zip((*NAMES, "centre"), range(64101, 64105), strict=True))  # of nobody else
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm(tmp_path_factory):
+    """Everything is loaded before a process is forked: it may become a user who cannot read it."""
+    assert "".encode("utf-8-sig")
+    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+    sites = opened(plan, tmp_path_factory.mktemp("warm"))
+    wire = read(run(sites))
+    release = sites[0].finished(wire)
+    centre.all_files(sites[0].protocol, release, wire)
+
+
+class Command:
+    """A command in a process of its own, forked so that nothing is loaded again."""
+
+    def __init__(self, folder, words, user=None):
+        self.output = folder / f".said-{os.urandom(4).hex()}"
+        self.output.touch()
+        self.output.chmod(0o666)
+        sys.stdout.flush()
+        self.process = os.fork()
+        if self.process == 0:
+            os._exit(self._run(folder, words, user))
+
+    def _run(self, folder, words, user):
+        code = 99
+        signal.alarm(int(PATIENCE))  # a party that waits for ever is a failure
+        try:
+            with self.output.open("a") as said:
+                os.dup2(said.fileno(), 1)
+                os.dup2(said.fileno(), 2)
+            sys.stdout = sys.stderr = os.fdopen(1, "w", buffering=1)
+            if user is not None:
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+            os.chdir(folder)
+            code = __main__.main(words)
+        except SystemExit as end:
+            code = end.code
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        return code
+
+    def code(self):
+        """Its exit code, once it has ended."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+    def kill(self):
+        """End it at once, unless it has just come to its end."""
+        os.kill(self.process, signal.SIGKILL)
+        assert self.code() in (-signal.SIGKILL, 0), self.said()
+
+    def said(self):
+        return self.output.read_text()
+
+
+def steps():
+    """The commands of the chapter, block by block: who types them, and what."""
+    text = handbook.chapter("real_sites").text
+    return [[tuple(line.split("$ ", 1)) for line in block.splitlines()]
+            for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)]
+
+
+def study():
+    text = handbook.chapter("real_sites").text
+    return re.search(r"```json\n(.*?)```", text, flags=re.DOTALL)[1]
+
+
+def words_of(line, fingerprint=""):
+    words = shlex.split(line.replace("FINGERPRINT", fingerprint))
+    assert words[:3] == ["python", "-m", "engine"]
+    return words[3:]
+
+
+def folders(tmp_path):
+    """A folder for each party, with its file; and one that all share."""
+    people = {site["name"]: site["people"] for site in json.loads(study())["sites"]}
+    for k, name in enumerate((*NAMES, "centre")):
+        (tmp_path / name).mkdir()
+        if name in people:
+            (tmp_path / name / "heights.csv").write_text(curves_csv(k, people[name]))
+    (tmp_path / "north" / "study.json").write_text(study())
+    (tmp_path / "through").mkdir()
+    return {name: tmp_path / name for name in (*NAMES, "centre")}
+
+
+def followed(places, users=None):
+    """The chapter from its first command to its last; what was said, by command."""
+    users = users or {}
+    before, sign_off, at_once = steps()
+    for who, line in before:
+        command = Command(places[who], words_of(line), users.get(who))
+        assert command.code() == 0, command.said()
+    for name in ("south", "east", "centre"):  # what North gives to the others
+        for file in ("plan.json", "hospitals.key"):
+            copy = places[name] / file
+            copy.write_bytes((places["north"] / file).read_bytes())
+            if users:
+                os.chown(copy, users[name], users[name])
+    # its noise is worked out once, and not again in every process
+    assert len(SitePlan.read((places["north"] / "plan.json").read_text()).members) == 3
+    shown = []
+    for who, line in sign_off:
+        command = Command(places[who], words_of(line), users.get(who))
+        assert command.code() == 2, command.said()
+        shown.append(command.said())
+    (fingerprint,) = {FINGERPRINT.search(text)[1] for text in shown}
+    running = [Command(places[who], words_of(line, fingerprint), users.get(who))
+               for who, line in at_once]
+    for command in running:
+        assert command.code() == 0, command.said()
+    return shown, [command.said() for command in running]
+
+
+def test_the_chapter_of_the_guide_can_be_followed_word_for_word(tmp_path):
+    places = folders(tmp_path)
+    shown, said = followed(places)
+    assert "You are east" in shown[2] and "charged ε = 0.5" in shown[2]
+    assert "No row was read" in shown[2]
+    assert all("All 12 messages are there." in text for text in said)
+    written = {path.name for path in (places["centre"] / "release").iterdir()}
+    assert written >= {"release.csv", "release.html", "transcript.json", "guarantee-north.json",
+                       "guarantee-south.json", "guarantee-east.json"}
+    card = json.loads((places["centre"] / "release" / "guarantee-east.json").read_text())
+    assert card["guarantee"]["epsilon"] == 0.5
+    # each hospital has the release in its own ledger, and can write it at no charge
+    (release_id,) = re.findall(r"with id ([0-9a-f]{16})", said[0])
+    command = Command(places["north"], ["release", "--again", release_id, "--ledger", "ledger.sqlite3",
+                                        "--out", "mine"])
+    assert command.code() == 0, command.said()
+    mine, theirs = ((folder / "release.csv").read_text().split("\n", 1)[1] for folder in (
+        places["north"] / "mine", places["centre"] / "release"))
+    assert mine == theirs
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may be several users")
+def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and folder != Path("/") and str(folder).startswith("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o011)
+    places = folders(tmp_path)
+    (tmp_path / "through").chmod(0o1777)
+    for name, place in places.items():
+        for path in (place, *place.iterdir()):
+            os.chown(path, USERS[name], USERS[name])
+            path.chmod(0o700 if path.is_dir() else 0o600)
+    probe = Command(places["north"], ["site-key", "probe", "--shared"], USERS["north"])
+    if probe.code() != 0:
+        pytest.skip("other users cannot read this program here")
+    _, said = followed(places, USERS)
+    assert all("All 12 messages are there." in text for text in said)
+    spy = Command(places["north"], ["site", "../south/heights.csv", "--name", "north", "--through",
+                                    "../through"], USERS["north"])
+    assert spy.code() == 2
+    spy = Command(places["north"], ["ledger", "verify", "--ledger", "../south/ledger.sqlite3"],
+                  USERS["north"])
+    assert spy.code() != 0
+    # the whole traffic, searched for what stands in the files
+    traffic = b"".join(path.read_bytes() for path in (tmp_path / "through").iterdir()).decode()
+    for k, name in enumerate(NAMES):
+        rows = curves_csv(k, 60).splitlines()[1:]
+        assert not any(value in traffic for row in rows for value in row.split(",")[1:]), name
+        assert f"c{k}_" not in traffic
+
+
+# -- killed, and gone on with ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def parties(tmp_path):
+    """A plan of several rounds with files and keys, and the words of each party."""
+    plan = planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+    (tmp_path / "through").mkdir()
+    for place, name in ((0, "north"), (1, "south")):
+        (tmp_path / f"{name}.csv").write_text(files_of(plan)[place])
+    (tmp_path / "plan.json").write_bytes(plan.to_bytes())
+    (tmp_path / "all.key").write_text(KEY.to_text())
+    words = {name: ["site", f"{name}.csv", "--name", name, "--through", "through", "--key", "all.key",
+                    "--sign-off", plan.fingerprint, "--ledger", f"{name}.sqlite3"]
+             for name in ("north", "south")}
+    return plan, tmp_path, {**words, "centre": ["centre", "--through", "through", "--key", "all.key"]}
+
+
+def sent(folder):
+    return {path.name: path.read_bytes() for path in (folder / "through").glob("*.json")}
+
+
+@pytest.mark.slow
+def test_every_party_can_be_killed_at_every_message_and_goes_on(parties):
+    """No message is drawn twice, the release is one, and each ledger was charged once."""
+    plan, folder, words = parties
+    history = []
+    for n in range(1, 5):
+        both = [Command(folder, words[name]) for name in ("north", "south")]
+        until(lambda n=n: len(sent(folder)) >= n)
+        for command in both:
+            command.kill()
+        history.append(sent(folder))
+    ends = [Command(folder, words[name]) for name in ("north", "south", "centre")]
+    assert [command.code() for command in ends] == [0, 0, 0], [c.said() for c in ends]
+    history.append(sent(folder))
+    for earlier, later in itertools.pairwise(history):
+        assert earlier.items() <= later.items()  # what was sent stays as it was
+    assert len(history[-1]) == 4
+    for name, epsilon in (("north", 3), ("south", 3)):
+        verify = Command(folder, ["ledger", "verify", "--ledger", f"{name}.sqlite3"])
+        assert verify.code() == 0 and f"ε = {epsilon}" in verify.said()
+    text = (folder / "release" / "transcript.json").read_text()
+    protocol, received = centre.from_transcript(text)
+    assert len(messages.checked(protocol, received, KEY)) == 4 and protocol.plan.digest == plan.digest
+
+
+def test_with_once_a_site_does_what_it_can_and_ends(parties):
+    _, folder, words = parties
+    codes = [Command(folder, [*words[name], "--once"]).code()
+             for name in ("north", "south", "north", "south", "centre", "north")]
+    assert codes == [1, 1, 0, 0, 0, 0]  # South draws its second as well: North’s first is there
+
+
+def test_words_that_do_not_fit_are_refused_before_a_row_is_read(parties):
+    _, folder, words = parties
+    north = words["north"]
+    for wrong, why in (
+            (["--sign-off", "0" * 12], "not the fingerprint"), (["--name", "west"], "no site 'west'"),
+            (["--through", "nowhere"], "no folder"), (["--key", "plan.json"], "no key")):
+        command = Command(folder, [*north, *wrong])
+        assert command.code() == 2 and why in command.said().replace("“", "'"), command.said()
+        assert not (folder / "north.sqlite3").exists()
+
+
+def test_pipes_carry_the_same_messages_as_a_folder(parties):
+    """South speaks on its standard streams; what it says is put into the folder of the others."""
+    plan, folder, words = parties
+    from engine.sites.pipes import Pipes
+    ends = os.pipe(), os.pipe()
+    there = Folder(folder / "through", plan)
+    child = os.fork()
+    if child == 0:
+        os.dup2(ends[0][0], 0)
+        os.dup2(ends[1][1], 1)
+        for pair in ends:
+            os.close(pair[0]), os.close(pair[1])
+        os.chdir(folder)
+        signal.alarm(int(PATIENCE))
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(0), os.fdopen(1, "w"), os.fdopen(os.open("said", os.O_CREAT | os.O_WRONLY), "w"))
+        os._exit(__main__.main(["-" if word == "through" else word for word in words["south"]]))
+    os.close(ends[0][0]), os.close(ends[1][1])
+    pipes = Pipes(os.fdopen(ends[1][0], "rb"), os.fdopen(ends[0][1], "wb"))
+    turns = SitePlan.read(plan.to_bytes().decode())
+    protocol = centre.Protocol(turns)
+    for n_round in range(protocol.n_rounds):
+        Command(folder, [*words["north"], "--once"]).code()
+        assert pipes.wait(0)  # a line of South
+        for message in pipes.received():
+            content = json.dumps({"body": message.body, "signature": message.signature},
+                                 ensure_ascii=False).encode() + b"\n"
+            there.send(protocol.turns[message.position], content)
+        for message in there.received():
+            if message.body["site"] == "north" and message.body["round"] == n_round:
+                pipes.send(protocol.turns[message.position], json.dumps(
+                    {"body": message.body, "signature": message.signature}).encode())
+    pipes.incoming.close(), pipes.outgoing.close()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, (folder / "said").read_text()
+    assert Command(folder, words["centre"]).code() == 0
+
+
+# -- the folder ------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_not_whole_waits_and_a_renamed_one_is_refused(parties):
+    plan, folder, words = parties
+    assert Command(folder, [*words["north"], "--once"]).code() == 1
+    (path,) = (folder / "through").glob("*.json")
+    there, content = Folder(folder / "through", plan), path.read_bytes()
+    path.write_bytes(content[:100])
+    assert there.received() == [] and there.unfinished == [path.name]
+    path.write_bytes(content)
+    (folder / "through" / "notes.txt").write_text("of somebody else")
+    assert len(there.received()) == 1
+    path.rename(path.with_name(path.name.replace("0001-north", "0002-south")))
+    with pytest.raises(Exception, match=r"0002-south-.* holds another message than its name says"):
+        there.received()
+
+
+def test_a_key_of_the_command_is_the_one_that_the_plan_names(tmp_path):
+    command = Command(tmp_path, ["site-key", "hospitals", "--shared"])
+    assert command.code() == 0
+    key = key_of((tmp_path / "hospitals.key").read_text())
+    assert f'"key": "{key.public}"' in command.said()
+    assert Command(tmp_path, ["site-key", "hospitals", "--shared"]).code() == 2  # never over it

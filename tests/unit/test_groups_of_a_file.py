@@ -1,0 +1,165 @@
+"""A column of public groups: read, released one by one, and compared from the cards."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import __main__
+from engine.core.errors import InputError
+from engine.core.types import PublicGroup
+from engine.release import request
+from engine.release.plan import Plan
+from engine.sources.grouped_curves import GroupedCurves
+from engine.sources.growth_curves import GrowthCurves
+from engine.uploads.curves import read_curves
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
+
+LONG = (b"child,age,height,sex\na,2,86,girl\na,6,115,girl\nb,2,84,boy\nb,6,112,boy\n"
+        b"c,2,88,girl\nd,6,120,\n")
+WIDE = b"child,sex,2,6,10\na,girl,86,115,138\nb,boy,84,112,135\nc,girl,88,118,142\n"
+COLUMNS = {"id": "child", "group": "sex"}
+
+
+def read(content, **roles):
+    table = read_table(content)
+    return read_curves(table, suggest_layout(table, {**COLUMNS, **roles}))
+
+
+@pytest.mark.parametrize("content,roles", [
+    (LONG, {"time": "age", "value": "height"}), (WIDE, {})])
+def test_the_curves_of_a_group_are_those_of_its_people(content, roles):
+    curves = read(content, **roles)
+    girls = curves.of_group("girl")
+    assert sorted(girls.ids) == ["a", "c"] and girls.n_people == girls.n_curves == 2
+    assert curves.of_group("boy").ids == ("b",)
+    assert set(girls.values[girls.times == 2]) == {86, 88}
+    assert len(girls.values) == girls.counts.sum()
+
+
+def test_whoever_has_no_group_is_in_none():
+    curves = read(LONG, time="age", value="height")
+    assert curves.group_names == ("", "boy", "girl")
+    assert sum(curves.of_group(name).n_curves for name in ("boy", "girl")) == curves.n_curves - 1
+    with pytest.raises(InputError, match="Nobody is in the group"):
+        curves.of_group("men")
+
+
+@pytest.mark.parametrize("content,roles", [
+    (LONG.replace(b"115,girl", b"115,boy"), {"time": "age", "value": "height"}),
+    (WIDE.replace(b"c,girl", b"b,girl"), {})])
+def test_a_person_in_two_groups_is_refused_with_counts_only(content, roles):
+    with pytest.raises(InputError, match=r"1 of \d people are in several groups") as refused:
+        read(content, **roles)
+    assert "girl" not in str(refused.value)
+
+
+def test_a_group_keeps_the_sites_it_has():
+    content = b"child,sex,site,2,6,10\na,girl,N,86,115,138\nb,boy,S,84,112,135\nc,girl,S,88,1,2\n"
+    curves = read(content, server="site")
+    assert curves.of_group("boy").server_names == ("S",)
+    assert curves.of_group("boy").server.tolist() == [0]
+    assert curves.of_group("girl").server_names == ("N", "S")
+
+
+def plain(**changes):
+    data = {"file": "h.csv", "columns": {"id": "child", "time": "age", "value": "height",
+                                         "group": "sex"}, "groups": ["girls", "boys"],
+            "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
+                      "origin": "chart", "design": {"law": "even"}, "symmetric": True,
+                      "observations_per_curve": 10, "value_unit": "cm", "time_unit": "years"}}
+    return {"version": 1, "name": "heights", "data": {**data, **changes},
+            "mechanism": {"key": "adaptive_mean", "parameters": {}},
+            "budgets": [{"epsilon": 2.0, "delta": 1e-6}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A file with 150 girls and 150 boys."""
+    rows = ["child,age,height,sex"]
+    for sex in ("girls", "boys"):
+        source = GrowthCurves(children=sex, n_curves=150, n_observations_per_curve=10)
+        data = source.draw(1, np.random.default_rng(len(sex)))
+        for k, (age, height) in enumerate(zip(source.facts.from_unit_time(data.times[0]),
+                                              data.values[0], strict=True)):
+            rows.append(f"{sex}{k // 10},{age:.3f},{height:.1f},{sex}")
+    place = tmp_path_factory.mktemp("groups")
+    (place / "h.csv").write_text("\n".join(rows))
+    (place / "r.json").write_text(json.dumps(plain()))
+    return place
+
+
+def test_a_request_asks_for_a_release_of_each_group_or_of_one(folder):
+    both = request.all_from_json(json.dumps(plain()), folder)
+    assert [each.name for each in both] == ["heights, girls", "heights, boys"]
+    assert [each.source.facts.group for each in both] == [
+        PublicGroup("heights", "girls", ("boys",)), PublicGroup("heights", "boys", ("girls",))]
+    with pytest.raises(InputError, match="a release of each group"):
+        request.from_json(json.dumps(plain()), folder)
+    one = request.from_json(json.dumps(plain(group="boys")), folder)
+    assert one.source.facts == both[1].source.facts
+    assert one.source.sizes.n_curves == 150
+
+
+@pytest.mark.parametrize("changes,message", [
+    ({"groups": ["girls"]}, "2 to 12"), ({"groups": ["girls", "girls"]}, "2 to 12"),
+    ({"groups": "girls"}, "list"), ({"group": "men"}, "must be one of"),
+    ({"groups": ["girls", "men"]}, "Nobody"),
+    ({"columns": {"id": "child", "time": "age", "value": "height"}}, "needs a column")])
+def test_groups_that_a_request_cannot_mean_are_refused(folder, changes, message):
+    with pytest.raises(InputError, match=message):
+        request.all_from_json(json.dumps(plain(**changes)), folder)
+
+
+def test_a_group_stands_in_the_plan_and_plans_without_one_are_as_before(folder):
+    first, _ = request.all_from_json(json.dumps(plain()), folder)
+    plan = Plan.of(first.source, first.mechanism, first.budget, "x", "one curve", {})
+    again = Plan.read(plan.to_bytes())
+    assert again.standin.facts.group == first.source.facts.group
+    whole = replace(first.source, declared=replace(first.source.declared, group=None))
+    without = Plan.of(whole, first.mechanism, first.budget, "x", "one curve", {})
+    assert "group" not in without.plain["data"]["facts"]
+
+
+def test_groups_are_released_one_by_one_and_compared_from_their_cards(folder, capsys):
+    words = ["release", str(folder / "r.json"), "--ledger", str(folder / "l.db"), "--witness",
+             str(folder / "w"), "--out", str(folder / "out")]
+    assert __main__.main([*words, "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert "Girls and boys differ" in told and "budgets do not add" in told
+    # Each group has its own total: neither release counts for the people of the other.
+    assert told.count("Total for one person so far: ε = 2,") == 2
+    cards = [str(folder / "out" / f"group-{k}" / "guarantee.json") for k in (1, 2)]
+    assert __main__.main(["compare-cards", *cards]) == 0  # they state that they are disjoint
+    assert capsys.readouterr().out.strip() in told
+    assert __main__.main(["compare-cards", cards[0], cards[0]]) == 2  # the same people twice
+    card = json.loads((folder / "out" / "group-1" / "guarantee.json").read_text())
+    assert card["answers"]["groups"] == {"set": "heights", "name": "girls", "membership": "public",
+                                         "disjoint_from": ["boys"]}
+
+
+@pytest.mark.parametrize("source", [GrowthCurves(n_curves=301), GrowthCurves(
+    n_servers=3, site_sizes="101, 50, 150", n_curves=301), GroupedCurves(n_curves=301),
+    GroupedCurves(mean="growth", n_curves=301, n_servers=2)])
+def test_simulated_groups_share_out_the_people_and_their_means_average_to_that_of_all(source):
+    first, second = (source.of_group(name) for name in source.group_names)
+    assert first.n_curves + second.n_curves == source.n_curves
+    assert first.sizes.n_servers == second.sizes.n_servers == source.n_servers
+    assert abs(first.n_curves - second.n_curves) <= source.n_servers
+    assert first.facts.group.is_apart_from(second.facts.group) and not first.group_names
+    np.testing.assert_allclose(
+        (first.truth.grid_values + second.truth.grid_values) / 2, source.truth.grid_values)
+    with pytest.raises(InputError):
+        source.of_group("men")
+
+
+def test_simulated_groups_differ_as_their_truths_say():
+    source = GroupedCurves(n_curves=4000, difference=1.0)
+    groups = [source.of_group(name) for name in source.group_names]
+    means = [float(np.mean(group.draw(1, np.random.default_rng(3)).values)) for group in groups]
+    difference = float(np.mean(groups[1].truth.grid_values - groups[0].truth.grid_values))
+    assert means[1] - means[0] == pytest.approx(difference, abs=0.02)
+    pooled = float(np.mean(source.draw(1, np.random.default_rng(3)).values))
+    assert pooled == pytest.approx(sum(means) / 2, abs=0.05)

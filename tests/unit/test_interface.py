@@ -1,0 +1,141 @@
+"""The public interface: arrays and tables in, tables and figures out, errors as everywhere."""
+
+import ast
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from plotly.graph_objects import Figure
+
+from engine import api as pc
+from engine.core.errors import InputError
+
+METHOD = pc.mechanism("adaptive_mean")
+BUDGET = pc.Budget(1.0, 1e-4)
+FACTS = {"values": (60, 210), "times": (2, 18), "origin": "national growth chart",
+         "design": {"law": "common", "times": [2, 6, 10, 14]}, "value_name": "Height",
+         "value_unit": "cm", "time_name": "Age", "time_unit": "years", "person": "child",
+         "people": "children"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(1)
+    age = np.tile([2.0, 6.0, 10.0, 14.0], 80)
+    return pd.DataFrame({"child": np.repeat(np.arange(80), 4), "age": age,
+                         "height": (75 + 6 * age + rng.normal(0, 4, 320)).round(1)})
+
+
+@pytest.fixture(scope="module")
+def curves(table):
+    return pc.read_curves(table, {"id": "child", "time": "age", "value": "height"}, **FACTS)
+
+
+def test_a_table_and_the_file_of_it_are_the_same_data(table, curves, tmp_path):
+    table.to_csv(tmp_path / "heights.csv", index=False)
+    read = pc.simulate(pc.read_curves(tmp_path / "heights.csv", **FACTS))
+    assert np.array_equal(read.values, pc.simulate(curves).values)
+
+
+def test_data_come_out_as_they_went_in_but_for_the_order_of_people(table, curves):
+    out = pc.frame(pc.simulate(curves))
+    assert list(out.columns) == ["repeat", "child", "site", "Age (years)", "Height (cm)"]
+    for theirs, ours in (("Height (cm)", "height"), ("Age (years)", "age")):
+        rows = [set(map(tuple, part.to_numpy().reshape(-1, 4).round(6)))
+                for part in (out[theirs], table[ours])]
+        assert rows[0] == rows[1]
+
+
+def test_facts_that_are_missing_or_unknown_are_refused_by_name(table):
+    for change, field in (({"values": (210, 60)}, "value"), ({"origin": ""}, "origin"),
+                          ({"design": {"law": "often"}, "observations": 4}, "One of common"),
+                          ({"design": {"time": 1}}, "time")):
+        with pytest.raises(InputError) as problem:
+            pc.read_curves(table, **FACTS | change)
+        assert field in f"{problem.value.field} {problem.value}"
+
+
+def test_simulated_releases_have_a_row_for_each_budget_draw_and_time(curves):
+    releases = pc.simulate_release(pc.simulate(curves), METHOD, [BUDGET, pc.Budget(4, 1e-4)], draws=3)
+    out = pc.frame(releases)
+    assert out.groupby(["budget", "draw"]).size().nunique() == 1
+    assert len(out.groupby(["budget", "repeat", "draw"])) == 6
+    assert out["Height (cm)"].between(-200, 500).all()
+    assert pc.guarantee(releases) == (BUDGET,)
+    assert pc.odds(releases).right < pc.odds(BUDGET).right
+    assert isinstance(pc.figure(releases), Figure)
+
+
+@pytest.mark.slow
+def test_a_preview_costs_nothing_and_a_quote_is_never_more_than_was_asked(curves):
+    shown = pc.preview(curves, METHOD, pc.Budget(4.0, 1e-4))
+    assert shown.error > 0
+    assert {"Age (years)"} < set(pc.frame(shown).columns)
+    assert isinstance(pc.figure(shown, "dark"), Figure)
+    assert pc.quote(curves, METHOD, BUDGET).certified.epsilon <= 1
+
+
+def test_a_release_can_be_saved_asked_and_made_again(curves, tmp_path):
+    ledger = pc.Ledger(tmp_path / "ledger.sqlite3")
+    release = pc.release(curves, METHOD, pc.Budget(2.0, 1e-4), "heights", ledger)
+    again = pc.release_again(ledger, release.release_id)
+    pd.testing.assert_frame_equal(pc.frame(again), pc.frame(release))
+    written = pc.save(release, tmp_path / "files")
+    card = next(path for path in written if path.name == "guarantee.json")
+    released = pc.read_card(card)
+    answer = pc.ask(released, "value", time=10.0)
+    assert answer.text
+    band = pc.frame(released)
+    assert (band["lower end"] <= band["Height (cm)"]).all()
+    for result in (release, released):
+        assert isinstance(pc.figure(result), Figure)
+
+
+def test_a_scenario_gives_a_row_for_each_cell():
+    stated = pc.read_scenario({
+        "version": 1, "source": {"key": "sparse_curves", "parameters": {"n_curves": 100}},
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-4}],
+        "axes": {"budgets.epsilon": [0.5, 4]}, "repeats": 3})
+    out = pc.frame(pc.run_scenario(stated))
+    assert list(out["budgets.epsilon"]) == [0.5, 4]
+    assert out["squared_total_error_mean"].is_monotonic_decreasing
+
+
+def test_a_plan_is_a_table_with_its_answer():
+    answer = pc.plan(pc.source("sparse_curves", n_curves=200), METHOD, target=1.0, unknown="error")
+    assert {"epsilon", "people", "observations", "error"} <= set(pc.frame(answer).columns)
+
+
+def test_shelves_name_what_can_be_made():
+    for shelf, make in ((pc.sources(), pc.source), (pc.mechanisms(), pc.mechanism)):
+        for key in shelf.index[:3]:
+            assert make(key).key == key
+    with pytest.raises(InputError, match="no_such"):
+        pc.mechanism("no_such")
+    assert pc.exhibits().index.is_unique
+
+
+def test_what_has_no_table_or_picture_is_refused():
+    for function in (pc.frame, pc.figure):
+        with pytest.raises(InputError):
+            function("text")
+    with pytest.raises(InputError):
+        pc.frame([1, 2])
+
+
+def test_every_public_function_says_what_it_takes_returns_and_refuses():
+    for name in pc.__all__:
+        thing = getattr(pc, name)
+        if inspect.isfunction(thing):
+            text = inspect.getdoc(thing)
+            assert "Returns" in text, name
+            if inspect.signature(thing).parameters:
+                assert "Parameters" in text, name
+
+
+def test_names_of_the_interface_are_all_there_is_to_it():
+    tree = ast.parse(inspect.getsource(pc))
+    imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom)
+                for alias in node.names}
+    assert imported == set(pc.__all__)

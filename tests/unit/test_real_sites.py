@@ -1,0 +1,459 @@
+"""Sites that keep their files: the same release as in one process, drawn once, and nothing else told."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.core.errors import InputError
+from engine.release import certified, partial, published
+from engine.release.ledger import Ledger
+from engine.sites import centre, messages, records
+from engine.sites.messages import Message
+from engine.sites.plan import SitePlan
+from engine.sites.protocol import multiples
+from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
+from engine.sites.site import Site, source_of
+from engine.uploads.reading import read_file
+from tests.heavy import few
+from tests.site_runs import (
+    CURVES,
+    EVENTS,
+    FACTS,
+    KEY,
+    RECORDS,
+    WITH_SEX,
+    curves_csv,
+    files_of,
+    opened,
+    planned,
+    protocol,
+    read,
+    run,
+    silence,
+    study,
+)
+
+AVERAGE = {"setting": "site_user"}
+FITTING = [
+    (CURVES, "bernstein", {}), (EVENTS, "noisy_counts", {}),
+    (CURVES, "adaptive_mean", {}), (CURVES, "univariate_mean", AVERAGE),
+    (WITH_SEX, "adaptive_coefficients", {}), (CURVES, "adaptive_mean", {"releases": "separate"}),
+    (CURVES, "adaptive_mean", {"band": "none"}),
+    (CURVES, "noisy_gradient_mean", {"n_iterations": 3}),
+    (CURVES, "noisy_gradient_mean", {"scheme": "split", "n_iterations": 3}),
+    (WITH_SEX, "noisy_gradient_coefficients", {"n_iterations": 3}),
+    (CURVES, "iclp", {}), (CURVES, "frl", {}), (CURVES, "gaussian_process", {}),
+    (RECORDS, "iclp", {"task": "density"}), (RECORDS, "frl", {"task": "density"})]
+
+
+@pytest.fixture(scope="module")
+def plan():
+    """The cheapest run that has several rounds."""
+    return planned(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+
+
+@pytest.fixture
+def sites(plan, tmp_path):
+    return opened(plan, tmp_path)
+
+
+def again(site):
+    """The same site after its process was killed: nothing is left but its file and its ledger."""
+    return Site(site.plan, site.place, site.source, site.key, Ledger(site.book.path))
+
+
+def all_records(sites):
+    """The data of all sites in one place, each in the order that it has drawn."""
+    data = sites[0].plan.standin
+    for site in sites:
+        order = partial.stored(site.book, site.receipt)[len(site.protocol.turns)]
+        own = records.ordered(certified.drawn(site.source), order)
+        data = records.among(data, own, site.place)
+    return data
+
+
+# -- the same release as in one process ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("reading", "key", "parameters"), few(FITTING, 3), ids=str)
+def test_a_run_of_sites_is_the_run_in_one_process_to_the_last_bit(
+        reading, key, parameters, tmp_path, monkeypatch):
+    """Without noise all messages are those of one process that has all the records."""
+    plan = planned(reading=reading, key=key, parameters=parameters)
+    silence(monkeypatch)
+    sites = opened(plan, tmp_path)
+    wire = run(sites)
+    data, quoted = all_records(sites), plan.release.quote
+    estimate, sent = certified.hardened(data, plan.mechanism, quoted)
+    heard = messages.checked(protocol(plan), read(wire), KEY)
+    told = protocol(plan).messages(heard)
+    assert set(told) == set(sent)
+    assert all((told[name] == sent[name]).all() for name in sent)
+    replayed = certified.replayed(plan.standin, plan.mechanism, quoted, told)
+    assert np.asarray(replayed.coefficients == estimate.coefficients).all()
+
+
+@pytest.mark.parametrize(("reading", "key", "parameters"), few(FITTING[1:], 1), ids=str)
+def test_with_all_messages_heard_the_release_does_not_depend_on_any_record(
+        reading, key, parameters, tmp_path):
+    plan = planned(reading=reading, key=key, parameters=parameters)
+    sites = opened(plan, tmp_path)
+    told = protocol(plan).messages(messages.checked(protocol(plan), read(run(sites)), KEY))
+    one, other = (certified.replayed(data, plan.mechanism, plan.release.quote, told)
+                  for data in (plan.standin, all_records(sites)))
+    assert np.asarray(one.coefficients == other.coefficients).all()
+    if one.limits is not None:
+        assert all((mine == theirs).all() for mine, theirs in zip(one.limits, other.limits, strict=True))
+
+
+def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
+    wire = run(sites)
+    heard = messages.checked(protocol(plan), read(wire), KEY)
+    made = centre.released(protocol(plan), heard)
+    for site in sites:
+        own = site.finished(read(wire))
+        assert all((own.columns[name] == made.columns[name]).all() for name in made.columns)
+        assert own.odometer.spent_epsilon == site.cost.certified.epsilon
+        assert published.again(site.book, own.release_id).card == own.card
+
+
+def test_a_mean_curve_takes_four_rounds_however_many_sites_there_are():
+    for people in ((60, 50), (60, 50, 70)):
+        turns = protocol(planned(people=people)).turns
+        assert turns[-1].round == 3 and len(turns) == 4 * len(people)
+
+
+# -- what crosses ----------------------------------------------------------------------------------
+
+
+def test_only_noised_numbers_of_one_release_cross_and_none_of_them_is_exact(plan, sites):
+    """Every number of every message is searched for in the exact statistics of its site."""
+    wire = run(sites)
+    heard = messages.checked(protocol(plan), read(wire), KEY)
+    data = all_records(sites)
+    for turn in protocol(plan).turns:
+        exact = protocol(plan).exact(turn, data, heard)
+        noised = multiples(heard[turn.position], turn.noise)
+        assert len(noised) == turn.noise.size == len(exact)
+        assert not (np.rint(exact * 2.0**turn.noise.bits) == noised * 2.0**turn.noise.bits).any()
+        text = wire[turn.position].decode()
+        assert not any(f"{value:.9g}" in text for value in exact)
+        assert set(json.loads(text)["body"]) == {
+            "kind", "version", "run", "plan", "position", "round", "site", "step", "heard",
+            "lattice", "numbers"}
+
+
+@pytest.mark.parametrize("extreme", [-1.0, 1.0])
+def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_heard(
+        extreme, plan, sites):
+    """Others may say anything: here numbers a thousand times larger than their noise."""
+    run(sites)
+    site, standin = sites[0], plan.standin
+    order = records.new_order(40)
+    own = records.ordered(certified.drawn(site.source), order)
+    for turn in site.protocol.of_site(0):
+        heard = {earlier.position: tuple(int(extreme * 2**(earlier.noise.bits + 10))
+                                         for _ in range(earlier.noise.size))
+                 for earlier in site.protocol.before(turn.round)}
+        exact = []
+        for value in (plan.facts.value_low, plan.facts.value_high):
+            values = own.values.copy()
+            values[:, :own.counts[0]] = value
+            data = records.among(standin, replace(own, values=values), 0)
+            exact.append(site.protocol.exact(turn, data, heard))
+        assert np.linalg.norm(exact[0] - exact[1]) <= turn.noise.most * (1 + 1e-9)
+
+
+# -- drawn once ------------------------------------------------------------------------------------
+
+
+def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charged_once(
+        plan, sites):
+    wire = {}
+    while len(wire) < len(sites[0].protocol.turns):
+        for site in sites:
+            first = again(site).answers(read(wire))
+            second = again(site).answers(read(wire))
+            assert first == second
+            wire.update({turn.position: content for turn, content in second.items()})
+    for site in sites:
+        odometer = site.book.odometer(published.content_of(site.source))
+        assert odometer.spent_epsilon == site.cost.certified.epsilon
+        assert [entry.name for entry in odometer.entries] == ["growth"]
+
+
+def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monkeypatch):
+    """Two processes of one site draw at once: the ledger has room for one drawing."""
+    site, store = sites[0], partial.store
+    faster = {}
+
+    def overtaken(book, receipt, position, content):
+        if position not in faster:
+            faster[position] = content[:-8] + bytes(8)
+            store(book, receipt, position, faster[position])
+        return store(book, receipt, position, content)
+
+    order = sites[0]._in_order(site.receipt)
+    monkeypatch.setattr(partial, "store", overtaken)
+    (content,) = site.answers([]).values()
+    assert order is not None and json.loads(content)["body"]["numbers"][-1] == 0
+    assert site.answers([]) == again(site).answers([])
+
+
+def test_records_keep_their_order_when_the_file_has_other_rows_first(plan, tmp_path):
+    text = files_of(plan)[0].splitlines()
+    shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
+    order = records.new_order(40)
+    one, other = (records.ordered(certified.drawn(source_of(plan, 0, read_file(
+        "\n".join(lines).encode()))), order) for lines in (text, shuffled))
+    assert (one.counts == other.counts).all()
+    ends = np.cumsum(one.counts)
+    for start, end in zip(ends - one.counts, ends, strict=True):
+        assert set(one.values[0, start:end]) == set(other.values[0, start:end])
+
+
+def test_a_message_that_is_taken_away_is_sent_again_as_it_was(sites):
+    wire = run(sites)
+    del wire[2]
+    turn = sites[0].protocol.turns[2]
+    assert run([again(site) for site in sites], wire)[2]
+    assert turn.position == 2
+
+
+def test_a_site_refuses_a_transcript_with_a_message_that_its_ledger_does_not_have(
+        plan, sites, tmp_path):
+    wire = run(sites)
+    (tmp_path / "copy").mkdir()
+    other = opened(plan, tmp_path / "copy")[0]
+    with pytest.raises(InputError, match="was sent before, and this ledger does not"):
+        other.answers(read(wire))
+
+
+def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(plan, sites, tmp_path):
+    """South draws once more with another ledger: north has heard its first drawing."""
+    (tmp_path / "copy").mkdir()
+    twin = opened(plan, tmp_path / "copy")
+    north, south = sites
+    wire = {turn.position: content for site in sites for turn, content in site.answers([]).items()}
+    north.answers(read(wire))
+    exchanged = {**wire, **{turn.position: content
+                            for turn, content in twin[1].answers([]).items()}}
+    before = partial.stored(north.book, north.receipt)
+    with pytest.raises(InputError, match="a message was exchanged"):
+        north.answers(read(exchanged))
+    with pytest.raises(InputError, match="other numbers than its ledger has"):
+        south.answers(read(exchanged))
+    assert partial.stored(north.book, north.receipt) == before
+
+
+# -- lies ------------------------------------------------------------------------------------------
+
+
+def forged(content, **changed):
+    """A message with another body, signed by somebody who has the key."""
+    body = {**json.loads(content)["body"], **changed}
+    return Message(body, KEY.sign(messages._signed(body)))
+
+
+LIES = {
+    "no number": ({"numbers": [float("nan")] * 9}, "lattice|numbers that it must have"),
+    "half a step of the lattice": (lambda body: {"numbers": [.5, *body["numbers"][1:]]}, "lattice"),
+    "true for one": (lambda body: {"numbers": [True, *body["numbers"][1:]]}, "lattice"),
+    "beyond 64 bits": (lambda body: {"numbers": [2**63, *body["numbers"][1:]]}, "lattice"),
+    "another lattice": (lambda body: {"lattice": body["lattice"] + 1}, "lattice"),
+    "too few numbers": (lambda body: {"numbers": body["numbers"][1:]}, "numbers that it must have"),
+    "another step": ({"step": "something else"}, "not the one that the plan has"),
+    "another site": ({"site": "north"}, "not the one that the plan has"),
+    "another plan": ({"plan": "0" * 64}, "another plan"),
+    "an earlier run": ({"run": "0" * 32}, "another plan or an earlier run"),
+    "a place that is not there": ({"position": 99}, "position that this run does not have"),
+    "a place of another": ({"position": 0}, "not the one that the plan has"),
+    "another past": ({"heard": "0" * 64}, "follows other messages"),
+    "another version": ({"version": 2}, "another version")}
+
+
+@pytest.mark.parametrize(("changed", "why"), LIES.values(), ids=LIES)
+def test_a_lie_is_refused_by_name_before_anything_is_drawn(changed, why, sites):
+    north, south = sites
+    (turn, content), = south.answers([]).items()
+    stated = changed(json.loads(content)["body"]) if callable(changed) else changed
+    with pytest.raises(InputError, match=why) as refusal:
+        north.answers([forged(content, **stated)])
+    assert "south" in str(refusal.value) or "position" in stated or "site" in stated
+    assert not north.book.path.exists()
+
+
+def test_a_forged_signature_is_refused_by_name(sites):
+    north, south = sites
+    (content,) = south.answers([]).values()
+    stranger = Key(Scheme.HMAC, bytes(32))
+    for signature in (stranger.sign(messages._signed(json.loads(content)["body"])), "0" * 64):
+        with pytest.raises(InputError, match=r"of south has a wrong signature"):
+            north.answers([Message(json.loads(content)["body"], signature)])
+
+
+def test_two_drawings_of_one_message_are_refused(sites):
+    north, south = sites
+    (content,) = south.answers([]).values()
+    numbers = json.loads(content)["body"]["numbers"]
+    with pytest.raises(InputError, match="of south was sent twice"):
+        north.answers([messages.read(content, ""), forged(content, numbers=[0, *numbers[1:]])])
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"body": {}, "signature": "x"}',
+                                     b'{"body": {"more": 1}, "signature": "00"}'])
+def test_what_is_no_message_is_refused_with_where_it_came_from(content):
+    with pytest.raises(InputError, match=r"0001-north\.json is no message"):
+        messages.read(content, "0001-north.json")
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+
+def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
+    stated = study(key="bernstein", parameters={}, people=(40, 30))
+    stated["sites"][1]["epsilon"] = 1.0
+    plan = SitePlan.planned(stated)
+    sites = opened(plan, tmp_path)
+    run(sites)
+    assert [site.cost.certified.epsilon for site in sites] == [3.0, 1.0]
+    for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
+        odometer = site.book.odometer(published.content_of(site.source))
+        assert odometer.spent_epsilon == epsilon
+
+
+def test_a_card_of_a_site_has_its_own_messages_and_its_own_guarantee(plan, sites):
+    wire = read(run(sites))
+    made = centre.released(protocol(plan), messages.checked(protocol(plan), wire, KEY))
+    card = centre.site_card(protocol(plan), made, 1)
+    assert card["site"] == {"name": "south", "people": 30}
+    assert {message["from"] for message in card["accounting"]["messages"]} == {"south"}
+    assert len(card["accounting"]["messages"]) == len(protocol(plan).of_site(1))
+    assert card["run"] == {"id": plan.run, "plan": plan.digest} and "accuracy" not in card
+
+
+def test_a_transcript_is_read_back_and_makes_the_same_release(plan, sites):
+    wire = read(run(sites))
+    made = centre.released(protocol(plan), messages.checked(protocol(plan), wire, KEY))
+    files = centre.all_files(protocol(plan), made, wire)
+    there, received = centre.from_transcript(files["transcript.json"].decode())
+    assert there.plan.digest == plan.digest
+    second = centre.released(there, messages.checked(there, received, KEY))
+    assert centre.all_files(there, second, received) == files
+
+
+def test_a_centre_says_whose_messages_are_missing(plan, sites):
+    heard = messages.checked(protocol(plan), read(
+        {turn.position: content for turn, content in sites[1].answers([]).items()}), KEY)
+    with pytest.raises(InputError, match=r"3 of 4 messages are missing: of north, south"):
+        centre.released(protocol(plan), heard)
+
+
+REFUSED = {
+    "a trusted centre": (dict(key="univariate_mean", parameters={"setting": "central_user"}),
+                         "everybody's numbers in one place"),
+    "people who trust nobody": (dict(key="univariate_mean", parameters={"setting": "local_user"}),
+                                "one place|cannot be published"),
+    "noise by norm": (dict(key="frl", parameters={"noise": "norm"}), "no hardened sampler"),
+    "percentiles of few": (dict(key="percentile_curves"), "Nothing would be published"),
+    "largest numbers": (dict(key="sparse_mean_trusted"), "cannot be released by sites"),
+    "public sizes of groups": (dict(reading={**EVENTS, "group_sizes": [90, 90]},
+                                    key="noisy_counts"), "group"),
+    "one site": (dict(people=(60,)), "list of 2 to"),
+    "nobody at a site": (dict(people=(60, 0)), "whole number from 1"),
+    "no planned observations": (dict(reading={**CURVES, "facts": {
+        key: value for key, value in FACTS.items() if key != "observations_per_curve"}}),
+        "planned to have"),
+    "a key that is none": (dict(public="00"), "64 hexadecimal digits"),
+    "keys that differ where one is shared": (dict(public=["0" * 64, "1" * 64, "2" * 64]),
+                                             "must be the same"),
+    "bounds without a source": (dict(reading={**CURVES, "facts": {**FACTS, "origin": ""}}),
+                                "bounds come from|come from")}
+
+
+@pytest.mark.parametrize(("settings", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_fit_is_refused_with_the_reason(settings, why):
+    with pytest.raises(InputError, match=why):
+        SitePlan.planned(study(**settings))
+
+
+def test_a_plan_whose_noise_was_lowered_is_refused(plan):
+    plain = json.loads(plan.to_bytes())
+    for message in plain["noise"]["messages"]:
+        message[3] *= 2
+    with pytest.raises(InputError, match="not the noise that follows"):
+        SitePlan.read(json.dumps(plain))
+    with pytest.raises(InputError, match="not the noise that follows"):
+        SitePlan.read(json.dumps({**plain, "noise": None}))
+
+
+def test_any_change_of_a_plan_changes_its_fingerprint(plan):
+    plain = json.loads(plan.to_bytes())
+    other = json.loads(plan.to_bytes())
+    other["study"]["sites"][0]["people"] = 41
+    assert SitePlan(plain).digest == plan.digest != SitePlan(other).digest
+    assert SitePlan.planned(plan.study).digest != plan.digest  # a run has a number of its own
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"kind": "plan of a release by several sites"}'])
+def test_what_is_no_plan_is_refused(text):
+    with pytest.raises(InputError, match="plan"):
+        SitePlan.read(text)
+
+
+def test_a_file_with_other_people_than_declared_is_refused_before_anything_is_charged(plan):
+    with pytest.raises(InputError, match=r"declares 40 children at north, and this file has 39"):
+        source_of(plan, 0, read_file(curves_csv(1, 39).encode()))
+
+
+def test_a_file_in_which_somebody_has_two_curves_is_refused(plan):
+    reading = {**CURVES, "several": "each"}
+    text = curves_csv(1, 40).replace("c1_1,", "c1_0,")
+    with pytest.raises(InputError):
+        source_of(SitePlan(plain={**plan.plain, "study": {**plan.study, "data": reading}}), 0,
+                  read_file(text.encode()))
+
+
+def test_a_key_of_another_site_is_refused(plan, tmp_path):
+    with pytest.raises(InputError, match="not the key that the plan names for north"):
+        opened(plan, tmp_path, keys=[Key(Scheme.HMAC, bytes(32))] * 2)
+
+
+# -- keys ------------------------------------------------------------------------------------------
+
+
+def test_a_key_is_read_back_is_for_its_owner_alone_and_is_never_written_over(tmp_path):
+    key = new_key(Scheme.HMAC)
+    write_key(tmp_path / "shared.key", key)
+    assert key_of((tmp_path / "shared.key").read_text()) == key
+    assert (tmp_path / "shared.key").stat().st_mode & 0o077 == 0
+    with pytest.raises(InputError, match="is there already"):
+        write_key(tmp_path / "shared.key", new_key(Scheme.HMAC))
+    assert key.secret.hex() not in repr(key)
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"kind": "hmac-sha256", "secret": "00"}',
+                                  '{"kind": "rot13", "secret": "' + "0" * 64 + '"}'])
+def test_what_is_no_key_is_refused(text):
+    with pytest.raises(InputError):
+        key_of(text)
+
+
+def test_keys_of_one_s_own_sign_as_in_the_standard_and_nobody_else_can(tmp_path):
+    """The first test vector of RFC 8032; then a run in which south cannot write as north."""
+    pytest.importorskip("cryptography")
+    key = Key(Scheme.ED25519, bytes.fromhex(
+        "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))
+    assert key.public == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+    assert key.sign(b"").startswith("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901")
+    keys = [new_key(Scheme.ED25519) for _ in range(2)]
+    plan = planned(key="bernstein", people=(40, 30), scheme=Scheme.ED25519,
+                   public=[each.public for each in keys])
+    north, south = opened(plan, tmp_path, keys=keys)
+    (content,) = north.answers([]).values()
+    body = {**json.loads(content)["body"], "numbers": [0] * len(json.loads(content)["body"]["numbers"])}
+    with pytest.raises(InputError, match="of north has a wrong signature"):
+        south.answers([Message(body, keys[1].sign(messages._signed(body)))])
+    assert south.answers([messages.read(content, "")])
