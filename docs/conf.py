@@ -1,13 +1,18 @@
 """How the documentation site is built: `make docs`, by Sphinx from what stands in this folder."""
 
+import os
+
 import privacy_curves
+
+# Figures of notebooks stand in their pages with the script that draws them: nothing is fetched.
+os.environ["PLOTLY_RENDERER"] = "notebook"
 
 project = "Privacy Curves"
 version = release = privacy_curves.__version__
 copyright = "the authors of Privacy Curves"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "review_checklist.md"]  # they point at files of the repository
 suppress_warnings = ["myst.header"]  # a note on a method may open below the first rank of headings
 
 myst_heading_anchors = 4

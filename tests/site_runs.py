@@ -22,6 +22,9 @@ FACTS = {"value_low": 60, "value_high": 210, "value_name": "Height", "value_unit
 CURVES = {"columns": {"id": "child", "time": "age", "value": "height"}, "facts": FACTS}
 WITH_SEX = {"columns": {**CURVES["columns"], "covariates": ["sex"]},
             "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]}}
+SINGLE = {"columns": {"time": "age", "value": "height"},
+          "facts": {**{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
+                    "reading_sd": 6}}
 RECORDS = {"features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
 EVENTS = {"columns": {"time": "days", "status": "end", "group": "arm"}, "events": ["death"],
           "groups": ["A", "B"], "facts": {"time_high": 1000, "time_unit": "days",
@@ -37,6 +40,13 @@ def curves_csv(seed, n, with_sex=False):
             height = 80 + 5.5 * age + 4 * sex + rng.normal(0, 6)
             lines.append(f"c{seed}_{k},{age:.3f},{height:.2f}" + f",{sex}" * with_sex)
     return "\n".join(lines) + "\n"
+
+
+def single_csv(seed, n):
+    """Children who are measured once."""
+    rng = np.random.default_rng(seed)
+    ages = rng.uniform(2, 18, n)
+    return "age,height\n" + "".join(f"{age:.3f},{80 + 5.5 * age + rng.normal(0, 6):.2f}\n" for age in ages)
 
 
 def records_csv(seed, n):
@@ -86,8 +96,9 @@ def study(reading=CURVES, key="adaptive_mean", parameters=None, people=(60, 50, 
 
 def files_of(plan):
     """The file of each site, as text."""
-    kind = "events" if "events" in plan.reading else "records" if "features" in plan.reading else ""
-    make = {"events": events_csv, "records": records_csv}.get(kind, lambda seed, n: curves_csv(
+    kind = next((name for name in ("events", "features") if name in plan.reading), "")
+    kind = kind or "reading_sd" * ("reading_sd" in plan.reading["facts"])
+    make = {"events": events_csv, "features": records_csv, "reading_sd": single_csv}.get(kind, lambda seed, n: curves_csv(
         seed, n, "covariates" in plan.reading["columns"]))
     return [make(11 + k, member.people) for k, member in enumerate(plan.members)]
 

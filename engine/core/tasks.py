@@ -201,7 +201,7 @@ WAVELET_REGRESSION = Task(
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
     source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    decided="regression curve", estimand="regression", prefix="readings_", letters="wv", release=9)
+    decided="regression curve", estimand="regression", prefix="readings_", letters="wv", release=10)
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
@@ -230,7 +230,7 @@ COVARIANCE = Task(
     source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
     estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3,
-    release=11)
+    release=12)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -240,7 +240,7 @@ RISK_MINIMISATION = Task(
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4, release=10)
+    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4, release=11)
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",

@@ -309,7 +309,8 @@ class SitePlan:
         InputError
             If anything of the study cannot be, or its method does not fit.
         """
-        _check_kind(self.mechanism, self.facts)
+        _check_kind(self.mechanism)
+        _check_facts(self.mechanism, self.facts)
         data, budgets = self._empty, [member.budget for member in self.members]
         if self.shares is not None:
             _check_summed(self.mechanism)
@@ -394,14 +395,19 @@ def _empty(facts: PublicFacts, mechanism: Mechanism, people: list[int]) -> Data:
     plain = {"facts": asdict(facts), "people_per_site": people}
     if kind is DataType.EVENTS:
         return data_of({**plain, "is_of_events": True})
-    return data_of({**plain, "is_of_curves": kind is DataType.CURVES, "has_response": False})
+    return data_of({**plain, "is_of_curves": kind in (DataType.CURVES, DataType.READINGS),
+                    "has_response": False})
 
 
-def _check_kind(mechanism: Mechanism, facts: PublicFacts) -> None:
-    """Refuse what cannot be read at a site alone, before anything is rehearsed."""
+def _check_kind(mechanism: Mechanism) -> None:
+    """Refuse a method of data that cannot be read at a site alone, before facts are looked at."""
     if mechanism.main_task.data is DataType.RECORDS and mechanism.main_task is not DENSITY:
         raise InputError(f"{mechanism.label} cannot be released by sites that keep their files: "
                          "only a density is released of records.", field="mechanism")
+
+
+def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
+    """Refuse what is not stated well enough for a site alone, before anything is rehearsed."""
     if mechanism.main_task.data is DataType.CURVES and not facts.observations_per_curve:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",

@@ -177,7 +177,7 @@ def test_dividing_by_the_mass_of_the_data_is_caught(monkeypatch):
 
     def of_mass_one(self, block, records, smoothing, earlier):
         values = usual(self, block, records, smoothing, earlier)
-        mass = values @ self.atoms.on_grid.T @ self.grid.weights
+        mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights
         return values / mass[..., None]
 
     monkeypatch.setattr(density.DensitySummary, "values", of_mass_one)

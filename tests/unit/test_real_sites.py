@@ -23,6 +23,7 @@ from tests.site_runs import (
     FACTS,
     KEY,
     RECORDS,
+    SINGLE,
     WITH_SEX,
     curves_csv,
     files_of,
@@ -45,7 +46,7 @@ FITTING = [
     (CURVES, "noisy_gradient_mean", {"scheme": "split", "n_iterations": 3}),
     (WITH_SEX, "noisy_gradient_coefficients", {"n_iterations": 3}),
     (CURVES, "iclp", {}), (CURVES, "frl", {}), (CURVES, "gaussian_process", {}),
-    (RECORDS, "iclp", {"task": "density"}), (RECORDS, "frl", {"task": "density"})]
+    (SINGLE, "wavelet_global", {}), (SINGLE, "wavelet_adaptive", {}), (RECORDS, "iclp", {"task": "density"}), (RECORDS, "frl", {"task": "density"})]
 
 
 @pytest.fixture(scope="module")
