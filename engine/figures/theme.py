@@ -280,7 +280,7 @@ def _powers(low: float, high: float, decades: float) -> list[float]:
 
 def _tick(value: float) -> str:
     if 0.001 <= value < 1e5:
-        return f"{value:,.10g}".replace(",", "\u2009")
+        return f"{value:,.10g}".replace(",", "\u202f")
     exponent = math.floor(math.log10(value) + 1e-9)
     lead = f"{value / 10.0**exponent:.3g}×".removeprefix("1×")
     return f"{lead}10<sup>{exponent}</sup>".replace("-", "−")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_THIN, _UNBROKEN = "\u2009", "\u00a0"
+_NARROW, _UNBROKEN = "\u202f", "\u00a0"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -300,7 +300,7 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def _signs(text: str) -> str:
-    return text.replace(",", _THIN).replace("-", "−")
+    return text.replace(",", _NARROW).replace("-", "−")
 
 
 def named(name: str, unit: str) -> str:

@@ -89,7 +89,8 @@ class BoundedWorker:
     """
 
     def __init__(self) -> None:
-        self._worker, self._turn = Worker(_answer), threading.Lock()
+        # Whoever reads a file from a plain script should not find that the script runs twice.
+        self._worker, self._turn = Worker(_answer, needs_script=False), threading.Lock()
 
     def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function, which is one of a module, returns.

@@ -12,10 +12,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 from engine import use_one_blas_thread
@@ -26,6 +27,8 @@ _SPAWN = multiprocessing.get_context("spawn")
 _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" else None
 
 _LOOK_SECONDS = 0.02  # between two looks of a process that stands still
+
+_SCRIPT = threading.Lock()  # held while the script of this process is hidden
 
 Answer = Callable[[Connection, bytes], None]
 
@@ -50,11 +53,17 @@ class Worker:
         How far the process stands behind others of the machine; 0 as they do.
     modules : sequence of str
         What the function needs, to be imported beforehand.
+    needs_script : bool
+        Whether tasks may name what the script of this process defines. The worker then runs the
+        script once more, as every process of Python does that is not a copy; a script without a
+        guard (`if __name__ == "__main__"`) would do all its work again.
     """
 
-    def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = ()) -> None:
+    def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = (), *,
+                 needs_script: bool = True) -> None:
         self.process: BaseProcess | None = None
         self._life, self._modules = (answer, niceness), [*modules]
+        self._needs_script = needs_script
         self._is_still = False
 
     def send(self, task: bytes) -> None:
@@ -129,10 +138,23 @@ class Worker:
             process = _FORKS.Process(target=_live, args=(theirs, *self._life), daemon=True)
         else:
             process = _SPAWN.Process(target=_live, args=(theirs, *self._life), daemon=True)
-        process.start()
+        with nullcontext() if self._needs_script else _script_hidden():
+            process.start()
         theirs.close()  # so that its death is the end of the pipe
         self.process = process
         self._pipe.recv()  # it is up
+
+
+@contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Let a process that starts meanwhile find an empty script, and so run none."""
+    with _SCRIPT:
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = script
 
 
 def _live(pipe: Connection, answer: Answer, niceness: int) -> None:

@@ -244,8 +244,8 @@ def machines(view: Coefficients | None) -> None:
 def trust(view: Coefficients) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
-    layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u2009000 machines with "
-                 "10\u2009000 rows each, at ε = 1, but for what is moved.")
+    layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u202f000 machines with "
+                 "10\u202f000 rows each, at ε = 1, but for what is moved.")
     name = controls.look("Move", list(_ALONG), "sparse_along",
                          format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]

@@ -115,7 +115,7 @@ def numbers(text):
 
 def on_the_strip(text):
     """The first number of words such as "3.85 cm" or "at most 56 in 100"."""
-    return float(re.search(r"[\d\u2009.]+", text)[0].replace("\u2009", ""))
+    return float(re.search(r"[\d\u202f.]+", text)[0].replace("\u202f", ""))
 
 
 def agrees(said, strip):
@@ -132,7 +132,7 @@ def agrees(said, strip):
 
 def is_written(text, value):
     """Whether words begin with a number that is this one, with the decimals it has there."""
-    decimals = re.match(r"[\d\u2009]+\.?(\d*)", text)[1]
+    decimals = re.match(r"[\d\u202f]+\.?(\d*)", text)[1]
     return abs(on_the_strip(text) - value) <= 0.5001 * 10 ** -len(decimals)
 
 

@@ -165,7 +165,7 @@ def test_everybody_can_add_the_noise_of_an_average_alone():
 
 def test_a_network_of_unequal_sites_is_decided_on_as_it_is_until_a_size_is_typed():
     at = visit("decide", "network-1x900x1_4x200x1~target-0.5~decided-wavelet_regression")
-    assert not at.error and "1\u2009700 people at 5 sites, 200 to 900 at each" in memo(at)
+    assert not at.error and "1\u202f700 people at 5 sites, 200 to 900 at each" in memo(at)
     at.number_input(key="w_study_people").set_value(300).run()
     assert not at.error and "300 people at each of 5 sites" in memo(at)
     at.selectbox(key="w_network").set_value("Two hundred small sites").run()

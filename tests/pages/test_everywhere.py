@@ -92,7 +92,7 @@ def test_every_page_has_the_strip_with_data_unit_budget_odds_and_a_link(page):
     if page != "reproduce":  # every exhibit has its own
         assert "%" in budget.odds
     if page not in ("reproduce", "sweeps"):  # a sweep has errors when it has run
-        assert re.match(r"[\d\u2009.]+", budget.error), budget
+        assert re.match(r"[\d\u202f.]+", budget.error), budget
 
 
 ODDS = {"audit": "74 %", "compare": "≤ ", "teach": "by ε alone"}

@@ -272,7 +272,7 @@ def test_sizes_budget_and_smoothness_are_one_form():
 
 def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
-    assert "n = 2\u2009000, m = 10, S = 1, ε = 1, d = 2" in words(at)
+    assert "n = 2\u202f000, m = 10, S = 1, ε = 1, d = 2" in words(at)
     assert "by *noisy gradient descent, as published* and by *noisy gradient descent*" in words(at)
     fields = {field.label: field for field in at.number_input}
     fields["People on each site (n)"].set_value(300)

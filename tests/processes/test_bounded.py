@@ -1,6 +1,9 @@
 """A call that takes too much is ended, says nothing, and the next one goes on as before."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,7 @@ from tests.hostile.workbooks import WORKBOOKS
 from tests.processes import job_targets
 from tests.waiting import PATIENCE
 
+ROOT = Path(__file__).parents[2]
 BOUNDS = Bounds(seconds=1, megabytes=200, wait=60)
 AMPLE = Bounds(seconds=60, megabytes=400, wait=PATIENCE)  # however busy the machine is
 
@@ -70,6 +74,18 @@ def test_a_file_is_read_as_without_bounds():
     for content in (files.csv(), files.xlsx(), b"a,b\n" + b"1,2\n" * 50_000):
         here, there = reading.read_table(content), reading.read_file(content)
         assert there.cells.equals(here.cells) and there.notes == here.notes
+
+
+def test_a_script_without_a_guard_reads_a_file_and_runs_once(tmp_path):
+    script = tmp_path / "study.py"
+    script.write_text("""
+from engine.uploads.reading import read_file
+print("begun", flush=True)
+print(read_file(b"a,b\\n" + b"1,2\\n" * 50_000).n_rows, flush=True)
+""")
+    result = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True,
+                            env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=PATIENCE)
+    assert result.stdout.split() == ["begun", "50000"], result.stderr
 
 
 def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():

@@ -40,7 +40,7 @@ def test_a_banned_word_is_noticed(text, name):
 
 
 @pytest.mark.parametrize("text", [
-    "Usually 1/n²", "What limits accuracy", "ε limits how much one person can change", "1 in 100\u2009000",
+    "Usually 1/n²", "What limits accuracy", "ε limits how much one person can change", "1 in 100\u202f000",
     "the central limit theorem", "at most 50 MB, the limit of this server", "before reading the file",
     "wavelets", "replaces one curve", "an error"])
 def test_words_in_their_right_sense_are_no_banned_words(text):

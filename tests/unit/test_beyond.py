@@ -92,7 +92,7 @@ def test_the_end_of_the_simulator_is_not_called_impossible(few):
     assert not answer.is_possible and answer.is_extrapolated
     assert 1000 < answer.beyond["people"].value < 1000 * FARTHEST
     result = plan_words.verdict(answer, FACTS)
-    assert result.startswith("**About ") and "extrapolated beyond the 1\u2009000" in result
+    assert result.startswith("**About ") and "extrapolated beyond the 1\u202f000" in result
     assert "Not possible" not in result
     assert planner.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
 
@@ -106,12 +106,12 @@ def test_other_dials_are_told_apart_in_the_same_way(few):
 
 
 @pytest.mark.parametrize(("found", "words"), [
-    (Beyond(20_000, 2e6, value=240_000), "About 240\u2009000 children would be enough"),
-    (Beyond(20_000, 2e6), "More than 2\u2009000\u2009000 children would be needed"),
+    (Beyond(20_000, 2e6, value=240_000), "About 240\u202f000 children would be enough"),
+    (Beyond(20_000, 2e6), "More than 2\u202f000\u202f000 children would be needed"),
     (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis")])
 def test_each_case_has_its_sentence(found, words):
     reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
     answer = planner.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
     result = plan_words.verdict(answer, FACTS)
-    assert words in result and "With 20\u2009000 children the error is 2.40 cm" in result
+    assert words in result and "With 20\u202f000 children the error is 2.40 cm" in result
     assert ("Not possible" in result) == (found.floor is not None)

@@ -63,7 +63,7 @@ def test_a_picture_that_leaves_says_what_it_is_and_where_it_is_from(budget):
     foot = labels.foot("Growth, simulated", [budget] if budget else [], 1200)
     figure = go.Figure({"layout": labels.leaving("The mean rises until 17", foot, "light")})
     words = " ".join([figure.layout.title.text, *(a.text for a in figure.layout.annotations)])
-    for part in ("The mean rises until 17", "Growth, simulated", "n = 1\u2009200", __version__):
+    for part in ("The mean rises until 17", "Growth, simulated", "n = 1\u202f200", __version__):
         assert part in words
     assert (f"ε = {budget.epsilon:g}" if budget else "not released") in words
     assert figure.layout.paper_bgcolor == "#FFFFFF"

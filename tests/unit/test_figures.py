@@ -168,7 +168,7 @@ def test_members_of_a_family_differ_by_dash_and_marker():
 
 def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
     texts = theme.log_axis("light", "error", 4e4, 6e5)["ticktext"]
-    assert texts == ["50\u2009000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]
+    assert texts == ["50\u202f000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]
 
 
 def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():

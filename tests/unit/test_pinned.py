@@ -60,7 +60,7 @@ def test_where_nothing_is_published_the_table_says_so():
 @pytest.mark.parametrize(("changes", "words"), [
     ({"unit": "reading"}, "Different units of protection"),
     ({"delta": 1e-7}, "Different δ"),
-    ({"population": 2000}, "A declares none, B declares one of 2\u2009000"),
+    ({"population": 2000}, "A declares none, B declares one of 2\u202f000"),
     ({"group": 3}, "Odds for different numbers"),
     ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
     ({"estimated": "density"}, "Errors of different things")])

@@ -268,7 +268,7 @@ def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
     found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
     assert not found.is_possible and not found.is_extrapolated
     most = replace(found, unknown="people", beyond={"people": Beyond(20_000, 20_000)})
-    assert "No number of children up to 20\u2009000 does" in plan_words.verdict(most, HEIGHTS.facts)
+    assert "No number of children up to 20\u202f000 does" in plan_words.verdict(most, HEIGHTS.facts)
 
 
 def test_a_curve_that_is_not_among_those_released_is_refused_by_name():

@@ -277,5 +277,5 @@ def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():
 
 def test_limits_of_large_values_keep_the_decimals_of_their_interval():
     facts = declare(**{**STATED, "value_low": 980, "value_high": 1040, "reading_sd": 8})
-    assert regression_words.at_scale([1013.25, 1012.93], 0.32, facts) == ["1\u2009013.25",
-                                                                         "1\u2009012.93"]
+    assert regression_words.at_scale([1013.25, 1012.93], 0.32, facts) == ["1\u202f013.25",
+                                                                         "1\u202f012.93"]

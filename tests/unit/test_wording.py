@@ -41,7 +41,7 @@ def test_a_minus_is_a_real_minus_and_a_change_stays_on_one_line():
 
 
 def test_thousands_are_set_apart_by_a_thin_space():
-    assert one_in(DELTA) == "1 in 40\u2009000"
+    assert one_in(DELTA) == "1 in 40\u202f000"
 
 
 def test_a_tiny_delta_is_written_as_a_power_of_ten():
@@ -208,7 +208,7 @@ def test_delta_is_marked_above_a_hundred_thousandth_and_above_a_tenth_of_one_in_
     assert chances.delta_tag(common) == "δ above 1×10⁻⁵"
     assert chances.delta_tag(large) == "δ above a tenth of 1/n"
     assert chances.delta_tag(small) == "" and chances.delta_concern(small) == ""
-    assert "is the default, 1/n² for n = 1\u2009000 people" in chances.delta_stated(small)
+    assert "is the default, 1/n² for n = 1\u202f000 people" in chances.delta_stated(small)
     assert "never fails" in chances.delta_stated(delta_rule(50, 0.01, is_pure=True))
 
 

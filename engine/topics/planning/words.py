@@ -344,7 +344,7 @@ def _singular(dial: str, facts: PublicFacts) -> str:
 
 
 def _count(value: float) -> str:
-    return f"{round(value):,}".replace(",", "\u2009")
+    return f"{round(value):,}".replace(",", "\u202f")
 
 
 def _error(value: float, facts: PublicFacts) -> str:

@@ -103,7 +103,7 @@ def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[s
         Its unit of values.
     """
     decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
-    return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
+    return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u202f"), facts)
             for v in values]
 
 

@@ -44,8 +44,8 @@ def _in_brief(task: str) -> str:
     source = session.source(task)
     sizes, delta = source.sizes, session.delta(source, task)
     each, sites = sizes.n_observations_per_curve, sizes.n_servers
-    parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u2009"),
+    parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
              f"{each:.3g} observations each" if each > 1 else "",
-             f"{sites:,} sites".replace(",", "\u2009") if sites > 1 else "",
+             f"{sites:,} sites".replace(",", "\u202f") if sites > 1 else "",
              f"δ = {small(delta)}" if delta else "δ = 0"]
     return " · ".join(filter(None, parts))

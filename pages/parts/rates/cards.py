@@ -309,7 +309,7 @@ def _measured(view: RateAtPoint) -> None:
 
 
 def _where(view: RateAtPoint) -> str:
-    values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u2009")
+    values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u202f")
               for symbol in view.rate.symbols if symbol.name != "delta"]
     return ", ".join(values)
 

@@ -853,7 +853,7 @@ function ticks(low, high, most, wanted = 0) {   // round values on a 1-2-5 ladde
 
 function written(value, digits) {         // real minus, thin space between thousands
   const plain = Math.abs(value).toFixed(digits), [whole, rest] = plain.split('.');
-  const text = [whole.replace(/\B(?=(\d{3})+$)/g, '\u2009'), rest].filter(Boolean).join('.');
+  const text = [whole.replace(/\B(?=(\d{3})+$)/g, '\u202f'), rest].filter(Boolean).join('.');
   return (value < 0 && +plain !== 0 ? '−' : '') + text;
 }
 
