@@ -220,8 +220,9 @@ TERMS = (
          "each add noise √n μ.", "Decide", r"N=\sqrt{\textstyle\sum_s(n_s\mu_s)^2}"),
     Term("Interaction", "How often the centre asks. One message: every site or device answers "
          "once, to a question that is fixed in advance. Several rounds, or sequential: each "
-         "question depends on earlier answers.", "The memo of Decide", "",
-         ("sequential interaction", "non-interactive")),
+         "question depends on earlier answers. With full interaction sites also talk to each "
+         "other in any order; no method here needs it.", "The memo of Decide", "",
+         ("sequential interaction", "non-interactive", "full interaction")),
     Term("Masked sum", "Machines mask what they send, so that only the sum can be read.",
          "Lab, sparse regression", "", ("secure aggregation",)),
     Term("Simulated", "Drawn by the computer from a known mean; no person is behind it.",
