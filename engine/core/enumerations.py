@@ -59,4 +59,5 @@ class NoisePlace(Enumeration):
 
     SITES = "sites"
     CENTRE = "centre"
+    SUMS = "sums"  # sites in shares: only the sum of their messages can be read
     PERSON = "person"  # everybody's own device: nobody is trusted

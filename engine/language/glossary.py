@@ -223,8 +223,10 @@ TERMS = (
          "question depends on earlier answers. With full interaction sites also talk to each "
          "other in any order; no method here needs it.", "The memo of Decide", "",
          ("sequential interaction", "non-interactive", "full interaction")),
-    Term("Masked sum", "Machines mask what they send, so that only the sum can be read.",
-         "Lab, sparse regression", "", ("secure aggregation",)),
+    Term("Masked sum", "Sites mask what they send, so that only the sum can be read. Each adds a "
+         "share of the noise; of S sites one may work with the centre, and the noise variance is "
+         "S/(S − 1) times that of a trusted centre.", "Decide, Sites, sparse regression", "",
+         ("secure sum", "secure aggregation")),
     Term("Simulated", "Drawn by the computer from a known mean; no person is behind it.",
          "The strip of every page"),
 )

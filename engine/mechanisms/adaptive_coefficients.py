@@ -92,6 +92,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     measured = "Varying coefficients"
     fit_class: ClassVar[type[CoefficientFit]] = CoefficientFit
     tasks = frozenset({VARYING_COEFFICIENTS.key})
+    sends_sums = True
     guarantee = "approximate"
     reference = "derived in this project: six releases with adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"

@@ -157,6 +157,7 @@ class AdaptiveMean(AdaptiveRelease):
     measured = "Adaptive mean"
     fit_class: ClassVar[type[MeanFit]] = MeanFit
     tasks = frozenset({MEAN_FUNCTION.key})
+    sends_sums = True
     guarantee = "either"
     reference = "derived in this project: four joint releases, adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "

@@ -71,7 +71,8 @@ class Mechanism(Parameterised):
     δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
     computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
     section of docs/methods.md with what was measured of it and its like, and `stands_beside` says
-    that it is released beside the method of a page, never in its place. `noise_law` says what noise
+    that it is released beside the method of a page, never in its place. `sends_sums` says that all
+    it sends are sums over people, so that sites can add them up unread. `noise_law` says what noise
     is sent where δ = 0.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
@@ -88,6 +89,7 @@ class Mechanism(Parameterised):
     marker: ClassVar[str] = "circle"
     measured: ClassVar[str] = ""
     stands_beside: ClassVar[bool] = False
+    sends_sums: ClassVar[bool] = False
 
     @classmethod
     def by_person(cls) -> Mechanism:
@@ -381,7 +383,17 @@ class Mechanism(Parameterised):
         -------
         Mechanism
             Itself, where who adds the noise follows from where the data are.
+
+        Raises
+        ------
+        InputError
+            If sites are to add it in shares, and not all that is sent is a sum over people.
         """
+        if place is NoisePlace.SUMS and not self.sends_sums:
+            raise InputError(f"What {self.label} sends is not known to be a sum over people, so "
+                             "sites cannot add it up without reading it.", field="noise",
+                             hint="Choose the adaptive mean, its coefficients or counts, or let "
+                             "each site add its noise.")
         return self
 
     def truth_of(self, data: Any) -> Truth | None:

@@ -159,6 +159,7 @@ class NoisyCounts(Mechanism):
     label = "Noised counts"
     order = 10
     tasks = frozenset(_COUNTED)
+    sends_sums = True
     guarantee = "pure"
     family = "counting"
     measured = "Counting curves"

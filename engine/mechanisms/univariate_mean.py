@@ -225,6 +225,7 @@ class UnivariateMean(Mechanism):
 
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
         """With people protected, as everything is that a study of people decides on."""
+        super().noised_by(place)  # refuses shares of noise
         setting = {NoisePlace.SITES: Setting.SITE_USER, NoisePlace.CENTRE: Setting.CENTRAL_USER,
                    NoisePlace.PERSON: Setting.LOCAL_USER}[place]
         return replace(self, setting=setting)

@@ -39,6 +39,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.core.entrance import json_of
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
@@ -59,7 +60,6 @@ from engine.sites.signing import Key, Scheme, check_public
 _KIND, _VERSION = "plan of a release by several sites", 1
 _STUDY = ("version", "name", "data", "mechanism", "authentication", "sites", "sums")
 _SITE = ("name", "people", "epsilon", "delta", "key", "pads")
-_SUMMED = ("adaptive_mean", "adaptive_coefficients", "noisy_counts")  # their messages are sums
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,29}")
 _RUN = re.compile(r"[0-9a-f]{32}")
 MOST_SITES = 100
@@ -313,7 +313,7 @@ class SitePlan:
         _check_facts(self.mechanism, self.facts)
         data, budgets = self._empty, [member.budget for member in self.members]
         if self.shares is not None:
-            _check_summed(self.mechanism)
+            self.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
             data, budgets = data.pooled(), [Budget(min(budget.epsilon for budget in budgets),
                                                    min(budget.delta for budget in budgets))]
         plan = Plan.of_sites(
@@ -419,15 +419,6 @@ def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
         raise InputError(f"{mechanism.label} with a trusted centre needs everybody's numbers in "
                          "one place.", field="mechanism",
                          hint="Choose the setting in which each site adds its own noise.")
-
-
-def _check_summed(mechanism: Mechanism) -> None:
-    """Refuse what sends anything but sums over people."""
-    if mechanism.key not in _SUMMED:
-        raise InputError(f"What {mechanism.label} sends is not known to be a sum over people, so "
-                         "sites cannot add it up without reading it.", field="mechanism",
-                         hint="Choose the adaptive mean, its coefficients or counts, or leave out "
-                         "“sums”.")
 
 
 def _check_messages(plan: Plan) -> None:

@@ -24,10 +24,12 @@ class SiteEntry(NamedTuple):
     people: int
     budget: Budget
     key: str = ""
+    pads: str = ""
 
 
 def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry], name: str,
-          scheme: Scheme, reading: Mapping[str, Any] | None = None) -> dict[str, Any]:
+          scheme: Scheme, reading: Mapping[str, Any] | None = None, honest: int = 0
+          ) -> dict[str, Any]:
     """The study of sites whose files state what these data state.
 
     Parameters
@@ -45,6 +47,9 @@ def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry
     reading : mapping, optional
         How a file is read and what is stated of it, in place of usual names of columns and of the
         facts of the source.
+    honest : int
+        Where only sums of messages can be read, how many sites are relied on; 0 where each site
+        adds all of its own noise.
 
     Returns
     -------
@@ -63,10 +68,12 @@ def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry
                                      source.facts.observations_per_curve)
     listed = [{"name": site_name(entry.name), "people": entry.people,
                "epsilon": entry.budget.epsilon, "delta": entry.budget.delta,
-               **({"key": entry.key} if entry.key else {})} for entry in entries]
+               **({"key": entry.key} if entry.key else {}),
+               **({"pads": entry.pads} if honest and entry.pads else {})} for entry in entries]
     return {"version": 1, "name": name, "data": dict(plain),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
-            "authentication": scheme.value, "sites": listed}
+            "authentication": scheme.value, "sites": listed,
+            **({"sums": {"honest": honest}} if honest else {})}
 
 
 def site_name(name: str) -> str:

@@ -1,10 +1,19 @@
 """Publish for several sites: the plan from the table, the folder as messages come, a finished run."""
 
+import secrets
+
 import pytest
 
+from engine.core.types import Budget
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.noise.shares import Shares
 from engine.release import ledger
 from engine.sites import centre, messages
 from engine.sites.folder import Folder
+from engine.sites.plan import SitePlan
+from engine.sites.signing import Scheme
+from engine.sites.studies import SiteEntry, study, usual_reading
+from engine.sources.sparse_curves import SparseCurves
 from pages.shared.server import visitors
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -57,6 +66,26 @@ def test_the_plan_of_the_table_is_one_that_sites_can_sign_off():
     assert "Fingerprint of the plan" in words(at)
     code = at.code[-1].value
     assert "python -m engine centre" in code and "--sign-off" in code
+
+
+def test_the_plan_of_secure_sums_asks_for_keys_and_pads_and_relies_on_all_sites_but_one():
+    at = visit("release", "open-real_sites")
+    at.toggle(key="plan_sums").set_value(True).run()
+    assert not at.exception and "its key and its pads" in words(at)
+    assert "Shared secret" not in " ".join(part.label for part in at.text_input)
+    n = len(at.session_state.settings.sites) or 3
+    source = SparseCurves()
+    entries = [SiteEntry(f"s{k}", 40, Budget(1.0, 1e-6), secrets.token_hex(32),
+                         secrets.token_hex(32)) for k in range(n)]
+    plan = SitePlan.planned(study(source, AdaptiveMean(), entries, "summed", Scheme.ED25519,
+                                  usual_reading(source.facts, "a chart", 5), n - 1))
+    assert plan.shares == Shares(n, n - 1)
+
+
+def test_secure_sums_are_refused_where_messages_are_no_sums():
+    at = several_sites()
+    at.toggle(key="plan_sums").set_value(True).run()
+    assert not at.exception and "not known to be a sum" in at.error[0].value
 
 
 def test_a_folder_is_followed_as_messages_come(finished, tmp_path):

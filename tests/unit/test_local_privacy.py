@@ -139,5 +139,5 @@ def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
 
 
 def test_somebody_else_who_adds_noise_is_refused_with_the_choices():
-    with pytest.raises(InputError, match="sites, centre, person"):
+    with pytest.raises(InputError, match="sites, centre, sums, person"):
         profile(replace(DEVICES, n_servers=1), AdaptiveMean(), (SiteRow("All", 40, 6),), "cloud")

@@ -22,7 +22,9 @@ from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
+from engine.mechanisms.families import secure_sums
 from engine.mechanisms.families.local_privacy import of_one_device
+from engine.noise.shares import Shares
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates.floor import least_errors
@@ -86,7 +88,8 @@ class Profile:
     bands : Bands or None
         Where the result is one function of time or of a feature.
     spends : tuple of tuples of Spend
-        A ledger for each step; where everybody's own device adds the noise, that of one of them.
+        A ledger for each step; where everybody's own device adds the noise, that of one of them,
+        and where sites add shares of it, what all but one of them protect with.
     floor : (steps,), optional
         What no unbiased method with Gaussian noise is below, root mean squared, in response units;
         NaN where δ = 0. None where people are not known to be normal.
@@ -262,7 +265,8 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     delta : float or None
         None for the rule of all pages.
     noise : str
-        Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve.
+        Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve,
+        and with "sums" sites add shares of the noise.
     seed : int
         Of data and noise.
 
@@ -315,6 +319,7 @@ class _Study:
     noise: NoisePlace
     is_to_pool: bool
     seed: int
+    shares: Shares | None = None  # of noise, where only the sum over sites can be read
 
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
@@ -324,7 +329,8 @@ class _Study:
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
-        study = cls(recipe, mechanism, stated, place, False, seed)
+        shares = (secure_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
+        study = cls(recipe, mechanism, stated, place, False, seed, shares)
         if place is NoisePlace.PERSON and not study.is_one_centre:
             _check_devices(n, most_devices, mechanism)
             return replace(study, recipe=_devices(recipe, rows))
@@ -339,11 +345,16 @@ class _Study:
         return self.noise is NoisePlace.PERSON and self._centre(1.0) is not None
 
     def budgets(self, epsilon: float) -> Budgets:
-        """What is asked of each site; of the centre that stands in for all devices."""
-        return (self._centre(epsilon) or self._site_budget(epsilon),)
+        """What is asked of each site; of the centre that stands in for all devices, or shares."""
+        budget = self._site_budget(epsilon)
+        if self.shares is not None:
+            return (secure_sums.centre_budget(self.shares, budget),)
+        return (self._centre(epsilon) or budget,)
 
     def ledger(self, epsilon: float, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
         """The lines of every site, or of one device: all others send the same."""
+        if self.shares is not None:
+            return secure_sums.of_every_site(spends, self.shares, self._site_budget(epsilon))
         if self.is_one_centre:
             return of_one_device(spends, self.recipe.sizes.n_curves, self._site_budget(epsilon))
         if self.noise is NoisePlace.PERSON:
@@ -495,7 +506,8 @@ def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, 
     delta : float or None
         None for the rule of all pages, 1/n².
     noise : str
-        Who adds it: "sites", "centre", or "person" for everybody's own device.
+        Who adds it: "sites", "centre", "sums" for sites in shares, or "person" for everybody's
+        own device.
     target : float
         A distance from what is estimated, in its unit.
     confidence : str

@@ -29,6 +29,7 @@ from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
 WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
+       NoisePlace.SUMS: "Secure sums: noise in shares",
        NoisePlace.PERSON: "Each person’s device adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),
@@ -231,8 +232,9 @@ def _who(profile: Profile) -> str:
         return f"{of(a(profile.facts.person))} own device adds the noise"
     if len(profile.rows) == 1:
         return f"the {site} adds the noise"
-    return (f"each {site} adds its own noise" if profile.noise is NoisePlace.SITES else
-            "a trusted centre adds the noise")
+    return {NoisePlace.SITES: f"each {site} adds its own noise",
+            NoisePlace.SUMS: f"each {site} adds a share of the noise and only sums can be read",
+            NoisePlace.CENTRE: "a trusted centre adds the noise"}[profile.noise]
 
 
 def target(answer: Decision) -> str:
@@ -336,6 +338,10 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
     elif profile.noise is NoisePlace.SITES:
         hidden = f"everybody who sees the release, the other {several} and the centre"
         trusted = f"the {of(person)} own {site}, and nobody else"
+    elif profile.noise is NoisePlace.SUMS:
+        hidden = f"everybody who sees the release, the centre, and any one of the other {several}"
+        trusted = (f"the {of(person)} own {site}, and all other {several} but one to add their "
+                   "share of the noise and to keep it to themselves")
     else:
         hidden = f"everybody who sees the release, and the other {several}"
         trusted = f"the centre, which sees {_all_of(profile.task)}, and the {of(person)} own {site}"
@@ -377,7 +383,8 @@ def rounds(profile: Profile) -> int:
 def _interaction(profile: Profile) -> dict[str, str]:
     """How often the centre asks, where it has to ask anybody."""
     count = rounds(profile)
-    sender = {NoisePlace.SITES: site_noun(profile.facts)[0], NoisePlace.PERSON: "device"}.get(
+    sender = {NoisePlace.SITES: site_noun(profile.facts)[0], NoisePlace.PERSON: "device",
+              NoisePlace.SUMS: site_noun(profile.facts)[0]}.get(
         profile.noise, "")
     is_alone = len(profile.rows) == 1 and profile.noise is NoisePlace.SITES
     if not sender or is_alone or not count:
@@ -436,6 +443,7 @@ def assumptions(profile: Profile) -> list[str]:
         f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
     return [
         *_devices(profile),
+        *_shares(profile),
         f"Simulated: {releases} releases at each ε, of data of the kind “{escape(facts.name)}”"
         f"{bounds}. No real data were used; real data may differ, so leave room.",
         *(escape(sentence) for sentence in credited(facts)),
@@ -460,6 +468,15 @@ def _devices(profile: Profile) -> list[str]:
         return [f"Each of the {whole(n)} devices was simulated."]
     return [f"The {whole(n)} devices were simulated as one centre with μ/√n in place of μ: the "
             "sum of their Gaussian noise has exactly that law."]
+
+
+def _shares(profile: Profile) -> list[str]:
+    """How shares of noise were simulated."""
+    n = len(profile.rows)
+    if profile.noise is not NoisePlace.SUMS:
+        return []
+    return [f"Masks cancel in the sum of the {whole(n)} {site_noun(profile.facts)[1]}, so this was "
+            f"simulated as one centre with {n}/{n - 1} of a trusted one’s noise variance."]
 
 
 def memo_title(profile: Profile) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from engine.core.types import PublicFacts, Spend
 from engine.language.grammar import a, escape, of
 
-WAYS = ("holder", "sites", "centre")  # who adds the noise
+WAYS = ("holder", "sites", "sums", "centre")  # who adds the noise
 
 
 def way_of(spends: Sequence[Spend]) -> str:
@@ -73,6 +73,8 @@ def _from_whom(arrangement: str) -> str:
         "holder": "Everybody who sees what is published",
         "sites": "Everybody who sees what is published, **the other sites, and the centre**, which "
                  "get noisy numbers only",
+        "sums": "Everybody who sees what is published, the centre, and **any one of the other "
+                "sites**",
         "centre": "Everybody who sees what is published, and the other sites"}[arrangement]
     return f"{hidden_from}; whatever else they know, now or later, and however much they compute."
 
@@ -82,6 +84,9 @@ def _not_from(arrangement: str, person: str, unit: str) -> str:
         return f"Whoever holds the {unit}s and runs this: they see them as they are."
     if arrangement == "sites":
         return f"The {of(person)} own site, which holds the {unit}s it was given."
+    if arrangement == "sums":
+        return (f"The {of(person)} own site, and **several other sites that work with the "
+                "centre**: they know their shares of the noise.")
     return f"**The centre**, which sees every {unit} as it is, and the {of(person)} own site."
 
 

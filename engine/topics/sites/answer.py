@@ -1,11 +1,12 @@
 """What each site costs and adds: sites that protect their own curves, beside one trusted centre.
 
-A table says who takes part, with how many curves and which budget. Compared are three ways to use
-these curves: *together*, each site adding its own noise; *pooled* at one trusted centre, under the
-smallest ε and δ of all, so that everybody gets at least what they were promised; and the best site
-*alone*. Every case is a scenario of its own, whose error is that of its study
-(`engine.simulation.studies`): the number that another page shows for the same sites. Everything is
-simulated with a known seed and only for looking.
+A table says who takes part, with how many curves and which budget. Compared are four ways to use
+these curves: *together*, each site adding its own noise; *summed*, where sites add shares of the
+noise and only sums can be read; *pooled* at one trusted centre; both under the smallest ε and δ of
+all, so that everybody gets at least what they were promised; and the best site *alone*. Every case
+is a scenario of its own, whose error is that of its study (`engine.simulation.studies`): the number
+that another page shows for the same sites. Everything is simulated with a known seed and only for
+looking.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
+from engine.mechanisms.families import secure_sums
 from engine.privacy import accounting, risk, transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
@@ -96,11 +99,12 @@ class Member:
 
 @dataclass(frozen=True)
 class SitesAnswer:
-    """The sites together, beside one trusted centre and the best site alone.
+    """The sites together, beside secure sums, one trusted centre and the best site alone.
 
     `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
     without protection of all curves that take part, `baseline` the error without privacy where the
-    truth is known. `best` is the number of the best member: it has the largest n μ.
+    truth is known. `best` is the number of the best member: it has the largest n μ. `summed` is
+    None where sums cannot be made unread, and `why_not_summed` says why.
     """
 
     facts: PublicFacts
@@ -114,6 +118,8 @@ class SitesAnswer:
     pooled_odds: risk.Odds
     members: tuple[Member, ...]
     best: int
+    summed: Arrangement | None = None
+    why_not_summed: str = ""
 
     def for_group(self, records: int) -> SitesAnswer:
         """The same with odds for a person who has so many curves."""
@@ -184,12 +190,13 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
     best = worths.index(max(worths))
     together = desk.arrangement(_Case(included, budgets), included)
     pooled = desk.arrangement(_Case(included, (_smallest(budgets),), pooled=True), included)
+    summed, why_not = _summed(desk, included, _smallest(budgets))
     facts, truth = source.facts, desk.data.truth
     return SitesAnswer(
         facts, facts.from_unit_time(drawing_grid()), desk.average(included),
         None if truth is None else truth.grid_values, None, together, pooled,
         desk.arrangement(_Case((included[best],), (budgets[best],)), included),
-        _odds(pooled.spends)[0], desk.members(rows, included, together), best)
+        _odds(pooled.spends)[0], desk.members(rows, included, together), best, summed, why_not)
 
 
 def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
@@ -203,6 +210,20 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
     budgets = tuple(site_budgets[k] for k in included)
     return answer(studies.baseline, desk.curves(_Case(included, budgets))[0], mechanism,
                   min(budget.delta for budget in budgets), seed)
+
+
+def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
+            ) -> tuple[Arrangement | None, str]:
+    """What secure sums would publish under one budget, or why there are none."""
+    try:
+        desk.mechanism.noised_by(NoisePlace.SUMS)
+        shares = secure_sums.all_but_one(len(included))
+        of_centre = secure_sums.centre_budget(shares, budget)
+    except InputError as problem:
+        return None, problem.message
+    summed = desk.arrangement(_Case(included, (of_centre,), pooled=True), included)
+    return replace(summed, budgets=(budget,), spends=secure_sums.of_every_site(
+        summed.spends, shares, budget)), ""
 
 
 def _included(rows: Sequence[SiteRow]) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def height(sites: int, around: int) -> int:
 
 def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, difference: bool = True
            ) -> list[tuple[str, Chart]]:
-    """Three pictures with the same axes, each with its title: 20 releases, dashed without noise.
+    """Pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
     Where nothing would be published a panel says so.
 
@@ -53,6 +53,8 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
     """
     best = federation.members[federation.best].row.name
     named = (("Together, each its own noise", federation.together),
+             *([] if federation.summed is None else
+               [("Secure sums: noise in shares", federation.summed)]),
              ("All at one trusted centre", federation.pooled),
              (f"Best site alone: {best}", federation.alone))
     base = federation.without if difference else np.zeros_like(federation.without)
@@ -62,8 +64,9 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
 
 
 def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
-    """Of the values of all three panels; far-out releases of one must not flatten the others."""
-    arrangements = federation.together, federation.pooled, federation.alone
+    """Of the values of all panels; far-out releases of one must not flatten the others."""
+    arrangements = filter(None, (federation.together, federation.summed, federation.pooled,
+                                 federation.alone))
     releases = [arrangement.releases - base for arrangement in arrangements
                 if not arrangement.is_refused]
     every = np.concatenate([federation.without - base,

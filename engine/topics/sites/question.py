@@ -1,4 +1,4 @@
-"""Sites: the three ways to use the curves, and the odds where protection is weakest."""
+"""Sites: the ways to use the curves, and the odds where protection is weakest."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from engine.topics.sites.answer import SitesAnswer, federation
 
 
 def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
-    """Errors together, pooled and alone, and the odds where protection is weakest."""
+    """Errors together, summed, pooled and alone, and the odds where protection is weakest."""
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     together = study.together.accuracy
-    return as_floats(errors(together.error, together.within, unit, study.baseline) | {
+    sums = {} if study.summed is None else {
+        named("error with secure sums", unit): study.summed.error}
+    return as_floats(errors(together.error, together.within, unit, study.baseline) | sums | {
         named("error at one trusted centre", unit): study.pooled.error,
         named("error of the best site alone", unit): study.alone.error,
         "attacker’s accuracy, at most": weakest.odds.right,

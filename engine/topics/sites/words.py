@@ -15,7 +15,7 @@ from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
-WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
+WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre", "sums": "Secure sums"}
 _SAME = 0.01  # relative change of an error that is called none
 _ROUGH = 0.05  # relative standard error from which a sentence states it
 
@@ -86,7 +86,8 @@ def error(federation: SitesAnswer) -> str:
 
 
 def compared(federation: SitesAnswer) -> str:
-    """The errors together, at a trusted centre and of the best site alone, and without privacy.
+    """The errors together, with secure sums, at a trusted centre, of the best site, and without
+    privacy.
 
     Parameters
     ----------
@@ -101,8 +102,12 @@ def compared(federation: SitesAnswer) -> str:
     together, smallest = federation.together, federation.pooled.budgets[0].epsilon
     within = "" if together.is_refused else (
         f" (95 % of releases within {number(together.accuracy.within)})")
-    text = (f"Error together: **{written(together)}**{within}. At one trusted centre, with ε = "
-            f"{smallest:g} for everybody: **{written(federation.pooled)}**. "
+    budget = f"with ε = {smallest:g} for everybody"
+    pooled = f"At one trusted centre, {budget}: **{written(federation.pooled)}**."
+    if federation.summed is not None:
+        pooled = (f"With secure sums, {budget}: **{written(federation.summed)}**; at one trusted "
+                  f"centre: **{written(federation.pooled)}**.")
+    text = (f"Error together: **{written(together)}**{within}. {pooled} "
             f"{federation.members[federation.best].row.name}, the best site, alone: "
             f"**{written(federation.alone)}**.")
     if federation.truth is None:
@@ -241,11 +246,16 @@ def trust(arrangement: str, facts: PublicFacts) -> str:
 
     Parameters
     ----------
-    arrangement : {"sites", "centre"}
+    arrangement : {"sites", "sums", "centre"}
         Who adds the noise.
     facts : PublicFacts
         The noun for one person.
     """
+    if arrangement == "sums":
+        return ("Each site adds a share of the noise and masks its message, so that only the sum "
+                "of all can be read. That protects even if one site works with the centre; all "
+                "others must add their share and keep it to themselves. Every "
+                f"{facts.person} gets the smallest ε of all sites.")
     if arrangement == "centre":
         return ("All sites trust the centre: it sees every curve and adds the noise once. Every "
                 f"{facts.person} gets the smallest ε of all sites.")
@@ -272,7 +282,7 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
     ----------
     federation : SitesAnswer
         With the odds at each site.
-    arrangement : {"sites", "centre"}
+    arrangement : {"sites", "sums", "centre"}
         Who adds the noise.
     """
     person = federation.facts.person
@@ -280,6 +290,11 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
         return (f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
                 "trusted.")
     other = f"every other {of(person)} curve"
+    if arrangement == "sums":
+        if federation.summed is None:
+            return federation.why_not_summed
+        return odds_main(federation.pooled_odds, person).replace(
+            other, f"{other} **and sits at one other site or at the centre**")
     text = odds_main(federation.weakest.odds, person).replace(
         other, f"{other} **and sits at another site or at the centre**")
     if len({member.odds.right for member in federation.members}) == 1:

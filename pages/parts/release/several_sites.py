@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine.core import entrance
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
@@ -63,26 +64,39 @@ def _plan(choice: Choice) -> None:
     rows, facts = _rows(), session.source(choice.task).facts
     st.markdown(f"Bounds and times as on screen: {in_short(facts)}. Bring a file of your own to "
                 "have its columns and facts in the plan; it stays here.")
+    is_summed = st.toggle(
+        "Secure sums", key="plan_sums", help="Sites add the noise in shares and mask their "
+        "messages, so that only the sum can be read: nearly as little noise as at one trusted "
+        "centre. All but one of the sites are relied on.")
+    if is_summed:
+        choice.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
     table = st.data_editor(
         [{"Site": studies.site_name(row.name), capital(facts.people): row.n_curves,
-          "ε": row.epsilon, "Key": ""} for row in rows],
-        num_rows="dynamic", hide_index=True, key=f"plan_table_{digest(rows)}",
+          "ε": row.epsilon, "Key": "", **({"Pads": ""} if is_summed else {})} for row in rows],
+        num_rows="dynamic", hide_index=True, key=f"plan_table_{digest((rows, is_summed))}",
         column_config={"Key": st.column_config.TextColumn(
-            help="What “site-key” printed at this site. Leave all empty to share one secret.")})
+            help="What “site-key” printed at this site." + (
+                "" if is_summed else " Leave all empty to share one secret.")),
+            "Pads": st.column_config.TextColumn(
+                help="What “site-key” printed after it: from these the masks are agreed on.")})
     name = st.text_input("Name of the release", "study", key="plan_name", max_chars=60)
     origin = facts.origin or st.text_input("Where the bounds come from", key="plan_origin",
                                            placeholder="e.g. national growth chart, 2019")
-    shared = st.text_input("Shared secret: what “site-key --shared” printed", key="plan_shared",
-                           placeholder="64 hexadecimal digits")
+    shared = "" if is_summed else st.text_input(
+        "Shared secret: what “site-key --shared” printed", key="plan_shared",
+        placeholder="64 hexadecimal digits")
     if not origin:
         st.markdown("State where the bounds come from: never from the data.")
         return
-    study = _study(choice, table, name, str(origin), shared.strip())
+    study = _study(choice, table, name, str(origin), shared.strip(), is_summed)
     st.download_button("Study (JSON)", json.dumps(study, ensure_ascii=False, indent=1),
                        "study.json", "application/json", icon=":material/edit_note:",
                        on_click="ignore", key="plan_study")
-    if not all("key" in site for site in study["sites"]):
-        st.markdown("A plan needs a key of every site, or the shared secret’s line above. From the "
+    wanted = ("key", "pads") if is_summed else ("key",)
+    if not all(part in site for site in study["sites"] for part in wanted):
+        st.markdown("A plan with secure sums needs what “site-key” printed at every site: its key "
+                    "and its pads." if is_summed else
+                    "A plan needs a key of every site, or the shared secret’s line above. From the "
                     "study, `python -m engine plan-sites study.json --key FILE` makes the plan, "
                     "too.")
         return
@@ -102,17 +116,19 @@ def _rows() -> tuple[SiteRow, ...]:
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 
-def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, shared: str
-           ) -> dict[str, Any]:
+def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, shared: str,
+           is_summed: bool) -> dict[str, Any]:
     """The study of the table, about data as those on screen."""
     source, mechanism = session.source(choice.task), choice.mechanism
     people = capital(source.facts.people)
     entries = [SiteEntry(str(row["Site"] or ""), int(row[people] or 0),
                          Budget(float(row["ε"] or 0), _delta(int(row[people] or 1), choice)),
-                         str(row.get("Key") or shared).strip()) for row in table]
-    has_own = any(row.get("Key") for row in table)
+                         str(row.get("Key") or shared).strip(), str(row.get("Pads") or "").strip())
+               for row in table]
+    has_own = is_summed or any(row.get("Key") for row in table)
+    honest = max(len(entries) - 1, 1) if is_summed else 0
     return studies.study(source, mechanism, entries, name, Scheme.ED25519 if has_own else
-                         Scheme.HMAC, _reading(choice, origin))
+                         Scheme.HMAC, _reading(choice, origin), honest)
 
 
 def _delta(people: int, choice: Choice) -> float:

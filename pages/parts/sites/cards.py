@@ -1,4 +1,4 @@
-"""The parts of Sites: the table, three ways to use the curves, shares, trust, and what was sent."""
+"""The parts of Sites: the table, ways to use the curves, shares, trust, and what was sent."""
 
 from __future__ import annotations
 
@@ -92,9 +92,10 @@ class SitesTable(View):
         layout.folded("Numbers behind these pictures", "numbers", self._tables)
 
     def _tables(self) -> None:
-        """The errors of the three ways, then the tables behind the charts."""
+        """The errors of all ways, then the tables behind the charts."""
         assert self.answer is not None
-        ways = {"together": self.answer.together, "trusted centre": self.answer.pooled,
+        sums = {} if self.answer.summed is None else {"secure sums": self.answer.summed}
+        ways = {"together": self.answer.together, **sums, "trusted centre": self.answer.pooled,
                 "best alone": self.answer.alone}
         st.markdown(f"Errors, from {self.answer.together.errors.size} simulated releases each")
         layout.table({
@@ -109,7 +110,7 @@ class SitesTable(View):
     def consequences(self) -> None:
         """The label of who is protected from whom, for the way chosen above."""
         assert self.answer is not None
-        trusted = ("sites", "centre")[dict(self.now.looks).get("trust", 0)]
+        trusted = tuple(site_words.WAYS)[dict(self.now.looks).get("trust", 0)]
         guarantee_cards.consequences(self.answer.together.spends, self.facts, "sites", trusted)
 
     def formula(self) -> None:
@@ -163,7 +164,7 @@ def table(view: SitesTable) -> None:
 
 
 def answer(view: SitesTable) -> None:
-    """The errors of the three ways, and what the last change did to the first of them."""
+    """The errors of all ways, and what the last change did to the first of them."""
     assert view.answer is not None
     layout.prose(site_words.compared(view.answer))
     if view.answer.baseline is None and view.source.is_random:
@@ -200,7 +201,7 @@ def warnings(view: SitesTable) -> None:
 
 
 def pictures(view: SitesTable) -> None:
-    """The three ways side by side, on the same axes."""
+    """All ways side by side, on the same axes."""
     assert view.answer is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
