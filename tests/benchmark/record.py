@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from engine import __version__
 
 FILE = Path(__file__).parent / "results.json"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+SITES_HEADING, _ALL = "## Several sites, each with its own file", "## All ratios"
+_SITES = re.compile(rf"^{re.escape(SITES_HEADING)}\n.*?(?=^## )", re.S | re.M)
 REGRESSION = 0.2  # share by which a ratio may become worse before it is flagged
 
 
@@ -100,7 +103,23 @@ def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = (
     """
     FILE.write_text(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]},
                                indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    DOCUMENT.write_text(document(rows, machine, before), encoding="utf-8")
+    sites = _SITES.search(DOCUMENT.read_text("utf-8")) if DOCUMENT.exists() else None
+    DOCUMENT.write_text(with_sites(document(rows, machine, before), sites[0] if sites else ""),
+                        encoding="utf-8")
+
+
+def with_sites(text: str, section: str) -> str:
+    """The page with this section on several sites, in place of the one it has, before all ratios.
+
+    Parameters
+    ----------
+    text : str
+        The page.
+    section : str
+        With its heading and without what follows; it may be empty.
+    """
+    without = _SITES.sub("", text)
+    return without.replace(_ALL, f"{section.rstrip()}\n\n{_ALL}", 1) if section else without
 
 
 def load(file: Path = FILE) -> list[Row]:
@@ -204,7 +223,7 @@ kept until this run.
 
 {floors(rows, before)}
 
-## All ratios
+{_ALL}
 
 | what | ratio | goal | reached |
 |---|---:|---:|---|

@@ -68,7 +68,7 @@ def test_the_plan_of_the_table_is_one_that_sites_can_sign_off():
     assert "python -m engine centre" in code and "--sign-off" in code
 
 
-def test_the_plan_of_secure_sums_asks_for_keys_and_pads_and_relies_on_all_sites_but_one():
+def test_the_plan_of_masked_sums_asks_for_keys_and_pads_and_relies_on_all_sites_but_one():
     at = visit("release", "open-real_sites")
     at.toggle(key="plan_sums").set_value(True).run()
     assert not at.exception and "its key and its pads" in words(at)
@@ -82,7 +82,7 @@ def test_the_plan_of_secure_sums_asks_for_keys_and_pads_and_relies_on_all_sites_
     assert plan.shares == Shares(n, n - 1)
 
 
-def test_secure_sums_are_refused_where_messages_are_no_sums():
+def test_masked_sums_are_refused_where_messages_are_no_sums():
     at = several_sites()
     at.toggle(key="plan_sums").set_value(True).run()
     assert not at.exception and "not known to be a sum" in at.error[0].value

@@ -133,3 +133,16 @@ def test_the_page_shows_floors_beside_the_ratio_that_was_kept():
     table = record.floors([Row("a study / its floor", 2.0, milliseconds=parts), Row("b", 1.0)],
                           [Row("a study / its floor", 3.0)])
     assert table.splitlines()[2:] == ["| a study | 1.0 | 2.0 | 0.5 | 3.5 | 7.0 | 2.00 | 3.00 |"]
+
+
+def test_figures_of_several_sites_stay_when_ratios_are_written_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "DOCUMENT", tmp_path / "benchmarks.md")
+    monkeypatch.setattr(record, "FILE", tmp_path / "results.json")
+    section = f"{record.SITES_HEADING}\n\n| sites |\n|---|\n| 3 |\n"
+    record.save([Row("a", 1.0)], MACHINE)
+    plain = record.DOCUMENT.read_text("utf-8")
+    record.DOCUMENT.write_text(record.with_sites(plain, section), "utf-8")
+    record.save([Row("b", 2.0)], MACHINE)
+    text = record.DOCUMENT.read_text("utf-8")
+    assert text.count(section) == 1 and "| b | 2.00 |" in text and "| a |" not in text
+    assert record.with_sites(text, section.replace("3", "20")).count("| 20 |") == 1

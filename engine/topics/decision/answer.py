@@ -22,7 +22,7 @@ from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families import secure_sums
+from engine.mechanisms.families import masked_sums
 from engine.mechanisms.families.local_privacy import of_one_device
 from engine.noise.shares import Shares
 from engine.privacy import accounting, risk
@@ -329,7 +329,7 @@ class _Study:
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = delta_rule(n, delta, mechanism.guarantee == "pure")
-        shares = (secure_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
+        shares = (masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
         study = cls(recipe, mechanism, stated, place, False, seed, shares)
         if place is NoisePlace.PERSON and not study.is_one_centre:
             _check_devices(n, most_devices, mechanism)
@@ -348,13 +348,13 @@ class _Study:
         """What is asked of each site; of the centre that stands in for all devices, or shares."""
         budget = self._site_budget(epsilon)
         if self.shares is not None:
-            return (secure_sums.centre_budget(self.shares, budget),)
+            return (masked_sums.centre_budget(self.shares, budget),)
         return (self._centre(epsilon) or budget,)
 
     def ledger(self, epsilon: float, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
         """The lines of every site, or of one device: all others send the same."""
         if self.shares is not None:
-            return secure_sums.of_every_site(spends, self.shares, self._site_budget(epsilon))
+            return masked_sums.of_every_site(spends, self.shares, self._site_budget(epsilon))
         if self.is_one_centre:
             return of_one_device(spends, self.recipe.sizes.n_curves, self._site_budget(epsilon))
         if self.noise is NoisePlace.PERSON:

@@ -29,7 +29,7 @@ from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
 WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
-       NoisePlace.SUMS: "Secure sums: noise in shares",
+       NoisePlace.SUMS: "Masked sums: noise in shares",
        NoisePlace.PERSON: "Each person’s device adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),

@@ -24,7 +24,7 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families import secure_sums
+from engine.mechanisms.families import masked_sums
 from engine.privacy import accounting, risk, transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
@@ -99,7 +99,7 @@ class Member:
 
 @dataclass(frozen=True)
 class SitesAnswer:
-    """The sites together, beside secure sums, one trusted centre and the best site alone.
+    """The sites together, beside masked sums, one trusted centre and the best site alone.
 
     `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
     without protection of all curves that take part, `baseline` the error without privacy where the
@@ -214,15 +214,15 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
 
 def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
             ) -> tuple[Arrangement | None, str]:
-    """What secure sums would publish under one budget, or why there are none."""
+    """What masked sums would publish under one budget, or why there are none."""
     try:
         desk.mechanism.noised_by(NoisePlace.SUMS)
-        shares = secure_sums.all_but_one(len(included))
-        of_centre = secure_sums.centre_budget(shares, budget)
+        shares = masked_sums.all_but_one(len(included))
+        of_centre = masked_sums.centre_budget(shares, budget)
     except InputError as problem:
         return None, problem.message
     summed = desk.arrangement(_Case(included, (of_centre,), pooled=True), included)
-    return replace(summed, budgets=(budget,), spends=secure_sums.of_every_site(
+    return replace(summed, budgets=(budget,), spends=masked_sums.of_every_site(
         summed.spends, shares, budget)), ""
 
 

@@ -54,7 +54,7 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
     best = federation.members[federation.best].row.name
     named = (("Together, each its own noise", federation.together),
              *([] if federation.summed is None else
-               [("Secure sums: noise in shares", federation.summed)]),
+               [("Masked sums: noise in shares", federation.summed)]),
              ("All at one trusted centre", federation.pooled),
              (f"Best site alone: {best}", federation.alone))
     base = federation.without if difference else np.zeros_like(federation.without)

@@ -15,7 +15,7 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     together = study.together.accuracy
     sums = {} if study.summed is None else {
-        named("error with secure sums", unit): study.summed.error}
+        named("error with masked sums", unit): study.summed.error}
     return as_floats(errors(together.error, together.within, unit, study.baseline) | sums | {
         named("error at one trusted centre", unit): study.pooled.error,
         named("error of the best site alone", unit): study.alone.error,

@@ -15,7 +15,7 @@ from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
-WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre", "sums": "Secure sums"}
+WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre", "sums": "Masked sums"}
 _SAME = 0.01  # relative change of an error that is called none
 _ROUGH = 0.05  # relative standard error from which a sentence states it
 
@@ -86,7 +86,7 @@ def error(federation: SitesAnswer) -> str:
 
 
 def compared(federation: SitesAnswer) -> str:
-    """The errors together, with secure sums, at a trusted centre, of the best site, and without
+    """The errors together, with masked sums, at a trusted centre, of the best site, and without
     privacy.
 
     Parameters
@@ -105,7 +105,7 @@ def compared(federation: SitesAnswer) -> str:
     budget = f"with ε = {smallest:g} for everybody"
     pooled = f"At one trusted centre, {budget}: **{written(federation.pooled)}**."
     if federation.summed is not None:
-        pooled = (f"With secure sums, {budget}: **{written(federation.summed)}**; at one trusted "
+        pooled = (f"With masked sums, {budget}: **{written(federation.summed)}**; at one trusted "
                   f"centre: **{written(federation.pooled)}**.")
     text = (f"Error together: **{written(together)}**{within}. {pooled} "
             f"{federation.members[federation.best].row.name}, the best site, alone: "

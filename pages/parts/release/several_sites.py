@@ -65,7 +65,7 @@ def _plan(choice: Choice) -> None:
     st.markdown(f"Bounds and times as on screen: {in_short(facts)}. Bring a file of your own to "
                 "have its columns and facts in the plan; it stays here.")
     is_summed = st.toggle(
-        "Secure sums", key="plan_sums", help="Sites add the noise in shares and mask their "
+        "Masked sums", key="plan_sums", help="Sites add the noise in shares and mask their "
         "messages, so that only the sum can be read: nearly as little noise as at one trusted "
         "centre. All but one of the sites are relied on.")
     if is_summed:
@@ -94,7 +94,7 @@ def _plan(choice: Choice) -> None:
                        on_click="ignore", key="plan_study")
     wanted = ("key", "pads") if is_summed else ("key",)
     if not all(part in site for site in study["sites"] for part in wanted):
-        st.markdown("A plan with secure sums needs what “site-key” printed at every site: its key "
+        st.markdown("A plan with masked sums needs what “site-key” printed at every site: its key "
                     "and its pads." if is_summed else
                     "A plan needs a key of every site, or the shared secret’s line above. From the "
                     "study, `python -m engine plan-sites study.json --key FILE` makes the plan, "

@@ -94,7 +94,7 @@ class SitesTable(View):
     def _tables(self) -> None:
         """The errors of all ways, then the tables behind the charts."""
         assert self.answer is not None
-        sums = {} if self.answer.summed is None else {"secure sums": self.answer.summed}
+        sums = {} if self.answer.summed is None else {"masked sums": self.answer.summed}
         ways = {"together": self.answer.together, **sums, "trusted centre": self.answer.pooled,
                 "best alone": self.answer.alone}
         st.markdown(f"Errors, from {self.answer.together.errors.size} simulated releases each")

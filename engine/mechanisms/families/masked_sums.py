@@ -1,4 +1,4 @@
-"""Secure sums: sites add the noise in shares, and only the sum of their messages can be read.
+"""Masked sums: sites add the noise in shares, and only the sum of their messages can be read.
 
 Proposition. Let S sites answer a method whose messages are sums over people plus Gaussian noise,
 each adding a share of 1/S of its variance, and let S′ of them keep to the protocol and to
@@ -49,7 +49,7 @@ def all_but_one(n_sites: int) -> Shares:
     1.0526
     """
     if n_sites < 2:
-        raise InputError("A secure sum needs at least two sites; here is one.", field="noise",
+        raise InputError("A masked sum needs at least two sites; here is one.", field="noise",
                          hint="Let the site add the noise.")
     return Shares(n_sites, n_sites - 1)
 

@@ -1,4 +1,4 @@
-"""Secure sums: the noise of all sites in shares has the law and the price of nearly one centre."""
+"""Masked sums: the noise of all sites in shares has the law and the price of nearly one centre."""
 
 import math
 from dataclasses import replace
@@ -11,7 +11,7 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import mean_fit, secure_sums
+from engine.mechanisms.families import masked_sums, mean_fit
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.noise.shares import Shares
 from engine.privacy import accounting
@@ -47,7 +47,7 @@ def profile(noise, source=GROWTH, rows=TWENTY, mechanism=None, delta=None):
 @pytest.mark.parametrize(("sites", "honest"), [(2, 1), (5, 3), (20, 19)])
 def test_shares_that_are_relied_on_protect_as_much_as_was_asked(sites, honest):
     shares = Shares(sites, honest)
-    of_all = accounting.exact_mu(*_pair(secure_sums.centre_budget(shares, ASKED)))
+    of_all = accounting.exact_mu(*_pair(masked_sums.centre_budget(shares, ASKED)))
     assert of_all * math.sqrt(sites / honest) == pytest.approx(accounting.exact_mu(*_pair(ASKED)),
                                                                rel=1e-9)
 
@@ -58,11 +58,11 @@ def _pair(budget):
 
 def test_the_ledger_is_that_of_all_shares_but_one():
     """The noise drawn for the sum, less one share, is what each line states."""
-    shares = secure_sums.all_but_one(5)
-    of_centre = secure_sums.centre_budget(shares, ASKED)
+    shares = masked_sums.all_but_one(5)
+    of_centre = masked_sums.centre_budget(shares, ASKED)
     data = replace(GROWTH, n_servers=1, n_curves=1000).draw(1, np.random.default_rng(1))
     estimate = AdaptiveMean().release_many(data, [(of_centre,)], 1, np.random.default_rng(2))
-    lines = secure_sums.of_every_site(estimate.spends[0], shares, ASKED)
+    lines = masked_sums.of_every_site(estimate.spends[0], shares, ASKED)
     assert accounting.keeps_promise(lines)
     for line, whole in zip(lines, estimate.spends[0], strict=True):
         assert line.sensitivity == whole.sensitivity
@@ -74,8 +74,8 @@ def test_the_ledger_is_that_of_all_shares_but_one():
 
 def test_shares_of_sites_sum_to_the_noise_of_one_centre(monkeypatch):
     """For the noise that is drawn: five sites' shares in the messages of one pooled release."""
-    shares, drawn = secure_sums.all_but_one(5), []
-    of_centre = secure_sums.centre_budget(shares, ASKED)
+    shares, drawn = masked_sums.all_but_one(5), []
+    of_centre = masked_sums.centre_budget(shares, ASKED)
     data = replace(GROWTH, n_servers=1, n_curves=400).draw(1, np.random.default_rng(1))
     draw = mean_fit.MeanStreams.draw
 
@@ -127,7 +127,7 @@ def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
     assert answer.pooled.error < answer.summed.error < answer.together.error
     assert accounting.keeps_promise(answer.summed.spends)
     text = site_words.compared(answer)
-    assert "With secure sums, with ε = 1 for everybody" in text
+    assert "With masked sums, with ε = 1 for everybody" in text
     assert "one other site or at the centre" in site_words.odds(answer, "sums")
     assert "share of the noise" in site_words.trust("sums", answer.facts)
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_summed_unread_is_refused_with_the_reason(mechanism, rows
     table = [replace(row, delta=delta) for row in rows]
     answer = federation(source, mechanism, table, 1)
     assert answer.summed is None and reason in answer.why_not_summed
-    assert "secure" not in site_words.compared(answer)
+    assert "masked" not in site_words.compared(answer)
 
 
 def test_only_methods_whose_messages_are_sums_say_so():
