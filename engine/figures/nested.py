@@ -75,7 +75,7 @@ class Nested:
         reach : sequence of float
             Values beside the curves that are in view.
         """
-        ends = free_range([*self.curves.ravel(), *self.target, *reach])
+        ends = free_range([*self.curves.ravel(), *self.limits, *self.target, *reach])
         shapes, notes = self._cut_offs(theme)
         names, room = self._names(ends, theme)
         data = [*(self._shades(theme) if fill is None else fill), *self._lines(theme), *more]
