@@ -267,12 +267,18 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
         The error of all functions together by its name.
     theory : mapping of str to (epsilons,), optional
         Rates of all functions together by their names, in the unit.
+
+    Notes
+    -----
+    An error of 0, as of a percentile that is a stated bound at all times, has no place on a log
+    axis: it is left out, and the legend says so where there is no other.
     """
     columns = {name: plain(by_function[:, k]) for k, name in enumerate(names)}
     totals = {name: plain(errors) for name, errors in (together or {}).items()}
     rates = {name: plain(errors) for name, errors in (theory or {}).items()}
     data = [traces.line_with_points(
-        name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
+        f"{name}: 0" if _is_zero(errors) else name, epsilons, [error or None for error in errors],
+        colour("gradient", theme), 2, DASHES[k % len(DASHES)],
         {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
         for k, (name, errors) in enumerate(columns.items())]
     data += [traces.line_with_points(name, epsilons, errors, colour("text", theme), 2, "solid",
@@ -280,7 +286,7 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
     data += traces.fitted(epsilons, rates, theme) if rates else []
     heights = np.array([*by_function.ravel(),
                         *(error for errors in (together or {}).values() for error in errors)])
-    known = heights[np.isfinite(heights)]
+    known = heights[np.isfinite(heights) & (heights > 0)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
     data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
@@ -290,6 +296,12 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
         yaxis=log_axis(theme, on_log_scale("Error", unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], unit),
                  {"ε": list(epsilons), **columns, **totals, **rates})
+
+
+def _is_zero(errors: Sequence[Any]) -> bool:
+    """Whether something is known and all of it is 0."""
+    known = {error for error in errors if error is not None}
+    return known == {0}
 
 
 def _largest_at(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float

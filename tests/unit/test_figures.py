@@ -207,3 +207,14 @@ def test_a_range_goes_out_along_its_upper_limit_and_back_along_the_lower_one():
     trace = traces.filled("Range", [0.0, 1.0], [2.0, 3.0], [4.0, 5.0], "#000000")
     assert trace["x"] == [0.0, 1.0, 1.0, 0.0]
     assert trace["y"] == [4.0, 5.0, 3.0, 2.0]
+
+
+def test_a_function_without_any_error_is_named_where_a_log_axis_has_no_place_for_it():
+    """As the 5 % curve of an activity that is 0 at all times."""
+    errors = np.array([[np.nan, np.nan, np.nan], [0.0, 5.0, 10.0], [0.0, 3.0, 8.0]])
+    chart = cards.errors_over_budgets((0.5, 1.0, 2.0), errors, ("5 %", "50 %", "95 %"), 1.0, "steps",
+                                      "light", together={"All": np.sqrt((errors**2).sum(axis=1))})
+    drawn = {trace.name: trace.y for trace in go.Figure(chart.spec).data}
+    assert set(drawn["5 %: 0"]) == {None} and drawn["50 %"][1:] == (5.0, 3.0)
+    assert 10**chart.spec["layout"]["yaxis"]["range"][0] < 3.0
+    assert chart.table["5 %"] == [None, 0.0, 0.0]
