@@ -6,7 +6,6 @@ it asks for in vain is named, and the usual value stands in.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -148,19 +147,48 @@ _CHOICES: dict[str, Sequence[str]] = {
     "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
     "decided": DECIDED, "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
-# Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
-_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.topics.audit.answer:names",
-          "variant": "engine.audit.broken:names", "limits": "engine.topics.coverage.answer:names",
-          "lesson": "engine.lessons:names"}
-CHOICES = (*_CHOICES, *_FOUND)  # settings that are one of a few words
+
+
+def _exhibits() -> Sequence[str]:
+    from engine import papers
+
+    return papers.names()
+
+
+def _audited() -> Sequence[str]:
+    from engine.topics.audit import answer
+
+    return answer.names()
+
+
+def _broken() -> Sequence[str]:
+    from engine.audit import broken
+
+    return broken.names()
+
+
+def _coverage_limits() -> Sequence[str]:
+    from engine.topics.coverage import answer
+
+    return answer.names()
+
+
+def _lessons() -> Sequence[str]:
+    from engine import lessons
+
+    return lessons.names()
+
+
+# Choices whose modules take a moment to import: only for a link that has one of these words.
+_SELDOM: dict[str, Callable[[], Sequence[str]]] = {
+    "exhibit": _exhibits, "audited": _audited, "variant": _broken, "limits": _coverage_limits,
+    "lesson": _lessons}
+CHOICES = (*_CHOICES, *_SELDOM)  # settings that are one of a few words
 
 
 def choices(name: str) -> Sequence[str]:
     """The words that a setting of `CHOICES` can be."""
-    if name in _CHOICES:
-        return _CHOICES[name]
-    module, _, function = _FOUND[name].partition(":")
-    return getattr(importlib.import_module(module), function)()
+    return _CHOICES[name] if name in _CHOICES else _SELDOM[name]()
 
 
 def _one_of(name: str, text: str) -> str:
