@@ -226,7 +226,7 @@ TERMS = (
     Term("Masked sum", "Sites mask what they send, so that only the sum can be read. Each adds a "
          "share of the noise; of S sites one may work with the centre, and the noise variance is "
          "S/(S − 1) times that of a trusted centre.", "Decide, Sites, sparse regression", "",
-         ("secure sum", "secure aggregation")),
+         ("secure aggregation",)),
     Term("Simulated", "Drawn by the computer from a known mean; no person is behind it.",
          "The strip of every page"),
 )
