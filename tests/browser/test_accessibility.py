@@ -174,6 +174,7 @@ def test_a_detail_and_the_game_have_no_finding_and_lose_nothing_either(window, t
 # -- the keyboard ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_keyboard_reads_slides_opens_a_detail_and_goes_round_the_page(window):
     page = window("/")
     way = stops(page, lambda stop: stop["id"] == "stage")

@@ -88,6 +88,7 @@ def test_while_the_slider_moves_figure_and_strip_follow_without_the_server(show)
     assert page.outside == [] and page.problems == []
 
 
+@pytest.mark.slow
 def test_a_movement_is_on_screen_with_the_next_frame(stage):
     seen = slider(stage).evaluate(FRAMES)
     assert len({curve for curve, _ in seen}) == 8

@@ -111,6 +111,7 @@ def shift_of(person: int, at: float, by: float) -> float:
 # -- the slider -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_budget_has_its_numbers_and_a_release_of_its_own(stage):
     page, paths = stage, []
     for k in (0, 7, 23):
@@ -129,6 +130,7 @@ def test_every_budget_has_its_numbers_and_a_release_of_its_own(stage):
 # -- motion ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_releases_follow_one_another_until_somebody_reads_pulls_pauses_or_plays(show):
     page = show(reduced_motion="no-preference")
     main, play = page.locator("#main"), page.locator("#play")
@@ -168,6 +170,7 @@ def test_releases_follow_one_another_until_somebody_reads_pulls_pauses_or_plays(
     assert not moves(page) and page.problems == []
 
 
+@pytest.mark.slow
 def test_where_motion_is_unwanted_it_stands_still_and_each_press_shows_the_next(stage):
     assert not moves(stage)
     button, first, paths = stage.get_by_role("button", name="Next release"), which(stage), set()
@@ -299,6 +302,7 @@ def test_the_game_is_played_to_the_end_by_keyboard(stage):
     expect(server_says(stage)).to_contain_text("view look")
 
 
+@pytest.mark.slow
 def test_another_budget_is_another_game(stage):
     stage.locator("#attack").click()
     expect(server_says(stage)).to_contain_text("view attack")
@@ -317,6 +321,7 @@ def server_says(page: Page) -> Locator:
 # -- a phone --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_finger_pulls_plays_and_scrolls_and_nothing_is_wider_than_a_phone(show):
     page = show(viewport=PHONE, has_touch=True)
     fits(page)
@@ -389,6 +394,7 @@ def test_figure_and_slider_fit_a_laptop_and_a_phone(stage, width, height):
 # -- what would not be published, and whose curves they are -------------------------------------------
 
 
+@pytest.mark.slow
 def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_words(show):
     page = show("refused")
     page.locator("#e").fill("1")

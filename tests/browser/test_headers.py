@@ -65,6 +65,7 @@ def test_a_page_with_all_its_folds_open_is_refused_nothing(open_app, server, pat
     assert not refused and not page.problems
 
 
+@pytest.mark.slow
 def test_letters_formulas_and_charts_are_drawn(open_app, server):
     page = open_app(server.url + "/rates?s=open-rate_formula")
     page.locator(".js-plotly-plot .main-svg").first.wait_for()

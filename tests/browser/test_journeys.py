@@ -112,6 +112,7 @@ def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
     expect(again.locator("#question")).to_contain_text("Round 1 of 20")
 
 
+@pytest.mark.slow
 def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
     arrived.get_by_role("button", name="Details").click()
     choose(arrived, "drawer_choice", "Numbers and files")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from engine import __version__
 from tests.browser.conftest import PHONE
+from tests.heavy import few
 from tests.waiting import settle
 
 WIDE = {"width": 1440, "height": 900}
@@ -19,6 +20,7 @@ BOXES = """chart => { const box = node => { const {left, right, top, bottom} = n
     legend: chart.querySelectorAll('.legendtext').length, whole: box(chart)}; }"""
 
 
+@pytest.mark.slow
 def test_each_tab_opens_by_keyboard_and_an_earlier_address_opens_its_own(server, open_app):
     page = open_app(server.url + "/audit?s=part-reuse")
     expect(page.get_by_role("tab", name="Verify")).to_have_attribute("aria-selected", "true")
@@ -55,6 +57,7 @@ def meets(one, other):
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
+@pytest.mark.slow
 def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(lab):
     drawn = lab(WIDE).locator("[data-chart]").first.evaluate(BOXES)
     names = {name: box for name, *box in drawn["names"]}
@@ -88,6 +91,7 @@ def test_a_chart_is_saved_with_its_title_source_and_budget(lab, tmp_path, kind, 
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chart", "viewport"), [(-1, WIDE), (0, PHONE)])
 def test_a_chart_of_many_lines_and_a_narrow_one_keep_their_legend(lab, chart, viewport):
     drawn = lab(viewport).locator("[data-chart]").nth(chart).evaluate(BOXES)
@@ -101,7 +105,7 @@ def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(lab):
     assert chart.evaluate("chart => chart.scrollHeight <= chart.clientHeight + 1")
 
 
-@pytest.mark.parametrize("estimand", ["survival", "percentiles"])
+@pytest.mark.parametrize("estimand", few(["survival", "percentiles"]))
 def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, open_app, estimand):
     page = open_app(server.url + f"/lab?s=estimand-{estimand}")
     chart, slider = page.locator(".js-plotly-plot").first, page.get_by_role("slider").first

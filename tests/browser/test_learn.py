@@ -59,6 +59,7 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(s
     assert page.evaluate(STORE) is None and page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
     teacher = open_app(f"{server.url}/learn?s=presenter-on~lesson-1")
     teacher.get_by_role("button", name="Open a class").click()

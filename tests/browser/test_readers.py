@@ -26,6 +26,7 @@ def arrive(server, open_app):
     return visit
 
 
+@pytest.mark.slow
 def test_a_policymaker_finds_the_budget_for_an_accuracy_and_reads_the_memo(arrive):
     page = arrive()
     page.get_by_role("link", name="Decide on a budget").click()  # 1
@@ -49,6 +50,7 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
     choose(page, "w_example", "Figure 1, more observations")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server import running
 
 
+@pytest.mark.slow
 def test_a_part_that_runs_again_before_the_rest_has_come_leaves_the_page_whole(
     tmp_path: Path, open_app: Callable[..., Page]
 ) -> None:

@@ -17,6 +17,7 @@ def text(at):
     return "\n".join(element.value for element in at.markdown)
 
 
+@pytest.mark.slow
 def test_every_curve_and_all_together_have_their_error():
     at = page(HEIGHTS, "Z-percentile_curves~Z.percentiles-10, 50, 90")
     assert not at.error
@@ -47,6 +48,7 @@ def test_a_chart_as_one_knows_it_sets_data_and_method_together():
     assert (chosen.percentiles_source.population, chosen.percentiles_source.n_curves) == ("glucose", 700)
 
 
+@pytest.mark.slow
 def test_the_drawer_says_how_many_people_a_curve_needs():
     at = page(HEIGHTS, "open-percentile_plan", "planned_percentile-50", "percentile_target-2")
     assert "enough" in at.success[0].value and "2 cm" in at.success[0].value

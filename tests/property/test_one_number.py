@@ -12,7 +12,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS, WAVELET_REGRESSION
+from engine.core.tasks import TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.core.types import Budget
 from engine.exports import memo
 from engine.language import chances, numbers, quality
@@ -52,7 +52,7 @@ from pages.shared.state import links, run, settings
 from pages.shared.state.pins import Pin
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
-from tests.heavy import few
+from tests.heavy import all_but, few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words
 
@@ -465,7 +465,8 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
     assert here["odds"].startswith(chances.odds_short(SimpleNamespace(right=said[3], group=1)))
 
 
-@pytest.mark.parametrize("task", [key for key, task in TASKS.items() if task.decided])
+@pytest.mark.parametrize("task", all_but(
+    {VARYING_COEFFICIENTS.key}, [key for key, task in TASKS.items() if task.decided]))
 def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick):
     source, mechanism, _ = Estimated(task).parts
     rows = decisions.at_one_budget(decisions.alike(source, "Site"))
