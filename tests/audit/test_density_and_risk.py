@@ -23,7 +23,6 @@ from engine.mechanisms.summaries.parts import Calibrated
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Records, Square, minimise
 from engine.privacy import transcript
-from tests.heavy import few
 
 N, OTHERS = 20, 15  # records at sites 0 and 1
 BUDGET = Budget(0.8, 0.01)
@@ -218,7 +217,8 @@ def regression(mechanism, loss, **chosen):
     return mechanism(task="risk_minimisation", loss=loss, grid_size=30, **chosen)
 
 
-@pytest.mark.parametrize("mechanism", few(MECHANISMS))
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 @every_loss
 def test_no_adversarial_record_moves_a_minimiser_further_than_is_claimed(mechanism, loss):
     losses = [largest_loss(regression(mechanism, loss, risk_weight=psi), labelled(crowd))

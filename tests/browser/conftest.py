@@ -129,6 +129,7 @@ def _page(browser: Browser, free_pages: dict[str, list[Page]], script: str = "",
     kind = _kind(script, context)
     page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, script, context)
     page.outside, page.problems = [], []
+    page.bring_to_front()  # one that is behind another draws once a second
     yield page
     _forget(page)
     free_pages[kind].append(page)

@@ -74,6 +74,7 @@ def test_all_errors_match_the_independent_runs():
     assert match(of("13.2"))
 
 
+@pytest.mark.slow
 def test_joint_releases_match_the_independent_runs():
     """Cells of 250 and 1000 curves with 3, 10 and 30 observations, at five ε and two δ."""
     assert match(of("joint", most=1000)[::5])

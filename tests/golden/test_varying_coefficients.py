@@ -103,6 +103,7 @@ def test_adaptive_coefficients_are_nearly_as_accurate_as_the_independent_runs():
     assert np.mean(covered) > -0.02
 
 
+@pytest.mark.slow
 def test_ours_is_two_hundred_times_closer_than_the_published_one_everywhere():
     """At equal (ε, δ): 427 to 22 209 times in the independent runs."""
     for n_covariates, sites, people, epsilon, published, *_ in GRADIENT:

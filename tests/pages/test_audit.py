@@ -75,6 +75,7 @@ def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left
     assert at.button(key="audit_planted").disabled
 
 
+@pytest.mark.slow
 def test_limits_are_repeated_and_misses_counted():
     at = visit("audit", "part-coverage")
     at.button(key="audit_repeat").click().run()
@@ -124,6 +125,7 @@ def test_a_bad_link_is_said_and_the_usual_page_stands(word):
     assert word.partition("-")[0] in at.warning[0].value
 
 
+@pytest.mark.slow
 def test_ones_own_curves_are_never_used_here(short):
     """They are on screen elsewhere; here the recipe stands, and the page can be linked."""
     at = visit("audit", f"{GRADIENT}~around-screen", upload=own_curves(), show_upload=True)

@@ -314,6 +314,7 @@ def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
         assert set(cell) == needed and all(isinstance(line, str) for line in cell["source"])
 
 
+@pytest.mark.slow
 def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(look, tmp_path):
     frame = files.growth_frame(80, 8)
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))

@@ -157,6 +157,7 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     assert "noise of its own" in "".join(notebook["cells"][0]["source"])
 
 
+@pytest.mark.slow
 def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, real, costly_guesses):
     (python, _), *_ = look("release", real)
     run(python.replace('NAME = ""', 'NAME = "by hand"'))

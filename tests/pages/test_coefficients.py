@@ -61,6 +61,7 @@ def test_every_method_and_every_source_draws():
     assert not at.exception and not at.error
 
 
+@pytest.mark.slow
 def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
     at = visit("coefficients", "g-coefficient_curves~g.n_curves-300~epsilon-0.5")
     assert len(at.error) == 1 and "nothing would be published" in at.error[0].value
@@ -186,6 +187,7 @@ def test_own_curves_without_covariates_are_explained_and_simulated_ones_shown():
 # -- warnings that releases carry -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_rare_answer_carries_its_warning_on_the_page_and_in_the_strip():
     token = "g-coefficient_curves~g.covariate_law-rare~g.rare_share-0.01~epsilon-4"
     at = visit("coefficients", token)

@@ -263,6 +263,7 @@ def test_its_numbers_are_stated_and_go_into_the_link():
     assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
 
 
+@pytest.mark.slow
 def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
     at = open_page("shape-next~open-synthetic~epsilon-3")
     assert "new children would lie between" in words(at)

@@ -6,7 +6,7 @@ from engine.core.tasks import COUNTED, TASKS
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.sources.event_times import EventTimes
 from pages.shared.state import links, settings
-from tests.heavy import all_but
+from tests.heavy import all_but, slow
 from tests.pages.opening import visit
 
 
@@ -49,7 +49,7 @@ def test_too_few_people_are_told_so_and_nothing_is_drawn_or_spent():
 
 @pytest.mark.parametrize(("detail", "said"), [
     ("counting_table", "cells: when, and how"), ("counting_coverage", "simulated data sets"),
-    ("counting_power", "For a power of 80 % the private test needs")])
+    slow(("counting_power", "For a power of 80 % the private test needs"))])
 def test_the_drawer_has_the_counts_the_coverage_and_the_planner(detail, said):
     at = page(f"a-event_times~a.comparison-hazard ratio~a.n_curves-300~open-{detail}")
     assert said in text(at)

@@ -62,6 +62,7 @@ def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
     assert at.session_state.settings.source.sizes.n_curves_per_server == (40, 40, 40)
 
 
+@pytest.mark.slow
 def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
     at = visit("plan", SMALL)
     at.number_input(key="w_plan_people").set_value(60)
@@ -85,6 +86,7 @@ def test_every_bracket_changes_the_study_and_the_link():
     assert any("must lie between" in error.value for error in at.error)
 
 
+@pytest.mark.slow
 def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     at = visit("decide", "c-sparse_curves~c.n_curves-400~target-1~open-trust")
     at.selectbox(key="w_noise").set_value("person").run()

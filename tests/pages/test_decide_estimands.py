@@ -15,6 +15,7 @@ from engine.topics.decision import words as decision_words
 from pages.parts.compare import pin_facts
 from pages.shared.state import links
 from pages.shared.state.pins import Pin
+from tests.heavy import all_but
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
@@ -61,7 +62,7 @@ def test_what_can_be_decided_on_is_what_these_tests_try():
     assert {*STUDIES} == {*DECIDED} - {"mean_function"}
 
 
-@pytest.mark.parametrize("key", STUDIES)
+@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, STUDIES))
 def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     answer, at = answered(key), visit("decide", f"{token(key)}~open-decide_code")
     assert not at.error and answer.options and at.selectbox(key="w_decided").value == key
@@ -77,7 +78,7 @@ def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     assert f"{answer.chosen.accuracy.error:.6g}" in printed.getvalue()
 
 
-@pytest.mark.parametrize("key", LAB_STRIPS)
+@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, LAB_STRIPS))
 def test_lab_has_the_same_error_at_the_recommended_budget(key):
     answer = answered(key)
     epsilon = answer.chosen.budget.epsilon
@@ -88,7 +89,7 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
         answer.chosen, answer.profile)
 
 
-@pytest.mark.parametrize("key", STUDIES)
+@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, STUDIES))
 def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
     at = visit("decide", token(key))
     at.number_input(key="w_study_people").set_value(150)
@@ -136,6 +137,7 @@ def test_another_estimand_of_the_same_curves_keeps_the_target_and_of_others_forg
     assert "c.n_curves-100" in link(at) and "decided-density" in link(at)
 
 
+@pytest.mark.slow
 def test_a_table_of_sites_serves_the_average_as_it_does_the_mean_curve():
     at = visit("decide", token("univariate_mean"))
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;3").run()
@@ -163,6 +165,7 @@ def test_everybody_can_add_the_noise_of_an_average_alone():
     assert re.search("one message from each device", memo(at))
 
 
+@pytest.mark.slow
 def test_a_network_of_unequal_sites_is_decided_on_as_it_is_until_a_size_is_typed():
     at = visit("decide", "network-1x900x1_4x200x1~target-0.5~decided-wavelet_regression")
     assert not at.error and "1\u202f700 people at 5 sites, 200 to 900 at each" in memo(at)

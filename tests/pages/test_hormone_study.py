@@ -30,6 +30,7 @@ def test_only_the_twin_of_the_study_has_it():
         assert "As in the published study" not in details(open_page(other))
 
 
+@pytest.mark.slow
 def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
     at = open_page("open-data")
     at.selectbox(key="w_source").set_value("Hormone study, synthetic").run()
@@ -44,6 +45,7 @@ def test_a_closed_fold_computes_nothing():
     assert protocol.LICENSED not in words(open_page(f"{TWIN}~{OPEN}"))
 
 
+@pytest.mark.slow
 def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     at = open_page(f"{TWIN}~{OPEN}", fold_holdout=True)
     assert not at.error

@@ -140,6 +140,7 @@ def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
     assert visit("teach", "presenter-on").title[0].value == heading(EVERY[0])
 
 
+@pytest.mark.slow
 def test_slides_are_large_have_nothing_around_them_and_are_linked():
     at = visit("learn", "lesson-3~seed-7")
     small = picture(at)

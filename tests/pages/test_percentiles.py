@@ -25,6 +25,7 @@ def test_every_curve_and_all_together_have_their_error():
     assert "All 3 curves together" in text(at) and "State cut-offs" in text(at)
 
 
+@pytest.mark.slow
 def test_time_in_stated_ranges_follows_with_its_interval():
     at = page(HEIGHTS, "Z-percentile_curves~Z.limits-120, 150")
     result = text(at)
@@ -32,12 +33,14 @@ def test_time_in_stated_ranges_follows_with_its_interval():
     assert "Cut-offs of ranges 120, 150 (default none)" in result
 
 
+@pytest.mark.slow
 def test_too_few_people_are_told_so_and_no_error_is_stated():
     at = page(HEIGHTS.replace("700", "100"))
     assert "Too few children" in at.error[0].value
     assert "has an error of" not in text(at)
 
 
+@pytest.mark.slow
 def test_a_chart_as_one_knows_it_sets_data_and_method_together():
     at = page(HEIGHTS)
     assert at.selectbox(key="w_percentile_chart").value == "Other"

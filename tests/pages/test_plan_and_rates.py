@@ -111,6 +111,7 @@ def test_the_numbers_behind_the_charts_are_there():
     assert len(at.dataframe) >= 2
 
 
+@pytest.mark.slow
 def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
     result = own_curves()
     at = visit("plan", "target-5", upload=result, show_upload=True)
@@ -144,6 +145,7 @@ def test_public_curves_are_planned_with_by_their_twin():
     assert "Planned with a simulated twin" in words(at) and not at.exception
 
 
+@pytest.mark.slow
 def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(monkeypatch):
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     answer = at.success[0].value
@@ -212,6 +214,7 @@ def test_lines_of_a_rate_are_called_by_words(cls):
     assert capital(cls.called[getattr(cls(), chosen.name)]) in columns
 
 
+@pytest.mark.slow
 def test_figures_and_tables_of_the_paper_are_one_choice_away():
     at = visit("rates")
     for preset in PRESETS.values():

@@ -56,6 +56,7 @@ def test_every_network_curve_and_method_draws():
             assert not any("nan" in text for text in words(at).split()), option
 
 
+@pytest.mark.slow
 def test_the_curve_that_is_centred_first_is_offered_with_its_point_and_levels():
     """Where one message is planned to be better, everything is that of one message."""
     at = visit("regression")
@@ -193,6 +194,7 @@ def test_slopes_of_the_theory_stand_beside_exact_ones():
     assert list(table["slope of exact errors"][[0, 2, 8]]) == ["-0.657", "-0.887", "+0.426"]
 
 
+@pytest.mark.slow
 def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
     at = visit("regression", "v-wavelet_global~v.design-released~network-8x2000x2")
     assert not at.error and "simulated" in words(at)

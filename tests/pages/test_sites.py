@@ -89,6 +89,7 @@ def test_an_edit_keeps_the_editor_it_was_made_in():
     assert editor(edit(at, 1, epsilon=3.0)).proto.id == before
 
 
+@pytest.mark.slow
 def test_a_site_can_be_left_out_and_its_row_stays():
     at = edit(visit("sites"), 3, included=False)
     assert editor(at).value["weight"][3] == ""
@@ -115,6 +116,7 @@ def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(ce
     assert not at.error
 
 
+@pytest.mark.slow
 def test_a_link_brings_back_the_table():
     rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
             SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))

@@ -209,6 +209,7 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     assert "correct" not in sparse_words.tests_of_zero(alone)
 
 
+@pytest.mark.slow
 def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():
     source = SparseRows(n_curves=80_000, n_servers=8, n_own=2)
     result = sparse_intervals.machines(source, BUDGET, 1)

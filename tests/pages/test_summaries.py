@@ -69,6 +69,7 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     assert not problems and found == now
 
 
+@pytest.mark.slow
 def test_a_method_of_another_task_is_a_problem_of_the_link():
     at = visit("summaries", "summary-covariance~q-adaptive_mean")
     assert any(r"adaptive\_mean" in warning.value for warning in at.warning)
@@ -205,6 +206,7 @@ def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
     assert {way.mechanism.bandwidth for way in view.ways} == {0.3}
 
 
+@pytest.mark.slow
 def test_the_budget_is_divided_with_a_slider_and_the_ledger_follows():
     at = visit("summaries", "summary-covariance~open-summaries_ledger")
     at.slider(key="w_summaries_share").set_value(0.2).run()

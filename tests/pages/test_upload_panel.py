@@ -97,6 +97,7 @@ def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
                         at.title[0].value)
 
 
+@pytest.mark.slow
 def test_public_groups_of_a_file_are_stated_and_compared_on_explore(panel):
     frame = files.growth_frame(80, 4).assign(arm=lambda rows: [
         f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]])

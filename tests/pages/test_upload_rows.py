@@ -75,6 +75,7 @@ ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_
 # -- the panel --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"

@@ -39,6 +39,7 @@ def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
     assert capsys.readouterr().out.strip() == question.text(picture)
 
 
+@pytest.mark.slow
 def test_a_view_file_of_earlier_versions_gives_the_same(tmp_path, capsys):
     file = tmp_path / "view.json"
     file.write_text(json.dumps({"view": "curves", "scenario": {
@@ -54,6 +55,7 @@ def test_a_view_file_of_earlier_versions_gives_the_same(tmp_path, capsys):
     assert capsys.readouterr().out.strip() == question.text(answer)
 
 
+@pytest.mark.slow
 def test_a_budget_between_the_steps_is_put_among_them():
     question = asked(Budget(0.7, 1e-4))
     steps = mean_over_budgets(SOURCE, MECHANISM, 1e-4, 3)
@@ -108,6 +110,7 @@ def methods(*epsilons, units=1):
     return ask(at_budgets, SOURCE, (MECHANISM, others), epsilons, 1e-4, 1, units)
 
 
+@pytest.mark.slow
 def test_methods_side_by_side_leave_out_those_that_refuse_and_count_all_units_of_a_person():
     alone, together = (question.numbers(question.answer()) for question in (
         methods(1.0, units=units) for units in (1, 3)))

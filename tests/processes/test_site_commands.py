@@ -238,6 +238,7 @@ def test_every_party_can_be_killed_at_every_message_and_goes_on(parties):
     assert len(messages.checked(protocol, received, KEY)) == 4 and protocol.plan.digest == plan.digest
 
 
+@pytest.mark.slow
 def test_with_once_a_site_does_what_it_can_and_ends(parties):
     _, folder, words = parties
     codes = [Command(folder, [*words[name], "--once"]).code()
@@ -256,6 +257,7 @@ def test_words_that_do_not_fit_are_refused_before_a_row_is_read(parties):
         assert not (folder / "north.sqlite3").exists()
 
 
+@pytest.mark.slow
 def test_pipes_carry_the_same_messages_as_a_folder(parties):
     """South speaks on its standard streams; what it says is put into the folder of the others."""
     plan, folder, words = parties

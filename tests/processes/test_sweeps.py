@@ -391,7 +391,7 @@ MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=
 @pytest.mark.parametrize("source, mechanism, repeats", few([
     (GROWTH, NOISY, 40), (GROWTH, AdaptiveMean(), 40), (GROWTH, Iclp(), 40),
     (FEW, AdaptiveCoefficients(), 1), (FEW, AdaptiveCoefficients(), 20),
-    (MANY, AdaptiveCoefficients(), 1)], 2), ids=lambda x: getattr(x, "key", str(x)))
+    (MANY, AdaptiveCoefficients(), 1)]), ids=lambda x: getattr(x, "key", str(x)))
 @pytest.mark.parametrize("n_draws", [1, 50])
 def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc

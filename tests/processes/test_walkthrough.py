@@ -149,6 +149,7 @@ def task(copy):
 # -- a mechanism, a source, a rate, an exhibit ----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_mechanism_is_listed_with_its_parameters(mechanism):
     assert "averaged_coefficients  Averaged coefficients" in mechanism["listed"]
     assert "Where half the stated range of values is 1." in mechanism["listed"]
@@ -180,6 +181,7 @@ def test_the_source_the_rate_and_the_exhibit_of_the_recipes_work(mechanism):
 # -- a task with its topic and its page -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_task_begins_with_its_source_and_its_mechanism_and_the_audit_attacks_it(task):
     assert task["usual"] == ["levels", "noisy_share"]
     assert task["verdict"] == "holds", task

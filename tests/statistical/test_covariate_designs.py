@@ -18,6 +18,7 @@ def table():
     return covariate_coverage(TABLE_DESIGNS, budgets, repeats=REPEATS)
 
 
+@pytest.mark.slow
 def test_bands_of_common_designs_hold_without_a_warning(table):
     """About .96 of the times, whose standard deviation over data sets is at most .15."""
     assert len(table) == 2 * len(TABLE_DESIGNS)

@@ -125,6 +125,7 @@ def test_a_smoothed_estimate_may_be_below_the_floor_where_there_is_little_to_see
     assert is_below(source, GaussianProcess(), Budget(0.05, 1e-3))
 
 
+@pytest.mark.slow
 def test_a_shrunk_estimate_may_be_below_the_floor_where_the_curve_is_flat():
     source = SparseCurves(mean="flat", n_curves=700, n_observations_per_curve=7)
     budget = Budget(4.0, 1e-6)

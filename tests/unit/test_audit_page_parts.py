@@ -70,6 +70,7 @@ def test_variants_offered_are_those_of_the_mechanism_and_its_task():
     assert offered == {one.name for one in broken.bugs()}
 
 
+@pytest.mark.slow
 def test_a_claim_that_holds_is_neither_broken_nor_proved():
     report = report_of(Attack(GRADIENT, BUDGET), runs=40_000)
     assert report.verdict == "holds"
@@ -79,6 +80,7 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
     assert "no more than the claim of 1." in result and "does not prove the claim" in result
 
 
+@pytest.mark.slow
 def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
     for name in ("NoClipping", "MissingNumbersPass", "QuieterThanSaid", "EachRoundSpendsEverything"):
         report = report_of(Attack(GRADIENT, BUDGET, variant=name))

@@ -26,6 +26,7 @@ from engine.topics.sites.answer import without_baseline
 from engine.topics.sites.site_table import SiteRow, pasted
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
+from tests.heavy import all_but
 
 GROWTH = SparseCurves(mean="growth", n_curves=360, n_observations_per_curve=8, n_servers=3)
 AT_TWO = EPSILON_STEPS.index(2.0)
@@ -43,6 +44,7 @@ def profiles(few_data_sets):
             for noise in ("sites", "centre")}
 
 
+@pytest.mark.slow
 def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(profiles):
     option = profiles["sites"].option(AT_TWO)
     setting = planner.Setting.of(GROWTH, AdaptiveMean(), 2.0)
@@ -160,7 +162,7 @@ def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(
     assert (profile.unit == "") == (not profile.task.has_value_unit or not profile.facts.value_unit)
 
 
-@pytest.mark.parametrize("key", DECIDED)
+@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, DECIDED))
 def test_a_trusted_centre_needs_no_more_than_sites_that_add_noise(key, few_data_sets):
     at_one = EPSILON_STEPS.index(2.0)
     sites, centre = (study_of(key, noise) for noise in ("sites", "centre"))

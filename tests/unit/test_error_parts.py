@@ -57,6 +57,7 @@ def test_squares_of_the_parts_make_up_the_square_of_the_whole():
     assert typical[False, False, False] == 0
 
 
+@pytest.mark.slow
 def test_steps_start_at_the_average_without_protection_and_end_at_the_first_release():
     steps, shown = found().steps, mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1)
     here = mean_topic.EPSILON_STEPS.index(1.0)

@@ -125,6 +125,7 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
     assert effective_size(replace(study, noise=decisions.NoisePlace.CENTRE), 1.0) is None
 
 
+@pytest.mark.slow
 def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     rows = (SiteRow("A", 30, 6), SiteRow("B", 30, 6))
     source = replace(DEVICES, n_curves=60, n_servers=2)

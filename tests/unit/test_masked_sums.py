@@ -97,6 +97,7 @@ def test_shares_of_sites_sum_to_the_noise_of_one_centre(monkeypatch):
     assert abs(first.mean() - other.mean()) < 5 * spread
 
 
+@pytest.mark.slow
 def test_twenty_sites_err_at_most_a_tenth_more_than_a_trusted_centre():
     """Mean squared error at ε = 1; each site alone with its noise errs several times as much."""
     step = EPSILON_STEPS.index(1.0)
@@ -132,6 +133,7 @@ def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
     assert "share of the noise" in site_words.trust("sums", answer.facts)
 
 
+@pytest.mark.slow
 def test_effects_of_covariates_are_summed_as_well():
     source = CoefficientCurves(n_covariates=1, n_curves=400, n_observations_per_curve=6,
                                n_servers=3)

@@ -35,6 +35,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
     assert "http:" not in page and "https:" not in page and "<script" not in page
 
 
+@pytest.mark.slow
 def test_the_memo_of_an_impossible_plan_says_no_and_what_would_do():
     few = replace(HERE, people=20)
     found = answer(few, "epsilon", 0.5)

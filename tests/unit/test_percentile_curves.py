@@ -95,6 +95,7 @@ def test_shares_in_ranges_are_those_of_the_law_and_sum_to_one():
     assert (shares >= 0).all() and (errors >= 0).all() and (error > 0).all()
 
 
+@pytest.mark.slow
 def test_errors_of_shares_are_those_of_the_coefficients_by_simulation():
     """The standard error of the time in a range against draws of the coefficients."""
     surface, limits = normal_surface(), np.array([0.0, 0.6])

@@ -70,6 +70,7 @@ def test_the_picture_is_one_drawing_with_shades_bands_and_the_target_range(one):
     assert len(chart.spec["layout"]["shapes"]) == 3  # two cut-offs, and the range between them
 
 
+@pytest.mark.slow
 def test_without_cut_offs_nothing_is_said_of_ranges(tmp_path):
     plain = published.publish(AirportTemperature(), METHOD_ALONE, BUDGET, Ledger(tmp_path / "ledger"), "plain")
     assert "time_in_range.csv" not in files.all_files(plain) and "time_in_range" not in plain.card

@@ -1,6 +1,7 @@
 """Pictures of all steps of the slider: each is that of its budget alone, so one scenario has one picture."""
 
 import numpy as np
+import pytest
 
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
@@ -13,6 +14,7 @@ from engine.topics.percentiles.answer import percentiles_answer, percentiles_ove
 STEPS = (0.2, 1.0, 5.0)
 
 
+@pytest.mark.slow
 def test_percentile_curves_of_a_step_are_those_of_its_budget():
     source, method = PopulationReadings(n_curves=400, n_observations_per_curve=5), PercentileCurves()
     steps = percentiles_over_budgets(source, method, 1e-6, 3, STEPS)

@@ -250,12 +250,14 @@ HEIGHTS = PopulationReadings(population="growth", n_curves=500, n_observations_p
 TALLEST = Setting.of(HEIGHTS, PercentileCurves(), 3.0, 1e-5, "95 %")
 
 
+@pytest.mark.slow
 def test_the_error_of_one_percentile_curve_is_the_one_that_lab_shows():
     shown = percentiles_answer(HEIGHTS, PercentileCurves(), Budget(3.0, 1e-5), 1)
     assert measure(TALLEST, 1).error == pytest.approx(shown.error[-1])
     assert measure(replace(TALLEST, function=""), 1).error == pytest.approx(shown.total)
 
 
+@pytest.mark.slow
 def test_people_are_found_for_one_percentile_curve():
     target = 0.8 * measure(TALLEST, 1).error
     found = answer(TALLEST, "people", target)

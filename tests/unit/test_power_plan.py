@@ -35,6 +35,7 @@ def test_the_power_of_a_normal_test_is_that_of_the_normal_law():
     assert power_of(1.0, float("inf")) == 0.0
 
 
+@pytest.mark.slow
 def test_a_smaller_difference_less_budget_or_more_power_need_more_people():
     usual = planned(8.0).people
     assert planned(6.0).people > usual

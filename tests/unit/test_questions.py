@@ -107,7 +107,7 @@ ASKED |= {name: usual_question(kind) for name, kind in kinds().items()
           if kind not in [question.kind for question in ASKED.values()] and kind.tasks
           and [*inspect.signature(kind.function).parameters] == MEMBERS}
 HEAVY = ("coefficients", "coverage", "rate_check", "attacks", "summary", "regression", "exhibit",
-         "methods", "lesson", "sparse", "sites")
+         "methods", "lesson", "sparse", "sites", "percentiles", "decision")
 LINKS = {"explore": "c.n_curves-60~epsilon-0.7~seed-4~group-2", "sites": "sites-mixed~seed-2",
          "plan": "unknown-error~epsilon-2~delta-0.001", "coefficients": "epsilon-3~seed-2",
          "regression": "network-4x4000x0.3_2x1000x2~seed-5", "sparse": "epsilon-2",

@@ -236,6 +236,7 @@ def some_sites(seed, count=60):
                     statistical=10 ** rng.uniform(-3, 3), private=10 ** rng.uniform(-3, 3))
 
 
+@pytest.mark.slow
 def test_the_lower_bound_is_below_the_upper_one_for_any_sites_rounds_weights_and_constants():
     for sites in some_sites(1):
         best = [replace(sites, rounds=rounds) for rounds in (1.0, 4.0, 1000.0)]
@@ -245,6 +246,7 @@ def test_the_lower_bound_is_below_the_upper_one_for_any_sites_rounds_weights_and
                 assert here.lower() <= here.upper() <= weighed.upper() * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_the_gap_between_the_bounds_is_one_for_alike_sites_and_no_more_than_proved():
     gaps = []
     for sites in some_sites(2, 300):

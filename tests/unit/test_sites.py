@@ -175,6 +175,7 @@ def test_a_site_that_leaves_does_not_change_the_others_curves_on_screen():
     assert [member.row.name for member in left.members] == ["North", "East", "South"]
 
 
+@pytest.mark.slow
 def test_sites_that_are_alike_are_equally_good_alone():
     assert len({member.alone for member in found(PRESETS["equal"].rows).members}) == 1
 

@@ -41,6 +41,7 @@ def test_where_ranges_are_twice_too_wide_a_released_scale_saves_most_of_the_erro
         SparseNewton(feature_scale="stated"), data, 2.0)
 
 
+@pytest.mark.slow
 def test_where_ranges_are_tight_it_costs_little():
     data = too_wide(1.0, repeats=10)
     assert error(RELEASED, data, 1.0) < 1.1 * error(

@@ -108,6 +108,7 @@ def test_times_in_names_of_columns_may_be_dates_and_clock_times():
     assert curves.header_times == (8, 12.5, 20)
 
 
+@pytest.mark.slow
 def test_two_thousand_columns_are_read():
     times = range(1999)
     header, row = ",".join(map(str, times)), ",".join("7" for _ in times)

@@ -319,6 +319,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     assert "from the non-private estimate" in summary_words.compared(view)
 
 
+@pytest.mark.slow
 def test_a_density_of_two_columns_has_an_axis_for_each():
     table = frame(800).assign(f1=lambda t: 100 * t["f1"])
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 0, 10, "cm"),
