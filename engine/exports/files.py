@@ -52,17 +52,17 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
 
 
 def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
-    columns = {time: answer.times, "non-private": answer.without,
-               "noise range low": answer.noise_low[budget],
-               "noise range high": answer.noise_high[budget],
-               "sampling range half-width": answer.sampling}
+    columns = {time: answer.times, "non-private mean": answer.without,
+               "privacy noise range low": answer.noise_low[budget],
+               "privacy noise range high": answer.noise_high[budget],
+               "sampling variability ±": answer.sampling}
     if answer.truth is not None:
-        columns["true average"] = answer.truth
+        columns["true mean"] = answer.truth
     for k, release in enumerate(answer.releases[budget]):
-        columns[f"possible release {k + 1}"] = release
+        columns[f"release {k + 1}"] = release
         if answer.band is not None:
-            columns[f"plausible from {k + 1}"] = answer.band.low[budget, k]
-            columns[f"plausible to {k + 1}"] = answer.band.high[budget, k]
+            columns[f"95 % band of {k + 1}, low"] = answer.band.low[budget, k]
+            columns[f"95 % band of {k + 1}, high"] = answer.band.high[budget, k]
     return columns
 
 

@@ -32,7 +32,7 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
     baseline : float or None
         The error without privacy, where it is known.
     is_truth : bool
-        Whether the true average is known; else errors are from the average of the same curves
+        Whether the true mean is known; else errors are from the average of the same curves
         without protection.
     """
     unit = escape(facts.value_unit)

@@ -61,7 +61,7 @@ def usual():
 
 def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
     assert usual.session_state.settings.tab == "compare"
-    small = [alt for alt in charts(usual) if "less the average without privacy" in alt]
+    small = [alt for alt in charts(usual) if "minus the non-private mean" in alt]
     assert len(small) == 9
     assert all(may_leave(usual))
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
@@ -136,7 +136,7 @@ def test_real_curves_have_one_aim_for_all_methods():
 
 def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     at = visit("compare", "shape-crossing", upload=upload(), show_upload=True)
-    assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
+    assert len([alt for alt in charts(at) if "minus the non-private mean" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert may_leave(at) and not any(may_leave(at))
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe

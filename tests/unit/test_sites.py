@@ -259,7 +259,7 @@ def test_the_error_without_privacy_can_come_later_and_changes_nothing_else():
     assert sites.baseline(WAVE, GRADIENTS, FEW, 1) == whole.baseline
     assert "ithout privacy" not in site_words.compared(partial)
     assert "Without privacy" in site_words.compared(whole)
-    assert "without privacy" not in site_words.compared(partial)  # that is said of real curves
+    assert "non-private mean" not in site_words.compared(partial)  # that is said of real curves
 
 
 # -- what if, and the transcript ----------------------------------------------------------------

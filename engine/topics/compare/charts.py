@@ -162,7 +162,7 @@ def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[f
 
 def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
                caption: str, theme: Theme) -> Chart:
-    """Possible releases less the average without privacy, on ± `edge`.
+    """Possible releases less the non-private mean, on ± `edge`.
 
     Parameters
     ----------
@@ -197,9 +197,9 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
     low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)
     table = {named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
              **{name: part.round(3).tolist() for name, part in
-                (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
-    return Chart(spec, f"{line.label}, {caption}: {len(differences)} possible releases less the "
-                 "average without privacy.", table)
+                (("5 % quantile", low), ("median", middle), ("95 % quantile", high))}}
+    return Chart(spec, f"{line.label}, {caption}: {len(differences)} possible releases minus the "
+                 "non-private mean.", table)
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:

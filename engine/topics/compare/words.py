@@ -14,7 +14,7 @@ from engine.privacy.risk import Odds
 TITLE = "Which method wastes the least of the budget?"
 SIZES = ("Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
          "Equal distances on the axis are equal ratios.")
-DIFFERENCE = ("Lines: 20 possible releases less the average without privacy (dashed), on the "
+DIFFERENCE = ("Lines: 20 possible releases minus the non-private mean (dashed), on the "
               "same curves. **Each method has its own vertical axis**, so that the shape of its "
               "error can be seen; sizes are compared above.")
 RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
@@ -169,11 +169,11 @@ def aim(label: str, is_truth: bool) -> str:
     Parameters
     ----------
     label : str
-        The method that fits the average without privacy.
+        The method that fits the non-private mean.
     is_truth : bool
-        Whether the true average is known.
+        Whether the true mean is known.
     """
     if is_truth:
-        return "Errors are distances from the true average, over fresh curves."
-    return (f"Errors are distances from the average without privacy, as {escape(label)} "
+        return "Errors are distances from the true mean, over fresh curves."
+    return (f"Errors are distances from the non-private mean, as {escape(label)} "
             "fits it: one aim for all methods.")

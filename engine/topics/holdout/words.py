@@ -23,7 +23,7 @@ def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: i
         How often curves are split.
     """
     return (f"Synthetic. In each of {iterations} iterations a random third, {n_training} "
-            f"{facts.people}, gives the average without privacy; the other {n_protected} are "
+            f"{facts.people}, gives the non-private mean; the other {n_protected} are "
             "published once. Points: mean squared distance of the two, with 95 % confidence "
             "intervals.")
 

@@ -258,8 +258,8 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
                  f"typically {typical}.", {
                      named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),
-                     "1 in 20 below": plain(low), "middle": plain(middle),
-                     "1 in 20 above": plain(high)})
+                     "5 % quantile": plain(low), "median": plain(middle),
+                     "95 % quantile": plain(high)})
 
 
 def _largest_move(done: Steps, facts: PublicFacts) -> str:

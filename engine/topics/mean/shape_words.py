@@ -96,7 +96,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
     facts : PublicFacts
         Units.
     is_truth : bool
-        Whether it is that of the true average.
+        Whether it is that of the true mean.
     """
     whose = f"The {'true mean' if is_truth else 'non-private mean'}"
     if question.kind == "peak":

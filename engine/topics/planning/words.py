@@ -15,7 +15,7 @@ from engine.topics.planning.beyond import Beyond
 from engine.topics.planning.budget_split import Split, cost
 from engine.topics.planning.risk import RiskAnswer
 
-METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
+METHOD = ("The error is the root mean squared distance from the true mean over simulated curves "
           "of the stated sizes: the number that every page shows for them. It is measured at a few "
           "values of the blank and joined by straight lines over log scales; the interval of "
           "the answer is 2.58 standard errors to each side.")

@@ -48,7 +48,7 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
     theme : {"light", "dark"}
         Of the page.
     difference : bool
-        Whether all are drawn less the average without privacy, since a small error is not
+        Whether all are drawn less the non-private mean, since a small error is not
         seen on the scale of the values.
     """
     best = federation.members[federation.best].row.name
@@ -85,7 +85,7 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
                         2.2,
                         UNPROTECTED))
     if federation.truth is not None:
-        data.append(_behind("True average", x, federation.truth - base, colour("truth", theme),
+        data.append(_behind("True mean", x, federation.truth - base, colour("truth", theme),
                             1.6))
     notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
               "yref": "paper", "x": 0.5, "y": 0.8, "font": {"size": 14}}] if refused else []
@@ -107,7 +107,7 @@ def _panel_table(federation: SitesAnswer, arrangement: Arrangement) -> dict[str,
     table = {federation.facts.time_name: plain(federation.times),
              "non-private": plain(federation.without)}
     if federation.truth is not None:
-        table["true average"] = plain(federation.truth)
+        table["true mean"] = plain(federation.truth)
     if not arrangement.is_refused:
         table |= {"release 1": plain(arrangement.releases[0]),
                   "release 2": plain(arrangement.releases[1])}

@@ -201,10 +201,10 @@ def lines(federation: SitesAnswer, difference: bool) -> str:
     federation : SitesAnswer
         Whose releases are drawn.
     difference : bool
-        Whether the average without privacy is taken off.
+        Whether the non-private mean is taken off.
     """
-    less = ", less the average without privacy" if difference else ""
-    truth = " Solid and thin: the true average." if federation.truth is not None else ""
+    less = ", minus the non-private mean" if difference else ""
+    truth = " Solid and thin: the true mean." if federation.truth is not None else ""
     return (f"Each line: one of {len(federation.together.releases)} equally likely releases{less}. "
             f"Dashed: without privacy.{truth} Same axes in all three.")
 

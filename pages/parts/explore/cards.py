@@ -232,8 +232,8 @@ def numbers(scene: Scene) -> None:
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
                 + (f"Error {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: preview.times, "non-private mean": preview.without,
-               "noise range low": preview.noise_low[scene.at],
-               "noise range high": preview.noise_high[scene.at], "sampling ±": preview.sampling}
+               "privacy noise range low": preview.noise_low[scene.at],
+               "privacy noise range high": preview.noise_high[scene.at], "sampling variability ±": preview.sampling}
     if preview.band is not None:
         columns |= {"release 1": preview.releases[scene.at, 0],
                     "95 % band from": preview.band.low[scene.at, 0],
