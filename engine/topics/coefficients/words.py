@@ -137,7 +137,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     worst = int(answer.error.argmax())
     first, most = (with_unit(number(float(answer.error[k])), unit) for k in (0, worst))
     target = "the true one" if answer.baseline is not None else "the one without privacy"
-    text = f"The error of the published average curve is **{first}**, from {target}."
+    text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:
         text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
                  f"**{most}**.")
@@ -196,8 +196,8 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     first, last = int(known[0]), int(known[-1])
     fewest, most = costs.counts[first], costs.counts[last]
     if fewest == most:
-        return (f"At ε = {budget.epsilon:g} only {counted(fewest, 'covariate')} can be had from "
-                "so many.")
+        return (f"At ε = {budget.epsilon:g} this many people support only "
+                f"{counted(fewest, 'covariate')}.")
     private = times(float(costs.private[last] / costs.private[first]))
     free = times(float(costs.without[last] / costs.without[first]))
     text = (f"From {fewest} to {most} covariates the total error grows **{private}**; without "

@@ -1,4 +1,4 @@
-"""Sentences about methods side by side: which one wastes least, and at which protection."""
+"""Sentences about methods side by side: which is most accurate at equal privacy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
 
-TITLE = "Which method wastes the least of the budget?"
 SIZES = ("Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
          "Equal distances on the axis are equal ratios.")
 DIFFERENCE = ("Lines: 20 possible releases minus the non-private mean (dashed), on the "
               "same curves. **Each method has its own vertical axis**, so that the shape of its "
               "error can be seen; sizes are compared above.")
-RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
+RISK = ("Further left: more private. Lower: more accurate. At one value of the horizontal axis "
         "all methods protect equally. Marks: the budgets above.")
 BELOW = " Dash-dotted: the floor of unbiased methods with Gaussian noise."
 

@@ -166,7 +166,7 @@ def removed(variances: Components) -> str:
         Of a released covariance.
     """
     if variances.removed < 0.005:
-        return "Hardly any of what was released had to be set to zero to make it a covariance."
+        return "Almost nothing of the release was negative: it is a covariance nearly as it stands."
     return (f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
             "has been set to zero: a covariance has no negative part. It costs no budget.")
 

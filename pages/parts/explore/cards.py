@@ -233,7 +233,8 @@ def numbers(scene: Scene) -> None:
                 + (f"Error {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: preview.times, "non-private mean": preview.without,
                "privacy noise range low": preview.noise_low[scene.at],
-               "privacy noise range high": preview.noise_high[scene.at], "sampling variability ±": preview.sampling}
+               "privacy noise range high": preview.noise_high[scene.at],
+               "sampling variability ±": preview.sampling}
     if preview.band is not None:
         columns |= {"release 1": preview.releases[scene.at, 0],
                     "95 % band from": preview.band.low[scene.at, 0],

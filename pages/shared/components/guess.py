@@ -29,7 +29,6 @@ VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times t
 
 
 _ROOM = {"light": "#B4480F", "dark": "#FFA45C"}  # the guesses of a class
-MODES = ("page", "slides", "pupil")
 
 
 @dataclass(frozen=True)
