@@ -5,6 +5,7 @@ They are all on this machine, and listen on its loopback interface alone.
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -147,12 +148,14 @@ def test_a_server_and_three_clients_with_mutual_tls_make_the_release(tmp_path, m
                for name in ("server", *names)]
     try:
         from nvflare.fuel.flare_api.flare_api import new_secure_session
+        # What is submitted is signed where it lies, so a copy is.
+        signed = shutil.copytree(ROOT / "deploy" / "nvflare", tmp_path / "job")
         session = new_secure_session("admin@nvidia.com", str(kits / "admin@nvidia.com"), timeout=PATIENCE)
         try:
             wait_for_clients(session, len(names))
             listening = subprocess.run(["ss", "-ltnH"], capture_output=True, text=True, check=False)
             assert f"0.0.0.0:{port}" not in listening.stdout
-            job = session.submit_job(str(ROOT / "deploy" / "nvflare"))
+            job = session.submit_job(str(signed))
             session.monitor_job(job, timeout=PATIENCE)
         finally:
             session.close()
