@@ -107,14 +107,27 @@ def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namesp
     stored = exhibit_files.stored(paper, exhibit, form) if options.store else None
     if stored is not None and stored.digest == key and dict(stored.versions) == versions():
         return stored
-    rows, start = RowFiles(options.resume), time.perf_counter()
-    try:
-        with executors.make(options.executor) as executor:
-            result = _with_progress(run(exhibit, form, executor, PartFiles(options.resume),
-                                        limits.chosen(options), rows))
-    finally:
-        rows.add_seconds(key, time.perf_counter() - start)
+    rows = RowFiles(options.resume)
+    with executors.make(options.executor) as executor:
+        steps = run(exhibit, form, executor, PartFiles(options.resume), limits.chosen(options),
+                    rows)
+        result = _with_progress(_timed(steps, rows, key))
     return replace(result, seconds=rows.seconds(key))
+
+
+def _timed(steps: Generator[Progress, None, Result], rows: RowFiles, key: str
+           ) -> Generator[Progress, None, Result]:
+    """The same steps; each is counted as it ends, since a run that is killed cannot count later."""
+    while True:
+        start = time.perf_counter()
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        finally:
+            rows.add_seconds(key, time.perf_counter() - start)
+        yield step
 
 
 def _with_progress(steps: Generator[Progress, None, Result]) -> Result:

@@ -76,7 +76,7 @@ class RowFiles:
             return 0.0
 
     def add_seconds(self, key: str, seconds: float) -> None:
-        """Count a run, whether it came to its end or not.
+        """Count a step of a run, whether it came to its end or not.
 
         Parameters
         ----------
