@@ -1,4 +1,9 @@
-"""Privacy Curves: what differential privacy costs when the data are curves."""
+"""Privacy Curves: what differential privacy costs when the data are curves.
+
+The way of a number: `sources` and `uploads` give data, `mechanisms` clip and add noise, `privacy`
+counts the cost, `topics` turn answers into sentences and charts. *Where to look* in
+`docs/architecture.md` says which file answers which question.
+"""
 
 import os
 import sys

@@ -20,10 +20,10 @@ import numpy as np
 
 from engine.audit.black_box import CERTAINTY, CONFIDENCE, MOSTLY, bounds
 from engine.audit.cases import Case, case_like, cases_of
+from engine.audit.likelihood_ratios import LikelihoodRatios
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
 from engine.audit.noise_check import noise_fault
-from engine.audit.odds import Odds
 from engine.audit.replay import is_honest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
@@ -360,8 +360,8 @@ class _Search:
         """The pair that loses most when everybody hears the truth."""
         alone = self.family.alone
         pairs = [alone(self.case.mechanism, pair) for _, pair in self.best]
-        return max(pairs, key=lambda pair: Odds(self.case.mechanism, pair, self.case.budget,
-                                                self.claim, self.seed).apart())
+        return max(pairs, key=lambda pair: LikelihoodRatios(
+            self.case.mechanism, pair, self.case.budget, self.claim, self.seed).apart())
 
     def black_box(self, runs: int, end: float) -> Iterator[Progress]:
         """Releases of the worst pair, as long as there is time."""

@@ -1,9 +1,9 @@
 """A lower bound on ε from what an attacker hears.
 
 Many releases of two neighbouring data sets are told apart by a test. Where there are messages it is
-their likelihood ratio (see `odds`), otherwise one that is fitted to the outputs. Its threshold is
-chosen on a fifth of the releases, and how often it is right is counted on the others. With p the
-lower Clopper–Pearson limit of right guesses among all releases,
+their likelihood ratio (see `likelihood_ratios`), otherwise one that is fitted to the outputs. Its
+threshold is chosen on a fifth of the releases, and how often it is right is counted on the others.
+With p the lower Clopper–Pearson limit of right guesses among all releases,
 
     Gaussian noise      μ ≥ 2 Φ⁻¹(p), and ε follows exactly (f-DP)
     other messages      ε ≥ t times what the pair loses, if noise is t times as weak as stated at
@@ -50,8 +50,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
+from engine.audit.likelihood_ratios import LikelihoodRatios, Scored
 from engine.audit.losses import Claim
-from engine.audit.odds import Odds, Scored
 from engine.audit.strength import Parts
 from engine.core.types import Array, Budget, Data
 from engine.privacy import accounting
@@ -121,29 +121,29 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
     -------
     iterator of Bound
     """
-    odds = Odds(mechanism, pair, budget, claim, seed)
+    ratios = LikelihoodRatios(mechanism, pair, budget, claim, seed)
     scored_of_side: list[list[Scored]] = [[], []]
     done = reported = 0
-    runs = min(runs, enough(odds, claim))
-    for block, part in enumerate(parts(runs, _PART if odds.size <= _MANY else _FEWER)):
+    runs = min(runs, enough(ratios, claim))
+    for block, part in enumerate(parts(runs, _PART if ratios.size <= _MANY else _FEWER)):
         for side in range(2):
-            scored = odds.scored(side, part, (seed, side, block))
-            needed = part if not odds.hears else 0
+            scored = ratios.scored(side, part, (seed, side, block))
+            needed = part if not ratios.hears else 0
             scored_of_side[side].append(replace(scored, outputs=scored.outputs[:needed]))
         done += part
         is_over = done == runs or time.monotonic() > end
         if is_over or done >= 2 * reported:
             reported = done
-            yield replace(_bound_of(odds, scored_of_side), planned=runs)
+            yield replace(_bound_of(ratios, scored_of_side), planned=runs)
         if is_over:
             return
 
 
-def _bound_of(odds: Odds, scored: Sequence[Sequence[Scored]]) -> Bound:
-    if odds.hears:
-        return _from_scores(odds, scored)
+def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> Bound:
+    if ratios.hears:
+        return _from_scores(ratios, scored)
     first, second = (np.concatenate([part.outputs for part in side]) for side in scored)
-    return _from_outputs(first, second, odds.claim, odds.budget)
+    return _from_outputs(first, second, ratios.claim, ratios.budget)
 
 
 def parts(runs: int, most: int = _PART) -> Iterator[int]:
@@ -172,14 +172,14 @@ def parts(runs: int, most: int = _PART) -> Iterator[int]:
         done += part
 
 
-def enough(odds: Odds, claim: Claim) -> int:
+def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
     """Releases of each data set that show nearly all that the pair loses, to our experience.
 
     Where the pair loses little more than nine tenths of the claim, more are needed to show those.
 
     Parameters
     ----------
-    odds : Odds
+    ratios : LikelihoodRatios
         Of the pair.
     claim : Claim
         Of the ledger.
@@ -188,11 +188,11 @@ def enough(odds: Odds, claim: Claim) -> int:
     -------
     int
     """
-    if not odds.hears:
+    if not ratios.hears:
         return MOST[claim.unit]
-    lost, claimed = (_as_epsilon(loss, claim, odds.budget) for loss in (odds.lost, claim.total))
+    lost, claimed = (_as_epsilon(loss, claim, ratios.budget) for loss in (ratios.lost, claim.total))
     missed = min(_MISSED, 1 - MOSTLY * claimed / lost) if lost > MOSTLY * claimed else _MISSED
-    wanted = math.ceil(min((_ENOUGH / (missed * odds.mu)) ** 2, MOST[claim.unit]))
+    wanted = math.ceil(min((_ENOUGH / (missed * ratios.mu)) ** 2, MOST[claim.unit]))
     return max(_FEWEST, wanted)
 
 
@@ -203,42 +203,44 @@ def _as_epsilon(loss: float, claim: Claim, budget: Budget) -> float:
 # -- from messages --------------------------------------------------------------------------------
 
 
-def _from_scores(odds: Odds, scored: Sequence[Sequence[Scored]]) -> Bound:
+def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> Bound:
     scores = [np.concatenate([part.score for part in side]).round(6) for side in scored]
     losses = np.concatenate([part.losses for side in scored for part in side])
     ends = _counted(scores[0], scores[1], _mu_of_ends)
-    if odds.claim.unit == "epsilon":
-        return _from_pure(odds, scores, losses, ends, _parts_of(scored))
+    if ratios.claim.unit == "epsilon":
+        return _from_pure(ratios, scores, losses, ends, _parts_of(scored))
     mu = max(0.0, 2 * float(ndtri(_right_at_least(scores[0], scores[1]))))
     surely = max(0.0, *(_mu(*limits) for limits in ends.limits(CERTAIN)))
-    beyond = _is_beyond(odds, scores, losses, ends)
+    beyond = _is_beyond(ratios, scores, losses, ends)
     usual = math.sqrt((losses**2).mean())
-    if odds.claim.unit == "rho":
+    if ratios.claim.unit == "rho":
         usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
-    told, lost, claimed = (_as_epsilon(part, odds.claim, odds.budget) for part in (
-        surely if beyond else mu, usual, odds.claim.total))
+    told, lost, claimed = (_as_epsilon(part, ratios.claim, ratios.budget) for part in (
+        surely if beyond else mu, usual, ratios.claim.total))
     return _bound(told, ends.released, lost, beyond, claimed)
 
 
-def _is_beyond(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counted) -> bool:
+def _is_beyond(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted
+               ) -> bool:
     """Whether so much is told with Gaussian noise, or a choice by noise, beyond doubt."""
-    claim, certain = odds.claim, ends.limits(CERTAIN)
+    claim, certain = ratios.claim, ends.limits(CERTAIN)
     if claim.unit == "mu":
         most = min(float(losses.max()), claim.total) * _ROUNDING
         return max(_mu(*limits) for limits in certain) > most
     allowed = Zcdp(claim.total**2 / 2)
     return (any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
-            or (odds.is_exact and _is_quieter(scores[0], scores[1])))
+            or (ratios.is_exact and _is_quieter(scores[0], scores[1])))
 
 
-def _from_pure(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counted, pair: Parts
+def _from_pure(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted,
+               pair: Parts
                ) -> Bound:
     """With δ = 0; of rough scores the ends say most, of exact ones all guesses."""
-    certain, claimed = ends.limits(CERTAIN), odds.claim.total
+    certain, claimed = ends.limits(CERTAIN), ratios.claim.total
     beyond = (any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
               or _direct(certain, 0.0) > claimed * _ROUNDING)
     usual = math.sqrt((losses**2).mean())
-    if beyond or not odds.is_exact:
+    if beyond or not ratios.is_exact:
         limits = certain if beyond else ends.limits(SHOWN)
         hits, alarms = max(limits, key=lambda limit: _mu(*limit))
         weaker = pair.weakest(lambda t: pair.power(alarms, t) >= hits)

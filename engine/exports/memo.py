@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.core.types import PublicFacts
 from engine.figures import drawn
-from engine.language import chances, tags
+from engine.language import odds_words, tags
 from engine.language.grammar import uncapital
 from engine.templates import render
 from engine.topics.decision import charts
@@ -43,8 +43,8 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
         question=plan_words.question(setting, answer.unknown, answer.target, facts),
         verdict=plan_words.verdict(answer, facts), fixes=plan_words.fixes(answer, facts),
         broken=plan_words.broken_promise(answer), cost=_cost(answer, facts, rule),
-        protected=tags.unit_tag(facts), not_covered=chances.not_covered(facts),
-        delta=chances.delta_stated(answer.reached.setting.stated_delta),
+        protected=tags.unit_tag(facts), not_covered=odds_words.not_covered(facts),
+        delta=odds_words.delta_stated(answer.reached.setting.stated_delta),
         method=uncapital(setting.mechanism.label),
         span=f"{facts.value_low:g} to {facts.value_high:g}").encode()
 
@@ -54,7 +54,8 @@ def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dic
     if not answer.is_possible or answer.protection is None:
         return {}
     odds, epsilon = answer.protection.odds, answer.reached.setting.epsilon
-    return {"odds": chances.odds_main(odds, facts.person), "careful": chances.odds_careful(odds),
+    return {"odds": odds_words.odds_main(odds, facts.person),
+            "careful": odds_words.odds_careful(odds),
             "accuracy": plan_words.accuracy(answer, facts), "steps": _steps(answer, facts),
             "rule": _by_rule(epsilon, rule), "caution": precedents.CAUTION,
             "precedents": [f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects "
@@ -68,7 +69,7 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
         return []
     return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
             *([*plan_words.step(reached, answer.unknown, facts),
-               *([] if protection is None else [chances.odds_short(protection.odds)]),
+               *([] if protection is None else [odds_words.odds_short(protection.odds)]),
                "the answer" if reached is answer.reached else ""]
               for reached, protection in answer.rows())]
 
@@ -111,7 +112,7 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
         protection=decision_words.protection(
             profile, max((option.odds.group for _, option in answer.options), default=1)),
-        delta=chances.delta_stated(profile.delta),
+        delta=odds_words.delta_stated(profile.delta),
         assumptions=decision_words.assumptions(profile))
 
 
@@ -125,6 +126,6 @@ def comparison_memo(pins: Sequence[Pinned]) -> bytes:
 
 
 def _in_words(pin: Pinned) -> list[str]:
-    return [chances.odds_main(pin.odds, pin.facts.person, pin.unit),
-            chances.odds_careful(pin.odds), chances.delta_explained(pin.budget.delta),
-            chances.not_covered(pin.facts)]
+    return [odds_words.odds_main(pin.odds, pin.facts.person, pin.unit),
+            odds_words.odds_careful(pin.odds), odds_words.delta_explained(pin.budget.delta),
+            odds_words.not_covered(pin.facts)]

@@ -162,26 +162,6 @@ def on_log_scale(name: str, unit: str) -> str:
     return named(name, f"{unit}, log scale" if unit else "log scale")
 
 
-def ratio_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = True) -> Spec:
-    """An axis of ratios to 1, on which twice as much and half as much are equally far from it.
-
-    Parameters
-    ----------
-    theme : {"light", "dark"}
-        Of the page.
-    title : str
-        What is compared with what.
-    low, high : float
-        The smallest and the largest ratio, both positive; 1 is always on the axis.
-    grid : bool
-        Whether lines are drawn from its ticks.
-    """
-    low, high = min(low, 0.9), max(high, 1.1)
-    spec = log_axis(theme, title, low, high, grid=grid, room=0.04)
-    ticks = sorted({1.0, *spec["tickvals"]})
-    return {**spec, "tickvals": ticks, "ticktext": [f"× {_tick(value)}" for value in ticks]}
-
-
 def free_range(values: Sequence[float], room: float = 0.06) -> list[float]:
     """The range of an axis of its own, for a chart that a shared one would flatten.
 

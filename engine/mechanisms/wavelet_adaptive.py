@@ -38,7 +38,7 @@ from engine.mechanisms.families.wavelet_regression import (
 )
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
-from engine.numerics.clipped_readings import (
+from engine.numerics.clipping.normal_readings import (
     clipped_variance,
     share_within,
     spread_of_clipped,

@@ -46,7 +46,7 @@ from engine.mechanisms.families.wavelet_regression import (
     times_of,
 )
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.numerics.clipped_readings import unclipped
+from engine.numerics.clipping.normal_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant

@@ -7,7 +7,11 @@ instead. A new kind of noise is
 * a sampler here (for whole functions in `engine.mechanisms.families.function_noise`),
 * a member of `NoiseLaw` in `engine.core.enumerations`,
 * its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`,
-* its loss for the audit in `engine.audit.losses` and `engine.audit.odds`,
-* its name in `engine.language.spending`,
-* and to publish with it, its lattice in `hardened`.
+* its loss for the audit in `engine.audit.losses` and `engine.audit.likelihood_ratios`,
+* its name in `engine.language.spending`, and if its trade-off is of a new kind, what its odds are
+  computed from in `engine.language.odds_words`,
+* to publish with it, its lattice: a member of `HardenedNoise` in `hardened`, chosen by
+  `_hardened_noise` and taken up by `_PreparedTranscript` in `engine.release.certified`, and its
+  name in `engine.release.guarantee_card`,
+* and for masked sums, its shares in `shares`.
 """

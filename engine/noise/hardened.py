@@ -155,7 +155,7 @@ class LatticeNoise:
     ----------
     law : {"gaussian", "laplace"}
         The law of the noise.
-    most : float
+    sensitivity : float
         How far one record moves the numbers, in units of the noise: its standard deviation and the
         Euclidean norm, or its scale and the sum of sizes.
     size : int
@@ -168,18 +168,18 @@ class LatticeNoise:
 
     Examples
     --------
-    >>> release = LatticeNoise("gaussian", most=0.5, size=3)
+    >>> release = LatticeNoise("gaussian", sensitivity=0.5, size=3)
     >>> round(release.mu, 3), release(np.zeros(3)).shape
     (0.5, (3,))
     """
 
     law: NoiseLaw
-    most: float
+    sensitivity: float
     size: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "law", NoiseLaw.named(self.law, "law"))
-        if not (0 < self.most < math.inf and self.bits <= _FINEST):
+        if not (0 < self.sensitivity < math.inf and self.bits <= _FINEST):
             raise InputError("Noise of this size cannot be drawn on a lattice.", field="epsilon",
                              hint="Choose an ε between 0.05 and 10.")
 
@@ -187,12 +187,12 @@ class LatticeNoise:
     def bits(self) -> int:
         """k: the lattice is 2^-k, in units of the noise."""
         added = 2 * (math.sqrt(self.size) if self.law is NoiseLaw.GAUSSIAN else self.size) + 1
-        return max(_COARSEST, math.ceil(math.log2(added / (ROOM * self.most))))
+        return max(_COARSEST, math.ceil(math.log2(added / (ROOM * self.sensitivity))))
 
     @cached_property
     def cost(self) -> float:
         """What OpenDP's map charges: ρ for Gaussian noise, ε for Laplace noise."""
-        shift = self.most * (1 + ROOM) * 2.0**self.bits
+        shift = self.sensitivity * (1 + ROOM) * 2.0**self.bits
         noise = _discrete_noise(self.law, self.bits)
         return float(noise.map(shift if self.law is NoiseLaw.GAUSSIAN else math.ceil(shift)))
 
@@ -208,7 +208,7 @@ class LatticeNoise:
         if self.law is not NoiseLaw.GAUSSIAN:
             raise InputError("Laplace noise has an ε of its own, and no μ.", field="noise")
         coupled = 4 * math.sqrt(self.size) * 2.0**-self.bits
-        return (self.most * (1 + ROOM) + coupled) * _ROUND_UP
+        return (self.sensitivity * (1 + ROOM) + coupled) * _ROUND_UP
 
     def whole(self, values: Array) -> list[int]:
         """Numbers in units of their noise as whole multiples of the lattice.
@@ -247,7 +247,7 @@ class CountNoise:
 
     Parameters
     ----------
-    most : float
+    epsilon : float
         ε: twice the inverse of the scale.
     size : int
         How many numbers.
@@ -264,23 +264,28 @@ class CountNoise:
     (1.0, 2.0, [0.0, 0.0, 0.0])
     """
 
-    most: float
+    epsilon: float
     size: int
     law = NoiseLaw.DISCRETE_LAPLACE
     bits = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.most < math.inf:
+        if not 0 < self.epsilon < math.inf:
             raise InputError("Noise of this size cannot be drawn.", field="epsilon",
                              hint="Choose an ε between 0.05 and 10.")
 
     @cached_property
     def scale(self) -> float:
         """b, as small as OpenDP's map allows at this ε."""
-        scale = _MOVED / self.most
-        while float(count_noise(scale).map(_MOVED)) > self.most:
+        scale = _MOVED / self.epsilon
+        while float(count_noise(scale).map(_MOVED)) > self.epsilon:
             scale = math.nextafter(scale, math.inf)
         return scale
+
+    @property
+    def sensitivity(self) -> float:
+        """How far one record moves the numbers at most, in units of the scale 2/ε: ε."""
+        return self.epsilon
 
     @property
     def cost(self) -> float:

@@ -119,16 +119,16 @@ class Shares:
             If it cannot be drawn in shares.
         """
         if isinstance(noise, CountNoise):
-            return CountShares(noise.most, noise.size, self)
+            return CountShares(noise.epsilon, noise.size, self)
         if noise.law is not NoiseLaw.GAUSSIAN:
             raise InputError("Laplace noise on numbers that are no counts is not drawn in shares.",
                              field="mechanism", hint="State a δ above 0 for every site.")
-        return LatticeShares(noise.law, noise.most, noise.size, self)
+        return LatticeShares(noise.law, noise.sensitivity, noise.size, self)
 
 
 @dataclass(frozen=True)
 class LatticeShares(LatticeNoise):
-    """Discrete Gaussian noise that S sites add; `most` is in units of the noise of their sum.
+    """Discrete Gaussian noise that S sites add; `sensitivity` in units of the noise of their sum.
 
     Call it to draw the noise of all at once, as a simulation does.
 
@@ -159,7 +159,8 @@ class LatticeShares(LatticeNoise):
     def cost(self) -> float:
         """ρ of what S′ shares leave, by the bound of Kairouz, Liu and Steinke."""
         tau = 10 * (self.shares.honest - 1) * math.exp(-(math.pi * self.share_scale)**2)
-        moved = self.most * (1 + ROOM) * 2.0**self.bits / self._left + tau * math.sqrt(self.size)
+        shift = self.sensitivity * (1 + ROOM) * 2.0**self.bits
+        moved = shift / self._left + tau * math.sqrt(self.size)
         return moved**2 / 2 * _ROUND_UP
 
     @property
@@ -190,7 +191,7 @@ class LatticeShares(LatticeNoise):
 
 @dataclass(frozen=True)
 class CountShares(CountNoise):
-    """Noise on counts that S sites add; `most` is that of one centre with as much noise as all.
+    """Noise on counts that S sites add; `epsilon` is that of one centre with as much noise as all.
 
     Call it to draw the noise of all at once, as a simulation does.
 
@@ -211,11 +212,11 @@ class CountShares(CountNoise):
     def scale(self) -> float:
         """The b of the discrete Laplace noise that S′ shares sum to.
 
-        S shares have the variance of discrete Laplace noise of scale 2/`most`: ½ sinh⁻²(1/2b) is
+        S shares have the variance of discrete Laplace noise of scale 2/`epsilon`: ½ sinh⁻²(1/2b) is
         the variance of scale b, and n shares have n/S′ of it.
         """
         ratio = math.sqrt(self.shares.more_noise)
-        return 0.5 / math.asinh(math.sinh(self.most / (2 * _MOVED)) * ratio)
+        return 0.5 / math.asinh(math.sinh(self.epsilon / (2 * _MOVED)) * ratio)
 
     @property
     def cost(self) -> float:

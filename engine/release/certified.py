@@ -444,14 +444,14 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
         charged = rehearsal.steps[step].charged_to
         if len(charged) != 1 or charged[0] not in by_key:
             raise unhardened(_UNLISTED)
-        noised[sender, step] = _measurement(by_key[charged[0]], size)
+        noised[sender, step] = _hardened_noise(by_key[charged[0]], size)
         counts[charged[0]] += 1
     if counts != {line.step.key: line.count for line in lines} or len(by_key) != len(lines):
         raise unhardened(_UNLISTED)
     return noised
 
 
-def _measurement(line: Spend, size: int) -> HardenedNoise:
+def _hardened_noise(line: Spend, size: int) -> HardenedNoise:
     if line.mu is not None:
         return LatticeNoise(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.noise is NoiseLaw.DISCRETE_LAPLACE and line.epsilon is not None:
@@ -497,7 +497,7 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
 # -- the release ----------------------------------------------------------------------------------
 
 
-class _Answered:
+class _PreparedTranscript:
     """Puts an answer in the place of whatever is sent, once of each message."""
 
     def __init__(self, quoted: Quote, answer: Answer) -> None:
@@ -641,7 +641,7 @@ def answered(data: Data, mechanism: Mechanism, quoted: Quote, answer: Answer) ->
     InputError
         If it does not send just what was quoted. Whatever `answer` raises ends the run.
     """
-    listener = _Answered(quoted, answer)
+    listener = _PreparedTranscript(quoted, answer)
     estimate = _run(data, mechanism, quoted.inner_budgets, listener)
     if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
         raise unhardened(_OTHERWISE)

@@ -37,7 +37,7 @@ from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 from engine.uploads.curves import Upload
 
-_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
+_NOISE_NAMES = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
           NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
@@ -239,7 +239,7 @@ def _sender(server: int, sites: Sequence[str]) -> str:
 
 def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
     return {"from": sender, "what": step.label,
-            "numbers": measurement.size, "noise": _NOISE[measurement.law],
+            "numbers": measurement.size, "noise": _NOISE_NAMES[measurement.law],
             "lattice": f"2^-{measurement.bits}",
             "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}
 

@@ -250,7 +250,7 @@ def _noise(quoted: Quote) -> dict[str, Any]:
     """How messages are noised, so that whoever reads them can tell whether they would be alike."""
     return {"inner": [budget.epsilon for budget in quoted.inner_budgets] if quoted.sites else
             quoted.inner.epsilon, "messages": [
-                [server, step, measurement.law, measurement.most, measurement.size]
+                [server, step, measurement.law, measurement.sensitivity, measurement.size]
                 for (server, step), measurement in sorted(quoted.messages.items())]}
 
 

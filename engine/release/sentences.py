@@ -6,9 +6,9 @@ import math
 
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
-from engine.language.chances import odds_main
 from engine.language.grammar import escape
 from engine.language.numbers import number, percent, small, whole, with_unit
+from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares

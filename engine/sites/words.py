@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.tasks import DataType
-from engine.language.chances import odds_main
 from engine.language.numbers import number, small
+from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip
 from engine.privacy import risk
 from engine.release import sentences

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
-from engine.numerics.clipped_means import cut_off
+from engine.numerics.clipping.normal_means import cut_off
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves
 

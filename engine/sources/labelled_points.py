@@ -13,7 +13,7 @@ from scipy.special import expit
 from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
-from engine.numerics.clipped_readings import clipped_mean
+from engine.numerics.clipping.normal_readings import clipped_mean
 from engine.sources import Source, check_sites, dealt, sources
 
 

@@ -151,6 +151,7 @@ def share_beyond(limit):
     return (loss > limit(rho)).any(axis=1).mean()
 
 
+@pytest.mark.slow
 def test_the_loss_of_adaptive_releases_is_beyond_epsilon_no_more_often_than_is_said():
     """At any of 100 times in 20 000 runs, for δ = 0.05; five standard errors."""
     orders, beyond = np.array(accounting._ORDERS), np.log(len(accounting._ORDERS) / DELTA)
@@ -162,6 +163,7 @@ def test_the_loss_of_adaptive_releases_is_beyond_epsilon_no_more_often_than_is_s
     assert share_beyond(limit) < DELTA + 5 * np.sqrt(DELTA * (1 - DELTA) / RUNS)
 
 
+@pytest.mark.slow
 def test_an_order_that_is_best_by_hindsight_would_break_that_promise():
     """min_a (1 + a)ρ + log(1/δ)/a = ρ + 2 √(ρ log(1/δ)): right for one time, not for all."""
     share = share_beyond(lambda rho: rho + 2 * np.sqrt(rho * np.log(1 / DELTA)))

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from engine import audit
-from engine.audit import Case, audit_case, black_box, cases, odds, replay
+from engine.audit import Case, audit_case, black_box, cases, likelihood_ratios, replay
 from engine.audit.losses import Claim
 from engine.audit.neighbours import usual_curves
 from engine.audit.replay import Selection, released
@@ -267,6 +267,7 @@ UNSEEN = [case for case in AT_ONE if case.mechanism.key == "sparse_mean_signs"  
           or case in COVARIANCES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", COVARIANCES, **named)
 def test_noise_a_fifth_too_small_that_one_record_does_not_show_is_seen_as_it_is_drawn(
         case, monkeypatch):
@@ -306,6 +307,7 @@ class Thin(np.random.Generator):
         return noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "drawn"), few([
     (Case(NoisyGradientMean(truncation=3, n_iterations=3)), Unfair),
     (Case(GaussianProcess()), Unfair),
@@ -338,7 +340,7 @@ def test_noise_of_the_stated_size_is_never_called_quieter(case):
     """20 000 releases of each side; five standard errors."""
     search = audit._Search(case, None, 2)
     next(search.grey_box(400, np.inf))
-    known = odds.Odds(case.mechanism, search.worst_pair(), case.budget, search.claim, 2)
+    known = likelihood_ratios.LikelihoodRatios(case.mechanism, search.worst_pair(), case.budget, search.claim, 2)
     scores = [np.concatenate([known.scored(side, 10_000, (side, k)).score for k in range(2)])
               for side in range(2)]
     assert not black_box._is_quieter(*scores)
@@ -402,7 +404,7 @@ def test_chances_of_all_choices_sum_to_one():
     sets = np.zeros((10, 5), dtype=bool)
     for own, places in zip(sets, combinations(range(5), 2), strict=True):
         own[list(places)] = True
-    logs = odds._log_chance(result, np.repeat(values, 10, axis=0), sets)
+    logs = likelihood_ratios._log_chance(result, np.repeat(values, 10, axis=0), sets)
     assert np.exp(logs).sum() == pytest.approx(1, rel=1e-6)
 
 

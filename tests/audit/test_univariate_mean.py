@@ -131,6 +131,7 @@ def loss_after(mechanism, place):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["central_user", "local_user"])
 def test_after_the_votes_the_average_of_one_interval_is_sent_for_half_of_epsilon(setting):
     """20 pairs at each of three places; the interval is that of the place and its neighbours."""

@@ -28,6 +28,7 @@ from engine.simulation.experiments import generator
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
+from tests.heavy import few
 
 BUDGETS = (Budget(2.0, 1e-3), Budget(1.0, 1e-4), Budget(4.0, 1e-3))
 CURVES = SparseCurves(n_curves=600, n_servers=3)
@@ -99,12 +100,12 @@ def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_
     assert_same(*run_twice(AdaptiveCoefficients(**chosen), WITH_COVARIATES, 3 * messages))
 
 
-@pytest.mark.parametrize("mechanism", [
+@pytest.mark.parametrize("mechanism", few([
     WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletGlobal(plan_rule="literal"),
     WaveletGlobal(invert_clip=True), WaveletGlobal(design="released"),
     WaveletGlobal(design="ranked", density="1, 2"), WaveletPointwise(points="0.2, 0.7"),
     WaveletPointwise(points="0.2, 0.7", density="1, 2"),
-    WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], ids=str)
+    WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], 4), ids=str)
 def test_a_wavelet_release_and_its_band_are_functions_of_one_message_of_each_site(mechanism):
     assert_same(*run_twice(mechanism, READINGS, messages=3))
 

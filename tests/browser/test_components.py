@@ -109,6 +109,7 @@ def test_twelve_quick_movements_are_reported_once_or_twice(show):
     assert slider(page).get_attribute("aria-valuetext") == "ε 0.06, attacker’s accuracy ≤ 51 %, error 45.3 cm"
 
 
+@pytest.mark.slow
 def test_a_report_does_not_send_the_curves_again(stage):
     before = sum(stage.received)
     slider(stage).focus()
@@ -118,6 +119,7 @@ def test_a_report_does_not_send_the_curves_again(stage):
     assert 0 < sum(stage.received) - before < 60_000
 
 
+@pytest.mark.slow
 def test_the_server_can_move_the_slider_and_old_reports_do_not_move_it_back(stage):
     slider(stage).focus()
     stage.keyboard.press("ArrowRight")

@@ -62,6 +62,7 @@ def pages_of(hand, html):
     return len(re.findall(rb"/Type\s*/Page\b", sheet.pdf(prefer_css_page_size=True)))
 
 
+@pytest.mark.slow
 def test_nothing_scrolls_sideways_on_a_phone(study):
     usual = study.viewport_size
     study.set_viewport_size(PHONE)

@@ -183,6 +183,7 @@ def test_where_motion_is_unwanted_it_stands_still_and_each_press_shows_the_next(
 # -- values ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_mouse_and_the_arrow_keys_read_the_values_of_the_engine(stage):
     box = stage.locator("#main").bounding_box()
     for share in (0.2, 0.6):
@@ -426,6 +427,7 @@ def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_wo
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_markup_in_a_name_is_shown_as_text(show):
     page = show("evil")
     page.locator("#strip .chip").nth(1).hover()

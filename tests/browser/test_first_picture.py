@@ -48,6 +48,7 @@ def test_it_is_the_picture_of_the_page_which_takes_its_place(ready, open_app):
     assert not page.evaluate("seen.root.host.isConnected") and page.problems == []
 
 
+@pytest.mark.slow
 def test_what_was_done_in_it_holds_on_the_page_and_in_its_address(ready, open_app):
     page = open_app(ready, script=MOVE)
     expect(page.locator("#e")).to_have_value("10")

@@ -175,6 +175,7 @@ def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     page = explore("/")
     page.get_by_role("button", name="Ask the curve").click()

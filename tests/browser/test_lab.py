@@ -71,6 +71,7 @@ def test_few_lines_are_named_where_they_end_and_no_name_lies_on_another(lab):
         assert not any(meets(box, other) for other in drawn["others"]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "begins"), [("SVG", b"<svg"), ("PNG", b"\x89PNG")])
 def test_a_chart_is_saved_with_its_title_source_and_budget(lab, tmp_path, kind, begins):
     page = lab(WIDE)
@@ -98,6 +99,7 @@ def test_a_chart_of_many_lines_and_a_narrow_one_keep_their_legend(lab, chart, vi
     assert drawn["legend"] >= 3 and not drawn["names"]
 
 
+@pytest.mark.slow
 def test_on_a_phone_a_tall_legend_leaves_room_for_the_plot(lab):
     chart = lab(PHONE).locator("[data-chart]").last
     until(lambda: chart.evaluate(BOXES)["legend"] >= 4)  # drawn anew for the narrower window

@@ -92,6 +92,7 @@ SITES = [((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
          ((50,) * 20, (1.0,) * 20, 9, (0.00640, 0.00060), (0.00664, 0.00082))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "epsilons", "size", "raw", "shrunk"), few(SITES))
 def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, size, raw, shrunk):
     """30 data sets with three releases each, at δ = 10⁻³ on every site."""

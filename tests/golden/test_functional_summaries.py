@@ -237,7 +237,7 @@ def assert_close(found, text, repeats):
     assert abs(found["mean"] - number) <= 5 * se + half, (found, text)
 
 
-@pytest.mark.parametrize("name", few(MEANS, 2))
+@pytest.mark.parametrize("name", few(MEANS))
 def test_errors_of_simulated_means(name):
     """40 data sets of 1000 curves each: four estimation errors and ten totals."""
     assert_errors(name, 40)

@@ -152,6 +152,7 @@ def monte_carlo(mechanism, network, signal, repeats, budgets=None):
     return (got["mean"] - mechanism.exact_risk(source, budgets)) / got["se"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chosen", "network", "signal"), few([
     ({}, "homogeneous", "smooth"), ({}, "dominant", "heavisine"), ({}, "many_small", "bumps"),
     ({"weights": "published"}, "mixed_eps", "smooth"), ({"plan_rule": "literal"}, "homogeneous", "smooth"),

@@ -60,13 +60,13 @@ def test_words_that_stand_in_sentences_hold_no_markup(role, word):
     assert declare(60, 210, 2, 18, "a law", **{role: "kg/m² (å’s 5%)"}, **files.EVEN)
 
 
-@pytest.mark.parametrize("word", few(EVIL, 3))
+@pytest.mark.parametrize("word", few(EVIL))
 def test_what_is_said_of_curves_with_evil_names_is_plain(word):
     at = open_page(upload=own(word), show_upload=True)
     assert not active(at)
 
 
-@pytest.mark.parametrize("script", few(["summaries", "sites", "coefficients", "plan", "rates"], 2))
+@pytest.mark.parametrize("script", few(["summaries", "sites", "coefficients", "plan", "rates"]))
 def test_other_pages_that_know_the_curves_are_plain(script):
     word = "[x](a) $x$ :red[x] **x** `y`"
     upload = own(word)
@@ -74,7 +74,7 @@ def test_other_pages_that_know_the_curves_are_plain(script):
     assert not active(at)
 
 
-@pytest.mark.parametrize("word", few(EVIL, 3))
+@pytest.mark.parametrize("word", few(EVIL))
 def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
     result = SimpleNamespace(file_id="1", name="a.csv", getvalue=lambda: files.csv(frame))
@@ -84,7 +84,7 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
     assert not active(at)
 
 
-@pytest.mark.parametrize("word", EVIL)
+@pytest.mark.parametrize("word", few(EVIL, 3))
 def test_a_link_shows_what_it_asked_for_as_it_is(word):
     chosen, problems = links.decode(f"c-{word}~{word}-1~epsilon-{word}")
     assert chosen == settings.Settings() and problems

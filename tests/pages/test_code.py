@@ -328,6 +328,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     agrees(said, strip)
 
 
+@pytest.mark.slow
 def test_without_the_file_there_is_no_code_and_nothing_fails():
     at = open_page("open-code", upload=own_curves(), show_upload=True, fold_explore_code=True)
     assert not at.code and not at.error

@@ -94,6 +94,7 @@ def test_what_is_changed_is_said_and_taken_back():
         **CoefficientCurves(likeness=0.5).nearest_preset()[1])
 
 
+@pytest.mark.slow
 def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
     details = {key: visit("coefficients", f"open-{key}") for key in (
         "numbers", "coefficients_ledger", "coefficients_formula", "coefficients_code")}
@@ -159,6 +160,7 @@ def own(n=1500, **stated):
         covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]))
 
 
+@pytest.mark.slow
 def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
     at = visit("coefficients", "open-numbers", upload=own(dose=(0, 4)), show_upload=True)
     assert not at.error

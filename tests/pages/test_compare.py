@@ -126,6 +126,7 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
     assert at.dataframe[0].value.iloc[0]["Error"] == "nothing published"
 
 
+@pytest.mark.slow
 def test_real_curves_have_one_aim_for_all_methods():
     assert "as Adaptive mean fits it: one aim for all methods" in words(
         visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
@@ -134,6 +135,7 @@ def test_real_curves_have_one_aim_for_all_methods():
 # -- curves of one's own ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     at = visit("compare", "shape-crossing", upload=upload(), show_upload=True)
     assert len([alt for alt in charts(at) if "minus the non-private mean" in alt]) == 9
@@ -245,7 +247,7 @@ def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
 # -- questions of shape -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["peak", "sign", "crossing"])
+@pytest.mark.parametrize("kind", few(["peak", "sign", "crossing"]))
 def test_a_question_is_answered_on_explore_from_the_link(kind):
     at = open_page(f"shape-{kind}~open-shape")
     assert "A private release" in words(at) and re.search(r"\*\*\d+ of \d+\*\*", words(at))
@@ -253,6 +255,7 @@ def test_a_question_is_answered_on_explore_from_the_link(kind):
     assert not at.error
 
 
+@pytest.mark.slow
 def test_its_numbers_are_stated_and_go_into_the_link():
     at = open_page("shape-crossing~open-shape")
     assert at.number_input(key="w_shape_level").value == 130
@@ -296,6 +299,7 @@ def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
     assert "A private release says the same" not in words(at)
 
 
+@pytest.mark.slow
 def test_real_curves_are_compared_with_the_average_without_protection():
     at = open_page("c-sea_temperature~shape-peak~open-shape")
     assert "The non-private mean is largest at" in words(at)

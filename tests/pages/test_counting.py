@@ -47,6 +47,7 @@ def test_too_few_people_are_told_so_and_nothing_is_drawn_or_spent():
     assert "Nothing would be published" in text(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("detail", "said"), [
     ("counting_table", "cells: when, and how"), ("counting_coverage", "simulated data sets"),
     slow(("counting_power", "For a power of 80 % the private test needs"))])

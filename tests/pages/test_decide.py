@@ -44,6 +44,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
     assert decision_words.question(answer) in memo(at)
 
 
+@pytest.mark.slow
 def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
     at = visit("decide", SMALL)
     before, simulated = memo(at), []
@@ -54,6 +55,7 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
     assert "10 of 20 releases" in memo(at) and not simulated and not at.error
 
 
+@pytest.mark.slow
 def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
     """What the second bracket changes is the study with the first, not the one on screen."""
     at = visit("decide", SMALL)
@@ -71,6 +73,7 @@ def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
     assert (sizes.n_curves, sizes.n_observations) == (60, 240)
 
 
+@pytest.mark.slow
 def test_every_bracket_changes_the_study_and_the_link():
     at = visit("decide", SMALL)
     at.number_input(key="w_study_sites").set_value(3).run()
@@ -124,6 +127,7 @@ def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     assert not at.error and at.session_state.settings.target > 0.01
 
 
+@pytest.mark.slow
 def test_a_paste_fills_the_table_and_a_size_of_the_sentence_takes_over_again():
     at = visit("decide", SMALL)
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
@@ -190,6 +194,7 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
     assert error and f"± {error}" in memo(answer)
 
 
+@pytest.mark.slow
 def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_not_have():
     """What is written to a bracket replaces what is being typed there."""
     at = visit("decide", SMALL)

@@ -15,7 +15,7 @@ from engine.topics.decision import words as decision_words
 from pages.parts.compare import pin_facts
 from pages.shared.state import links
 from pages.shared.state.pins import Pin
-from tests.heavy import all_but
+from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
@@ -62,7 +62,7 @@ def test_what_can_be_decided_on_is_what_these_tests_try():
     assert {*STUDIES} == {*DECIDED} - {"mean_function"}
 
 
-@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, STUDIES))
+@pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))
 def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     answer, at = answered(key), visit("decide", f"{token(key)}~open-decide_code")
     assert not at.error and answer.options and at.selectbox(key="w_decided").value == key
@@ -89,7 +89,7 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
         answer.chosen, answer.profile)
 
 
-@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, STUDIES))
+@pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))
 def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
     at = visit("decide", token(key))
     at.number_input(key="w_study_people").set_value(150)
@@ -101,7 +101,7 @@ def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
     assert memo(again) == memo(at) and "decided-" in link(at)
 
 
-@pytest.mark.parametrize("key", STUDIES)
+@pytest.mark.parametrize("key", few(STUDIES))
 def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
     at = visit("decide", f"{token(key)}~open-hospitals")
     assert decision_words.MEANS_ALONE in words(at)
@@ -109,7 +109,7 @@ def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
     assert not at.error and at.session_state.settings.decided == "mean_function"
 
 
-@pytest.mark.parametrize("key", STUDIES)
+@pytest.mark.parametrize("key", few(STUDIES, 2))
 def test_a_pinned_study_has_its_error_and_is_not_compared_with_a_mean_curve(key):
     answer = answered(key)
     pin = pin_facts.of(Pin("A", "decide", token(key)))
@@ -118,6 +118,7 @@ def test_a_pinned_study_has_its_error_and_is_not_compared_with_a_mean_curve(key)
     assert not pin.measures_like(replace(pin, estimated="mean_function"))
 
 
+@pytest.mark.slow
 def test_a_file_is_averaged_by_its_twin_and_never_linked():
     at = visit("decide", "target-5~decided-univariate_mean", upload=own_curves(), show_upload=True)
     assert not at.error and "80 children" in memo(at) and "s" not in at.query_params

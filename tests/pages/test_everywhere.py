@@ -391,6 +391,7 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
     assert len(collected) == 2
 
 
+@pytest.mark.slow
 def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
     at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05")
     assert any("together nothing would be published" in error.value for error in at.error)

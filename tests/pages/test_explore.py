@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.language import chances, error_parts, quality
+from engine.language import error_parts, odds_words, quality
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
@@ -84,6 +84,7 @@ def test_numbers_on_screen_are_those_of_the_engine():
     assert error_parts.what_limits(usual.source.facts, result.study.shares[one]) in words(at)
 
 
+@pytest.mark.slow
 def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
     asked, answer = [], run.answer
     monkeypatch.setattr(scene, "uses_workers", lambda: True)
@@ -99,6 +100,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
@@ -196,7 +198,7 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
                           for key in ("accuracy", "attacker"))
     result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
-        odds = chances.odds_main(risk.of_ledger(result.spends[k]), "child")
+        odds = odds_words.odds_main(risk.of_ledger(result.spends[k]), "child")
         close = quality.accuracy(usual.source.facts, float(result.study.error[k]),
                                  float(result.study.within[k]), result.study.baseline)
         assert close in [text for card in accuracy for _, text in card["steps"][k]]
@@ -256,6 +258,7 @@ def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address
     assert at.session_state.settings.mechanism.prior is None
 
 
+@pytest.mark.slow
 def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
     at = open_page("m-noisy_gradient_mean~open-more")
     at.number_input(key="w_delta").set_value(0.0).run()

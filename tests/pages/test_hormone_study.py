@@ -41,6 +41,7 @@ def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
     assert not at.error
 
 
+@pytest.mark.slow
 def test_a_closed_fold_computes_nothing():
     assert protocol.LICENSED not in words(open_page(f"{TWIN}~{OPEN}"))
 

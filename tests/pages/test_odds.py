@@ -30,6 +30,7 @@ def changed():
     return words(open_page("group-3~population-2000~open-more"))
 
 
+@pytest.mark.slow
 def test_a_child_with_three_curves_is_told_what_they_cost_together(several, changed):
     usual = settings.Settings()
     result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)

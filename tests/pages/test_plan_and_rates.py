@@ -6,7 +6,7 @@ import re
 import pytest
 import streamlit as st
 
-from engine.language import chances, error_parts
+from engine.language import error_parts, odds_words
 from engine.language.grammar import capital
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
@@ -19,6 +19,7 @@ from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.presets import PRESETS
 from pages.shared.state import links, run, settings
+from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE
@@ -40,7 +41,7 @@ def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan"), settings.Settings()
     result = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value.startswith(plan_words.verdict(result, usual.source.facts))
-    assert chances.odds_main(result.protection.odds, "child") in words(at)
+    assert odds_words.odds_main(result.protection.odds, "child") in words(at)
     assert not at.error
 
 
@@ -160,6 +161,7 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
     assert answer.split("**")[1] in gray
 
 
+@pytest.mark.slow
 def test_a_known_answer_is_shown_without_a_gray_one_between():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     at.run()
@@ -197,14 +199,14 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 
-@pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(rates.all(), 6), ids=lambda cls: cls.key)
 def test_every_problem_draws(cls):
     at = visit("rates", f"r-{cls.key}")
     assert not at.error
     assert "Largest term of the rate" in words(at)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in rates.all() if cls.called], ids=lambda c: c.key)
+@pytest.mark.parametrize("cls", few([cls for cls in rates.all() if cls.called], 2), ids=lambda c: c.key)
 def test_lines_of_a_rate_are_called_by_words(cls):
     chosen = next(p for p in cls.parameters() if p.choices)
     assert set(cls.called) == set(chosen.choices)
@@ -259,6 +261,7 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     assert coverage_words.widths(result.limits) in text
 
 
+@pytest.mark.slow
 def test_sizes_budget_and_smoothness_are_one_form():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.number_input}
@@ -365,6 +368,7 @@ def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
 
 
+@pytest.mark.slow
 def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     at.number_input(key="w_plan_risk").set_value(40.0).run()
@@ -372,6 +376,7 @@ def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
     assert at.session_state.settings.risk == 60
 
 
+@pytest.mark.slow
 def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split")
     assert "**ε = 3 of 3**" in words(at)

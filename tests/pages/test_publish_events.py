@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 from engine.release import files as release_files
+from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.test_upload_events import TRIAL, choose, ran, said, state
 
@@ -15,9 +16,9 @@ def ledger(tmp_path, monkeypatch):
     monkeypatch.setenv("PRIVACY_CURVES_LEDGER", str(tmp_path / "ledger.sqlite3"))
 
 
-@pytest.mark.parametrize(("what", "data"), [
+@pytest.mark.parametrize(("what", "data"), few([
     ("survival", "Survival with heart failure"), ("survival", "Heart failure by blood pressure"),
-    ("distribution", "Creatinine with heart failure"), ("roc", "Creatinine with heart failure")])
+    ("distribution", "Creatinine with heart failure"), ("roc", "Creatinine with heart failure")]))
 def test_public_patients_are_released_with_their_counts(what, data):
     at = visit("publish", f"publish-{what}")
     at.selectbox(key=f"w_release_source_{what}").set_value(data)

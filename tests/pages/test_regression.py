@@ -95,6 +95,7 @@ def test_a_number_that_cannot_be_is_refused_beside_its_field_and_nothing_is_lost
     assert at.session_state.settings.network == ALIKE
 
 
+@pytest.mark.slow
 def test_kinds_of_sites_can_be_added_and_removed():
     at = visit("regression")
     at.button(key="add_kind").click().run()
@@ -150,6 +151,7 @@ def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
     assert "w_point" not in {slider.key for slider in at.select_slider}
 
 
+@pytest.mark.slow
 def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
     at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
     method = WaveletGlobal(edges="corrected")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.core.types import Budget
-from engine.language import chances
+from engine.language import odds_words
 from engine.language.numbers import at_most_percent
 from engine.privacy import risk
 from engine.release import ledger, published
@@ -129,7 +129,7 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     quoted = published.quote(SEA, settings.Settings().mechanism, Budget(
         1.0, 1 / SEA.sizes.n_curves**2))
     odds = risk.of_ledger(quoted.charged)
-    sentence = chances.odds_main(odds, "year", "curve")
+    sentence = odds_words.odds_main(odds, "year", "curve")
     assert words(at).count(sentence) == 1
     publish(release_step(at), "sea 2")
     at.session_state["fold_release_card"] = True
@@ -182,6 +182,7 @@ def test_the_total_is_not_overrun_and_nothing_is_shown_then():
     assert [entry.name for entry in book.entries] == ["first"]
 
 
+@pytest.mark.slow
 def test_a_name_that_was_used_for_another_release_is_refused_beside_the_button():
     at = release_page()
     publish(at, "once")
@@ -268,6 +269,7 @@ def test_a_page_on_a_broken_ledger_says_so_and_publishes_nothing(tmp_path, monke
     assert "ledger" in " ".join(error.value for error in at.error)
 
 
+@pytest.mark.slow
 def test_a_copy_of_data_that_were_published_asks_whose_total_it_is():
     """A child dropped: noticed before anything is spent, and charged to the same total."""
     rows = "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(80) for t in (1, 3, 4))

@@ -53,6 +53,7 @@ def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both()
     assert "Full form" in words(at) and not at.exception
 
 
+@pytest.mark.slow
 def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
     at = visit("reproduce")
     paper = papers.papers()[0]

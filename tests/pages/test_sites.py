@@ -67,6 +67,7 @@ def test_every_preset_draws_and_is_a_short_link():
     assert "Since your change" in words(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     token = links.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
@@ -100,6 +101,7 @@ def test_a_site_can_be_left_out_and_its_row_stays():
     assert at.session_state.settings.sites[3].name == "Site 4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "problem"), few([
     ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
     ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),

@@ -146,6 +146,7 @@ def test_every_chart_has_words_and_a_table(theme):
     assert drawn == {*chart.table} - {"ε"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("along", ["machines", "rows", "size"])
 def test_trust_can_be_looked_at_along_every_size(along):
     at = visit("sparse")

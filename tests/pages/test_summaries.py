@@ -151,7 +151,7 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
         assert result.energy["tight"] <= result.energy["published"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", few(["light", "dark"]))
 def test_every_chart_has_words_and_a_table(theme):
     view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
@@ -165,6 +165,7 @@ def test_every_chart_has_words_and_a_table(theme):
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]
 
 
+@pytest.mark.slow
 def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simulated():
     at = visit("summaries", "summary-covariance", upload=own_curves(), show_upload=True)
     assert not at.exception and not at.error
@@ -187,11 +188,11 @@ def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():
     assert not any("nan" in text for text in words(at).split())
 
 
-@pytest.mark.parametrize(("token", "said"), [
+@pytest.mark.parametrize(("token", "said"), few([
     ("l-labelled_points~l.response-classes", ""),
     ("l-labelled_points~l.response-classes~u-iclp~u.loss-hinge", "aims at the sign"),
     ("l-labelled_points~l.response-classes~u-iclp~u.loss-huber", "two classes"),
-    ("u-iclp~u.loss-logistic", "They are numbers")])
+    ("u-iclp~u.loss-logistic", "They are numbers")], 2))
 def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
     at = visit("summaries", f"summary-risk_minimisation~{token}")
     assert not at.exception and not at.error

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
+from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.unit.test_device_exports import (
@@ -26,9 +27,9 @@ def panel(monkeypatch, content, name):
     return visit("lab", PAGE, upload_open=True)
 
 
-@pytest.mark.parametrize(("text", "name"), [
+@pytest.mark.parametrize(("text", "name"), few([
     (CLARITY, "Dexcom Clarity"), (LIBREVIEW, "LibreView"), (NIGHTSCOUT, "Nightscout"), (GGIR_2, "GGIR part 2"),
-    (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")])
+    (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")], 2))
 def test_the_dialog_says_which_export_it_is_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
     at = panel(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), "exports.zip")
     assert not at.exception

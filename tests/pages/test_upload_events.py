@@ -77,6 +77,7 @@ def test_status_codes_groups_and_people_are_asked_for_and_never_guessed(dialog):
     assert source.facts.groups == ("A", "B") and not source.facts.group_sizes
 
 
+@pytest.mark.slow
 def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog):
     at = choose(dialog(TRIAL), event_time="days", event_status="end", who="patient", event_group="arm")
     at.multiselect(key="upload_event_codes_end").set_value(["death"])
@@ -91,6 +92,7 @@ def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog)
     assert not at.button(key="upload_next").disabled and not at.error
 
 
+@pytest.mark.slow
 def test_dates_of_start_and_end_become_days_once_their_order_is_said(dialog):
     at = choose(dialog(DATED), who="patient")
     at.multiselect(key="upload_event_codes_status").set_value(["death"])
@@ -104,6 +106,7 @@ def test_dates_of_start_and_end_become_days_once_their_order_is_said(dialog):
     assert at.session_state.upload_events.events.time.min() > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "text", "columns", "label"), [
     ("distribution", VALUES, {"event_time": "value"}, None),
     ("roc", SCORES, {"event_time": "score", "event_status": "label"}, "event_codes_label")])

@@ -211,6 +211,7 @@ def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
     assert not facts.symmetric
 
 
+@pytest.mark.slow
 def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(panel):
     at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
     at.selectbox(key="upload_law").set_value("common").run()

@@ -206,6 +206,7 @@ def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
     assert at.session_state["own_results"]._results
 
 
+@pytest.mark.slow
 def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     at = shown(fold_regression_worst=True)
     assert "Times are taken to be spread evenly over 0 to 24" in words(at)

@@ -12,6 +12,7 @@ from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import words as summary_words
 from pages.shared.state import links, run, settings
 from tests import files
+from tests.heavy import few
 from tests.pages.opening import keys, last_step, next_step, visit
 from tests.pages.reading import words
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
@@ -99,6 +100,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert sparse_words.accuracy(same) in words(at)
 
 
+@pytest.mark.slow
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     at, first = next_step(panel(frame())), "State the lowest and highest possible “f0” first"
     assert not at.error and any(first in box.value for box in at.info)
@@ -106,6 +108,7 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     assert first in errors(ran(at))
 
 
+@pytest.mark.slow
 def test_features_can_have_bounds_of_their_own(panel):
     at = next_step(panel(frame()))
     at.multiselect(key="rows_others").set_value(["f3"])
@@ -128,6 +131,7 @@ def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
     assert "somebody with several rows is protected less" in words(at)
 
 
+@pytest.mark.slow
 def test_a_density_takes_one_column_or_two_and_no_response(panel):
     at = panel(frame(), "summaries", "summary-density")
     assert "rows_response" not in {box.key for box in at.selectbox}
@@ -163,7 +167,7 @@ OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
        pytest.param(DENSITY, ["f0", "f1"], marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize(("task", "names"), OWN)
+@pytest.mark.parametrize(("task", "names"), few(OWN))
 def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_downloaded(
         task, names):
     run._SHARED._results.clear()
@@ -178,7 +182,7 @@ def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_do
     assert all(ledger & {*frame.value.columns} for frame in at.dataframe)
 
 
-@pytest.mark.parametrize(("task", "names"), OWN)
+@pytest.mark.parametrize(("task", "names"), few(OWN))
 def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
     at = shown(task, own(task, names))
     text = words(at)

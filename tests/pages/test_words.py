@@ -39,6 +39,7 @@ def parts(found):
                          *columns])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [
     page if page in QUICK else pytest.param(page, marks=pytest.mark.slow)
     for page in word_fold.TERMS])

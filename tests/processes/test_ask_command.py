@@ -24,6 +24,7 @@ def asked(budget, source=SOURCE, mechanism=MECHANISM, seed=3):
     return ask(mean_answer, source, mechanism, budget, seed)
 
 
+@pytest.mark.slow
 def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
     budget = Budget(2.0, 1e-4)
     question, file = asked(budget), tmp_path / "question.json"

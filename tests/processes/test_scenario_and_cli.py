@@ -84,6 +84,7 @@ def test_a_scenario_written_out_in_full_reads_back_the_same():
         first.source, first.mechanism, first.budgets, first.run)
 
 
+@pytest.mark.slow
 def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
     scenario_file = tmp_path / "scenario.json"
     scenario_file.write_text(json.dumps({
@@ -281,6 +282,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeypatch, tmp_path):
     plain = {**changed("axes/source.n_curves", list(range(100, 500, 10))), "repeats": 4}
     file, kept = tmp_path / "scenario.json", tmp_path / "kept"

@@ -155,6 +155,7 @@ def test_a_mechanism_is_listed_with_its_parameters(mechanism):
     assert "Where half the stated range of values is 1." in mechanism["listed"]
 
 
+@pytest.mark.slow
 def test_explore_offers_it_and_a_link_chooses_it(mechanism):
     assert "Averaged coefficients" in mechanism["methods"]
     assert mechanism["method"] == "Averaged coefficients"

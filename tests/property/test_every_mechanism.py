@@ -12,6 +12,7 @@ from engine.core.identity import digest
 from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
+from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
@@ -56,8 +57,10 @@ BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 EVERY = [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)
          for _, chosen in cls.presets_for(task)]
 PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting.NONE]
+# Of what takes long to release, only the first variant is in the default run.
+LONG = [one for one in PROTECTING if one.family == "sparse" or isinstance(one, PercentileCurves)]
 every_mechanism = pytest.mark.parametrize("mechanism", [
-    slow(one) if one.family == "sparse" and one != type(one)(**one.presets()[0][1]) else one
+    slow(one) if one in LONG and one != type(one)(**one.presets()[0][1]) else one
     for one in PROTECTING], ids=str)
 # Noise that depends on nothing but what one device or one site of people sends by itself.
 ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM),

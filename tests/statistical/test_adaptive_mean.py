@@ -96,6 +96,7 @@ def test_heavy_tails_and_few_curves_do_not_break_the_band():
         assert 0.92 <= found <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "n"), few([("groups", 1000), ("outliers", 1000), ("skewed", 250),
                                                ("groups", 250), ("outliers", 4000)]))
 def test_people_who_may_be_skewed_get_bands_that_hold_for_less_noise_than_wide_clipping(people, n):

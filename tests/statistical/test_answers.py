@@ -248,6 +248,7 @@ def test_coverage_of_places_matches_the_reference():
                                                               strict=True)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", few([{("mu1", 500, 0.0): 25}, dict.fromkeys(GROUPS, 200)], 1),
                          ids=["few", "all"])
 def test_the_test_of_two_groups_has_the_size_and_power_of_the_reference(cells):

@@ -28,6 +28,7 @@ def test_bands_of_common_designs_hold_without_a_warning(table):
         assert row.simultaneous > 0.95 - 5 * np.sqrt(0.95 * 0.05 / REPEATS), row
 
 
+@pytest.mark.slow
 def test_errors_of_common_designs_are_near_those_of_least_squares(table):
     """They were 7 to 21 times as large when covariates were taken as they stand."""
     assert max(row.error_ratio for row in table) < 3

@@ -86,6 +86,7 @@ WITHOUT_PROTECTION = {
     ("glucose", 2000, 100, 1, 1.0): [.88, .96, 1.29]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [
     pytest.param(cell, marks=[] if cell[0] == "growth" else pytest.mark.slow)
     for cell in WITHOUT_PROTECTION], ids=str)
@@ -105,6 +106,7 @@ HELD = [setting for setting in coverage_table.settings() if (setting.label, sett
     and setting.source.n_curves == 2000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", all_but(HELD[1:], HELD),
                          ids=lambda each: f"{each.label}, {each.epsilon:g}")
 def test_bands_of_every_percentile_hold_at_most_times(setting):

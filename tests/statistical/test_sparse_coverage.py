@@ -120,6 +120,7 @@ def test_p_values_that_leave_the_privacy_noise_out_are_too_small():
     assert below > 0.05 + 5 * math.sqrt(0.05 * 0.95 / 1200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place, low, high", few([(SUPPORT[0], 0.0, 0.6), (49, 0.93, 0.97)]))
 def test_the_printed_sign_misses_what_matters_and_nobody_notices_elsewhere(place, low, high):
     """1200 data sets at ε = 1, 2."""
@@ -309,6 +310,7 @@ APART = next(source for source in (
     if not (source.truth.node_values[:, 5:9] != 0).any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 29])
 def test_intervals_on_every_machine_hold(place):
     """150 data sets, eight machines, a design whose own features lie apart from shared ones."""
@@ -318,6 +320,7 @@ def test_intervals_on_every_machine_hold(place):
     assert (np.abs(held - 0.95) < 0.02).all()
 
 
+@pytest.mark.slow
 def test_bands_on_every_machine_hold_their_group():
     """100 data sets, eight machines; seven features of which five matter everywhere.
 

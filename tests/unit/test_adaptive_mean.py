@@ -85,6 +85,7 @@ def test_the_public_scale_is_that_of_sampling_and_smoothness():
     assert np.allclose(public_scale(3, Sizes((9,), 90, 10)), np.sqrt(0.1 + np.array([1, 1/8, 1/27])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "epsilon"), few([(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)], 2))
 def test_the_planned_error_is_near_what_privacy_really_adds(n, epsilon):
     """Within a factor of two, on 60 data sets; the rule was made for such curves."""

@@ -350,6 +350,7 @@ def cell(mean):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mean", "repeats"), [
     ("mu1", 50), pytest.param("mu1", 300, marks=pytest.mark.slow),
     pytest.param("growth", 300, marks=pytest.mark.slow)])

@@ -89,6 +89,7 @@ def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
         assert "false" in audit_words.attacked(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", few([one for one in broken.bugs() if one.case.budget.epsilon > 4], 3),
                          ids=lambda bug: bug.name)
 def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug):
@@ -98,6 +99,7 @@ def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug)
     assert report.is_broken
 
 
+@pytest.mark.slow
 def test_around_a_source_a_claim_holds_too():
     result = Attack(AdaptiveMean(truncation=3), BUDGET, SparseCurves(n_curves=200))
     report = report_of(result, 100, 1000)
@@ -182,6 +184,7 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
 # -- repetitions ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "source", "own"), few([
     ("point", SparseCurves(), AdaptiveMean()), ("curve", SparseCurves(), AdaptiveMean()),
     ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())]))

@@ -14,7 +14,7 @@ from engine.core.types import Budget
 from engine.figures import labels
 from engine.figures.theme import Spec
 from engine.sources import sources
-from tests.heavy import all_but
+from tests.heavy import all_but, few
 from tests.unit.test_questions import ASKED, HEAVY
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -31,7 +31,7 @@ def axes_without_quantity(spec: Spec) -> list[str]:
             and axis.get("showticklabels", True) and "ticktext" not in axis]
 
 
-@pytest.mark.parametrize("name", all_but(HEAVY, list(ASKED)))
+@pytest.mark.parametrize("name", few(all_but(HEAVY, list(ASKED)), 3))
 def test_the_chart_of_a_question_says_what_it_shows_and_where_it_is_from(name):
     chart = ASKED[name].chart(ASKED[name].answer())
     layout = go.Figure(chart.spec).layout

@@ -40,14 +40,6 @@ def test_line_ends_are_named_in_their_colours_and_many_lines_need_a_legend():
         labels.at_ends(ends * 3, 0.0, 2.0, 300)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.2, 6.0), (1.0, 1.0), (1.2, 3.0), (1e-4, 0.5)])
-def test_ratios_are_written_as_multiples_and_one_is_among_them(low, high):
-    axis = theme.ratio_axis("light", "Error / error of the best method", low, high)
-    assert "× 1" in axis["ticktext"] and axis["type"] == "log"
-    assert axis["range"][0] <= np.log10(low) and axis["range"][1] >= np.log10(high)
-    go.Figure({"layout": {"xaxis": axis}})
-
-
 def test_values_beside_the_pointer_have_their_unit():
     assert labels.hover("cm", 1) == "%{y:.1f}\u00a0cm" and labels.hover() == "%{y:.3~r}"
 

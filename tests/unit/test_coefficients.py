@@ -27,6 +27,7 @@ from engine.simulation.studies import errors_over_budgets, with_present
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients.answer import coefficients_answer
+from tests.heavy import few
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)
@@ -400,8 +401,8 @@ def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
 # -- errors over budgets --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("epsilon", "steps"), [(1.0, [0.5, 1.0, 2.0]),
-                                                (1.5, [0.5, 1.0, 1.5, 2.0])])
+@pytest.mark.parametrize(("epsilon", "steps"), few([(1.0, [0.5, 1.0, 2.0]),
+                                                (1.5, [0.5, 1.0, 1.5, 2.0])]))
 def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps):
     source = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=1)
     mechanism = NoisyGradientCoefficients()

@@ -26,7 +26,7 @@ from engine.topics.sites.answer import without_baseline
 from engine.topics.sites.site_table import SiteRow, pasted
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
-from tests.heavy import all_but
+from tests.heavy import all_but, few
 
 GROWTH = SparseCurves(mean="growth", n_curves=360, n_observations_per_curve=8, n_servers=3)
 AT_TWO = EPSILON_STEPS.index(2.0)
@@ -66,6 +66,7 @@ def made(profile, distances):
     return replace(profile, errors=errors)
 
 
+@pytest.mark.slow
 def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     steps = len(EPSILON_STEPS)
     falling = made(profiles["sites"], [np.nan, np.nan, *np.linspace(5, 1, steps - 2)])
@@ -149,7 +150,7 @@ def study_of(key, noise="sites"):
                                           noise, 1))
 
 
-@pytest.mark.parametrize("key", DECIDED)
+@pytest.mark.parametrize("key", few(DECIDED, 2))
 def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(key, few_data_sets):
     profile = study_of(key)
     distance = profile.distance(0.95)
@@ -162,7 +163,7 @@ def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(
     assert (profile.unit == "") == (not profile.task.has_value_unit or not profile.facts.value_unit)
 
 
-@pytest.mark.parametrize("key", all_but({"varying_coefficients"}, DECIDED))
+@pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, DECIDED)))
 def test_a_trusted_centre_needs_no_more_than_sites_that_add_noise(key, few_data_sets):
     at_one = EPSILON_STEPS.index(2.0)
     sites, centre = (study_of(key, noise) for noise in ("sites", "centre"))

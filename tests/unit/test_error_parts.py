@@ -75,6 +75,7 @@ def test_a_method_that_keeps_every_coefficient_says_so():
         SIMULATED.facts, steps.n_coefficients, steps.moves)
 
 
+@pytest.mark.slow
 def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
     little, much = found(budget=Budget(0.5, 2.5e-5)), found(budget=Budget(5.0, 2.5e-5))
     assert little.error[True, False, False] > 2 * much.error[True, False, False]

@@ -11,7 +11,7 @@ import pytest
 
 from engine.core.types import Budget, PublicFacts
 from engine.figures import cards, theme, traces
-from engine.language import chances
+from engine.language import odds_words
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.topics.mean import charts as error_curve
@@ -77,7 +77,7 @@ def test_the_hundred_dots_agree_with_the_sentence(right, more):
     dots = {trace["name"]: len(trace["x"]) for trace in chart.spec["data"]}
     assert dots == {"right by chance": 50, "more": more, "wrong": 50 - more}
     odds = risk.Odds(Budget(1.0), right, 0.1, 0.1, 1.0, 1.0)
-    assert f"at most {more} more" in chances.odds_key(odds)
+    assert f"at most {more} more" in odds_words.odds_key(odds)
 
 
 def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():

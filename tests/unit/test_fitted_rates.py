@@ -19,6 +19,7 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.rates import words
 from engine.topics.rates.beside import FITTED, LOWER, beside_errors, simulated_errors
+from tests.heavy import few
 
 EPSILONS = np.geomspace(0.01, 10.0, 9)
 BARE = [cls for cls in rates.all() if not cls.has_constants]
@@ -42,7 +43,7 @@ def test_constants_of_one_leave_a_rate_as_it_is_and_larger_ones_never_make_it_sm
         assert (rate.weighed(*constants, **here).sum(axis=0) >= whole * (1 - 1e-12)).all()
 
 
-@pytest.mark.parametrize("cls", BARE, ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(BARE, 6), ids=lambda cls: cls.key)
 def test_a_fit_runs_through_errors_that_are_the_rate_with_two_constants(cls):
     rate = cls()
     here = points(rate)
@@ -56,7 +57,7 @@ def test_a_fit_runs_through_errors_that_are_the_rate_with_two_constants(cls):
     assert fitted.ranges == {"epsilon": (EPSILONS[0], EPSILONS[-1])}
 
 
-@pytest.mark.parametrize("cls", SEPARABLE, ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(SEPARABLE, 5), ids=lambda cls: cls.key)
 def test_errors_in_another_unit_have_the_same_fit_in_that_unit(cls):
     rate, rng = cls(), np.random.default_rng(5)
     here = points(rate)
@@ -106,7 +107,7 @@ def test_nothing_is_fitted_to_too_few_errors_or_where_the_rate_does_not_move():
 # -- bounds that share their constants ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", DIFFERING, ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(DIFFERING), ids=lambda cls: cls.key)
 def test_the_lower_bound_with_the_fitted_constants_is_below_the_fit_at_any_rounds(cls):
     rng = np.random.default_rng(3)
     for _ in range(3):

@@ -222,6 +222,7 @@ def test_both_floors_are_rates_with_constants_and_stated_assumptions():
     assert not rates.for_task("mean_function")[0].has_constants  # the first is what pages begin with
 
 
+@pytest.mark.slow
 def test_the_rates_are_the_closed_forms_at_the_observations_of_their_table():
     n, sites, budget = 250.0, 4.0, Budget(1.0, 1e-5)
     mu = exact_mu(budget.epsilon, budget.delta)

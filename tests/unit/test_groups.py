@@ -106,6 +106,7 @@ def test_a_changed_person_moves_the_release_of_their_own_group_alone():
     assert (first[1].coefficients != estimates[1].coefficients).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", few([50, 400], 1))
 def test_the_test_keeps_its_level_and_the_band_holds_no_difference(repeats):
     """Size .02 to .06 and coverage .97 to .99 in the reference cells: five standard errors."""

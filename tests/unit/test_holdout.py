@@ -167,6 +167,7 @@ def test_the_non_private_curve_is_dashed():
     assert dashes["Non-private"] == "6px,4px"
 
 
+@pytest.mark.slow
 def test_budgets_at_which_nothing_is_published_have_no_point():
     study = holdout_study(CarbonDioxide(), AdaptiveMean(), [Budget(0.1, 1e-4)], 1, 5)
     chart = figures.distances(study, METHOD, "ppm", "light")

@@ -219,6 +219,7 @@ def test_clipping_for_skewed_people_is_wider_for_larger_studies(clipping, least)
     assert widths[:2] == [least, least] and widths == sorted(widths) and widths[-1] == least * 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", few([3.0, 8.0]))
 def test_wide_clipping_errs_less_on_skewed_visits_than_tight_clipping(epsilon):
     data, budget = drawn(40), (Budget(epsilon, 1 / 678**2),)

@@ -34,7 +34,7 @@ EXTREMES = [
 every_preset = pytest.mark.parametrize("source", PRESETS, ids=lambda source: source.facts.name)
 
 
-@pytest.mark.parametrize("source", [*PRESETS, *few(EXTREMES, 2)], ids=repr)
+@pytest.mark.parametrize("source", few([*PRESETS, *few(EXTREMES, 2)], 3), ids=repr)
 def test_the_truth_is_the_mean_of_what_is_observed(source):
     """20,000 people with one observation each, in twelve parts of the range: 5 standard errors."""
     people = replace(source, n_curves=20_000, n_observations_per_curve=1, times="even")
@@ -60,7 +60,7 @@ def test_human_examples_stand_before_all_others(source):
     assert sources.usual("sparse_curves", "mean_function").facts.curve == "growth"
 
 
-@pytest.mark.parametrize("source", PRESETS + EXTREMES, ids=repr)
+@pytest.mark.parametrize("source", few(PRESETS + EXTREMES, 5), ids=repr)
 def test_observations_lie_within_the_stated_bounds(source):
     data = replace(source, n_curves=3000).draw(1, np.random.default_rng(2))
     assert data.values.min() >= data.facts.value_low

@@ -162,6 +162,7 @@ def test_a_witness_that_is_cut_anywhere_is_refused_or_harmless(sound, tmp_path, 
         assert refused_or_harmless(book, sound) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(1, 20))
 def test_hits_on_both_files_at_once_are_refused_or_harmless(sound, tmp_path, seed):
     rng = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ from engine.topics.sites.answer import measured
 from engine.topics.sites.site_table import SiteRow
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
+from tests.heavy import few
 
 PEOPLE = 40
 DEVICES = SparseCurves(mean="growth", n_curves=PEOPLE, n_observations_per_curve=6,
@@ -87,7 +88,7 @@ def test_the_effective_size_of_devices_is_that_of_sites_of_one_curve():
         verdict.effective_size, rel=1e-6)
 
 
-@pytest.mark.parametrize("mechanism", [NoisyGradientMean(), AdaptiveMean()])
+@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), AdaptiveMean()]))
 def test_a_study_in_which_nobody_is_trusted_has_the_numbers_of_the_table_of_sites(
         few_data_sets, mechanism):
     one_site = replace(DEVICES, n_servers=1)

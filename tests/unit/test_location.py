@@ -8,8 +8,8 @@ from engine.core.types import Design
 from engine.mechanisms.families import location
 from engine.mechanisms.families.filters import Combined, Independent, Joint
 from engine.mechanisms.families.location import Constants, Site, locate
-from engine.numerics import clipping
 from engine.numerics.bases import Basis
+from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import (
     AffineDeviations,
     mean_slopes_inverse,
@@ -31,7 +31,7 @@ from engine.numerics.time_histograms import (
 )
 
 COUNTS = np.array([3, 5, 0, 8, 5])
-AVERAGES = (clipping.average, clipping.average_size, clipping.average_products)
+AVERAGES = (clipped_averages.average, clipped_averages.average_size, clipped_averages.average_products)
 
 
 def curves(family="cosine", size=4, seed=2, repeats=2):
@@ -111,9 +111,9 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
-    assert np.allclose(clipping.average(own, centres, shape, radius), psi.mean(axis=-1))
-    assert np.allclose(clipping.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1))
-    assert np.allclose(clipping.average_products(own, centres, shape, radius),
+    assert np.allclose(clipped_averages.average(own, centres, shape, radius), psi.mean(axis=-1))
+    assert np.allclose(clipped_averages.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1))
+    assert np.allclose(clipped_averages.average_products(own, centres, shape, radius),
                        np.einsum("rclk,rcmk->rclm", x, x) / 5)
 
 
@@ -121,9 +121,9 @@ def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks(monkeypatch):
     moments, *_ = curves()
     centres = np.random.default_rng(4).normal(size=(2, 3, 4))
     args = (plain(moments), centres, np.ones_like(centres), np.ones((2, 3)))
-    whole = clipping.average(*args)
-    monkeypatch.setattr(clipping, "_BLOCK", 20)
-    assert np.allclose(clipping.average(*args), whole, rtol=1e-13)
+    whole = clipped_averages.average(*args)
+    monkeypatch.setattr(clipped_averages, "_BLOCK", 20)
+    assert np.allclose(clipped_averages.average(*args), whole, rtol=1e-13)
 
 
 @pytest.mark.parametrize("bad", [np.nan, 1e300, -1e300])
@@ -133,7 +133,7 @@ def test_one_bad_curve_moves_a_clipped_average_by_at_most_two_radii_over_n(bad):
     broken[0, :3] = bad
     centre, shape = np.zeros((1, 1, 4)), np.array([[[1.0, 0.5, 0.4, 0.3]]])
     radius = np.array([[0.7]])
-    moved = clipping.average(plain(moments), centre, shape, radius) - clipping.average(
+    moved = clipped_averages.average(plain(moments), centre, shape, radius) - clipped_averages.average(
         plain(curve_moments(times, broken, COUNTS, basis)), centre, shape, radius)
     assert np.linalg.norm(moved / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
 
@@ -393,7 +393,7 @@ def test_averages_of_many_curves_are_the_same_numbers_with_one_thread_or_two(mon
     result = identity_deviations(rng.normal(size=(1, 3, 500)))
     asked = (result, rng.normal(size=(1, 400, 3)), np.ones((1, 400, 3)), np.ones((1, 400)))
     once = [average(*asked) for average in AVERAGES]
-    monkeypatch.setattr(clipping, "_LARGE", 0)
+    monkeypatch.setattr(clipped_averages, "_LARGE", 0)
     for alone, shared in zip(once, (average(*asked) for average in AVERAGES), strict=True):
         assert np.array_equal(alone, shared)
 
@@ -426,7 +426,7 @@ class ScaledByColumn:
 
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
     result = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
-    found = clipping.average(result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
+    found = clipped_averages.average(result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
     assert not np.allclose(found[:, 0], found[:, 1])
 
 

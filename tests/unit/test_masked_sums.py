@@ -27,7 +27,7 @@ from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import SiteRow
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
-from tests.heavy import slow
+from tests.heavy import few, slow
 
 GROWTH = SparseCurves(mean="growth", n_curves=50, n_observations_per_curve=10, n_servers=20)
 TWENTY = tuple(SiteRow(f"Site {k}", 50, 10) for k in range(20))
@@ -118,6 +118,7 @@ def test_that_holds_for_other_data(seed):
     assert errors["sums"].mean() / errors["centre"].mean() < 1.1
 
 
+@pytest.mark.slow
 def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
     rows = tuple(SiteRow(name, 120, 10) for name in ("A", "B", "C"))
     source = replace(GROWTH, n_curves=120, n_servers=3)
@@ -143,10 +144,10 @@ def test_effects_of_covariates_are_summed_as_well():
     assert 0.9 < errors["sums"].mean() / errors["centre"].mean() < 1.8  # 3/2 of the noise variance
 
 
-@pytest.mark.parametrize(("mechanism", "rows", "delta", "reason"), [
+@pytest.mark.parametrize(("mechanism", "rows", "delta", "reason"), few([
     (NoisyGradientMean(), TWENTY, None, "not known to be a sum"),
     (AdaptiveMean(), TWENTY[:1], None, "at least two sites"),
-    (AdaptiveMean(), TWENTY, 0.0, "not drawn in shares")])
+    (AdaptiveMean(), TWENTY, 0.0, "not drawn in shares")]))
 def test_what_cannot_be_summed_unread_is_refused_with_the_reason(mechanism, rows, delta, reason):
     source = replace(GROWTH, n_servers=len(rows))
     with pytest.raises(InputError, match=reason):
@@ -162,6 +163,7 @@ def test_only_methods_whose_messages_are_sums_say_so():
     assert sums == {"adaptive_mean", "adaptive_coefficients", "noisy_counts"}
 
 
+@pytest.mark.slow
 def test_the_label_says_who_must_keep_to_the_protocol():
     answer = profile("sums")
     protection = words.protection(answer)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.types import PublicFacts
 from engine.exports import memo
-from engine.language import chances
+from engine.language import odds_words
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as plan_words
@@ -30,7 +30,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
         assert plan_words.step(row, "epsilon", FACTS)[1] in page
     for row, given in found.rows():
         assert given == protection(row.setting)
-        assert f"<td>{chances.odds_short(given.odds)}</td>" in page
+        assert f"<td>{odds_words.odds_short(given.odds)}</td>" in page
     assert page.count("<td>the answer</td>") == 1
     assert "http:" not in page and "https:" not in page and "<script" not in page
 

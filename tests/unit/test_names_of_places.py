@@ -5,6 +5,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from engine import handbook
 from engine.lessons import lessons
 from pages.shared.places import PAGES
@@ -59,6 +61,7 @@ def test_the_places_are_those_of_the_menu():
     assert list(PAGES_OF) == [title for _, _, title in PAGES]
 
 
+@pytest.mark.slow
 def test_every_path_to_a_detail_leads_to_one_of_that_name():
     paths = [(where, *match) for where, text in written() for match in PATH.findall(text)]
     assert len(paths) >= 10

@@ -95,6 +95,7 @@ def test_readings_and_sites_can_be_solved_for():
     assert 2 <= sites <= 10
 
 
+@pytest.mark.slow
 def test_a_question_that_no_value_answers_says_so_and_what_would():
     found = answer(replace(HERE, people=20), "epsilon", 0.5)
     assert not found.is_possible
@@ -266,6 +267,7 @@ def test_people_are_found_for_one_percentile_curve():
     assert "of the 95 % curve" in plan_words.question(TALLEST, "people", target, HEIGHTS.facts)
 
 
+@pytest.mark.slow
 def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
     found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
     assert not found.is_possible and not found.is_extrapolated

@@ -66,6 +66,7 @@ def test_plans_that_make_no_sense_are_refused(change):
         people_for_difference(**stated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", few([60, 400], 1))
 def test_releases_of_groups_see_the_difference_as_often_as_planned(repeats):
     """80 of 100 pairs at the planned size, ± five standard errors."""
@@ -86,6 +87,7 @@ def test_releases_of_groups_see_the_difference_as_often_as_planned(repeats):
     assert seen / repeats == pytest.approx(power, abs=5 * (power * (1 - power) / repeats) ** 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", few([40, 300], 1))
 def test_standardised_differences_hold_the_true_one(repeats):
     """0.3 of people whose standard deviation is 0.5, at the height of the bump."""

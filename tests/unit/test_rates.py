@@ -257,6 +257,7 @@ def test_the_gap_between_the_bounds_is_one_for_alike_sites_and_no_more_than_prov
     assert max(gaps) > 1.1
 
 
+@pytest.mark.slow
 def test_the_largest_gap_is_reached_by_one_site_of_many_people_and_one_of_little_budget():
     """r = m^(2/3), between the sparse and the dense terms of both kinds of site."""
     sites = min((Sites(np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m,

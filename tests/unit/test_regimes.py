@@ -105,7 +105,7 @@ def test_an_axis_always_holds_the_point_with_room_around_it():
     assert axis_values(RATE, "n", {**POINT, "n": 1e9}, 5)[-1] > 1e9
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda p: p.key)
+@pytest.mark.parametrize("preset", few(PRESETS.values(), 4), ids=lambda p: p.key)
 def test_every_figure_and_table_of_the_paper_draws(preset):
     point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
     weighted = Weighted.plain(preset.rate)
@@ -261,7 +261,7 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
 
 
 @pytest.mark.parametrize("theme", few(["light", "dark"]))  # themes differ in colours alone
-@pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(rates.all(), 6), ids=lambda cls: cls.key)
 def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     rate = cls()
     point = {s.name: float(s.usual) for s in rate.symbols}

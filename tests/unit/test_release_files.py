@@ -26,6 +26,7 @@ from engine.topics.release import charts as release_figures
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from tests.heavy import few
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
@@ -452,7 +453,7 @@ def sorted_text(values, is_wide):
 
 
 @pytest.mark.parametrize("key", ["adaptive_mean", "noisy_gradient_mean", "iclp"])
-@pytest.mark.parametrize("is_wide", [False, True], ids=["long", "wide"])
+@pytest.mark.parametrize("is_wide", few([False, True]), ids=["long", "wide"])
 def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path, monkeypatch,
                                                                        is_wide, key):
     """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""

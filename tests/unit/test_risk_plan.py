@@ -47,6 +47,7 @@ def test_epsilon_alone_allows_the_logit_of_the_chance(right):
     assert result.any_method <= result.epsilon
 
 
+@pytest.mark.slow
 def test_a_person_with_several_curves_may_be_given_less():
     one, four = (budget_for_risk(HERE, 0.6, records) for records in (1, 4))
     assert one.epsilon is not None and four.epsilon is not None

@@ -156,6 +156,7 @@ SOURCE, METHOD = SparseCurves(n_curves=120, n_observations_per_curve=8), Adaptiv
 BUDGETS = tuple(Budget(epsilon, 1e-5) for epsilon in (2.0, 10.0))
 
 
+@pytest.mark.slow
 def test_the_draws_are_those_behind_the_typical_error():
     draws = drawn(SOURCE, METHOD, METHOD, BUDGETS, 1)
     result = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))

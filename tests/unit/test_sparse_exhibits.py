@@ -76,6 +76,7 @@ def test_ways_of_making_intervals_agree_where_there_is_no_noise_to_speak_of():
     assert coverage["naive"][0] < coverage["scaled"][0] < coverage["proper"][0]
 
 
+@pytest.mark.slow
 def test_bands_without_privacy_have_the_printed_lengths_at_the_largest_budget():
     (row,) = tables.band_rows(600)
     assert [row[name] for name in ("len", "len_S", "len_Sc")] == pytest.approx(

@@ -260,6 +260,7 @@ def test_means_far_above_their_scatter_all_look_alike():
                                rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changed", "factor"), [
     ({"machines": 32_000}, 1 / 2), ({"size": 40}, 2), ({"rows": 200}, 1 / 2)])
 def test_the_error_of_signs_falls_like_machines_and_rows_and_grows_like_the_dimension(

@@ -16,6 +16,7 @@ from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
 from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
+from tests.heavy import few
 from tests.sparse_data import facts_of, sparse_rows
 
 BUDGET = (Budget(1.0, 1e-6),)
@@ -179,7 +180,7 @@ def test_without_a_limit_no_noise_is_added(mechanism):
 
 
 @every_mechanism
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
+@pytest.mark.parametrize("bad", few([np.nan, 1e308, np.inf, -np.inf], 2))
 def test_bad_numbers_in_one_row_leave_the_release_finite(mechanism, bad):
     data = small()
     x, y = data.x.copy(), data.y.copy()

@@ -100,6 +100,7 @@ def test_none_are_drawn_where_the_release_does_not_tell_how_people_differ(curve)
             synthetic_people(other, 3, generator(1, 0, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", few([30, 200], 1))
 def test_intervals_from_synthetic_people_hold_the_truth_only_with_that_of_the_release(repeats):
     """The average value over time, by a mean of the curves of 5000 synthetic people."""

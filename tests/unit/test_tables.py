@@ -251,6 +251,7 @@ def test_a_small_archive_that_would_unpack_to_much_is_refused_unread():
     assert peak < 5_000_000
 
 
+@pytest.mark.slow
 def test_an_archive_that_lies_about_its_size_is_never_unpacked_beyond_it():
     bomb = files.lying_bomb()
     tracemalloc.start()

@@ -355,7 +355,7 @@ def test_parts_without_noise_give_the_estimate_without_noise(setting, source):
     assert np.allclose(heard.coefficients[:, :, 0], heard.unprotected, atol=1e-12)
 
 
-@pytest.mark.parametrize("setting", [Setting.CENTRAL_ITEM, Setting.SITE, Setting.LOCAL_ITEM])
+@pytest.mark.parametrize("setting", few([Setting.CENTRAL_ITEM, Setting.SITE, Setting.LOCAL_ITEM]))
 def test_noise_that_a_listener_adds_to_every_part_is_as_large_as_that_of_sums(setting):
     """400 releases each way: variances within 6 standard errors (kurtosis at most 6)."""
     data, mechanism = FEW.draw(1, generator(1, 0, 0)), UnivariateMean(setting=setting)

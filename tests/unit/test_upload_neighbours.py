@@ -138,7 +138,7 @@ def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("law", DESIGNS)
+@pytest.mark.parametrize("law", few(DESIGNS))
 def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_path):
     """The time of that one visit is a column of the file, and no knot of what is published."""
     released = []

@@ -9,7 +9,7 @@ from engine.core.errors import InputError
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, StagedPlan, WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.numerics.clipped_readings import (
+from engine.numerics.clipping.normal_readings import (
     clipped_size,
     clipped_square,
     clipped_variance,
@@ -39,6 +39,7 @@ def test_with_bounds_ten_times_too_wide_three_messages_have_a_tenth_of_the_error
     assert error(WaveletAdaptive(), wide) < factor * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal", ["smooth", "heavisine"])
 def test_with_tight_bounds_the_method_of_smaller_planned_error_is_no_worse(signal):
     for n, epsilon in ((2000, 0.25), (2000, 4.0), (16_000, 1.0)):

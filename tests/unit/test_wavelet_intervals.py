@@ -11,7 +11,7 @@ from engine.core.types import Budget
 from engine.mechanisms.families.wavelet_bias import CurveClass, largest_kernel_mass, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.numerics.clipped_readings import clipped_mean
+from engine.numerics.clipping.normal_readings import clipped_mean
 from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.simulation.experiments import generator

@@ -10,7 +10,12 @@ from engine.core.grids import drawing_grid
 from engine.core.types import NON_PRIVATE, Budget, Public, PublicFacts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.numerics.clipped_readings import clipped_mean, clipped_square, unclipped, worst_bias
+from engine.numerics.clipping.normal_readings import (
+    clipped_mean,
+    clipped_square,
+    unclipped,
+    worst_bias,
+)
 from engine.numerics.designs import KnownDesign
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -22,6 +27,7 @@ from engine.sources.regression_points import (
     RegressionPoints,
     configuration_budgets,
 )
+from tests.heavy import few
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5), Budget(0.3, 1e-5), Budget(3.0, 1e-6), Budget(np.inf))
@@ -167,7 +173,7 @@ def test_with_corrected_edges_values_at_both_ends_are_those_of_the_curve():
         assert bool(errors.max() < 0.3) is is_close
 
 
-@pytest.mark.parametrize("moments", [5, 8])
+@pytest.mark.parametrize("moments", few([5, 8]))
 def test_smooth_wavelets_have_corrected_edges_whose_sensitivity_no_observation_exceeds(moments):
     """The norm of b(x), edges weighted as their noise is, over times crowded at both ends."""
     mechanism = WaveletGlobal(edges="corrected", moments=moments)
@@ -275,6 +281,7 @@ def mean_error(mechanism, source, budgets, repeats=40):
     return integrated_squared_errors(estimate, data.truth).total.mean()
 
 
+@pytest.mark.slow
 def test_undoing_the_clip_removes_most_of_its_bias():
     """40 data sets each; the reference is 0.0032 against 0.0316."""
     source, budgets = RegressionPoints(configuration="homogeneous"), configuration_budgets("homogeneous")
@@ -344,6 +351,7 @@ def test_a_known_design_is_a_distribution():
     assert np.allclose(slope[1:-1], design.density(x)[1:-1], atol=0.01)
 
 
+@pytest.mark.slow
 def test_bands_of_a_stated_class_cover_the_whole_curve():
     """50 data sets; bands are wide because they rest on public bounds."""
     data = data_of(RegressionPoints(configuration="homogeneous"), 50)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from engine.core.types import Budget, PublicFacts, Spend, Step
-from engine.language import chances, error_parts, numbers, quality, spending, tags
+from engine.language import error_parts, numbers, odds_words, quality, spending, tags
 from engine.language.grammar import of, uncapital
 from engine.language.numbers import at_most_percent, change, number, one_in, small, times, together
 from engine.privacy import risk
@@ -108,34 +108,34 @@ def test_the_unit_of_protection_is_named_with_the_person():
     (1, "**at most 56 %** of cases. Guessing gives 50 %."),
     (10, "**at most 85 %** of cases. Guessing gives 50 %.")])
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
-    text = chances.odds_main(odds_at(epsilon), "child")
+    text = odds_words.odds_main(odds_at(epsilon), "child")
     assert "an attacker knows every other child’s curve" in text
     assert text.endswith(end)
 
 
 def test_the_key_agrees_with_the_sentence():
-    assert chances.odds_key(odds_at(1)) == "●\u00a0right by guessing · ■\u00a0at most 6 more · ○\u00a0wrong"
-    assert chances.odds_short(odds_at(1)) == "≤ 56 %"
+    assert odds_words.odds_key(odds_at(1)) == "●\u00a0right by guessing · ■\u00a0at most 6 more · ○\u00a0wrong"
+    assert odds_words.odds_short(odds_at(1)) == "≤ 56 %"
 
 
 def test_where_nothing_is_published_nobody_is_said_to_gain_anything():
     nothing = risk.Odds(Budget(0.05, 1e-5), 0.5, 0.05, 0.01, 0.53, 0.06)
-    assert chances.odds_main(nothing, "child").startswith("Nothing would be published")
-    assert chances.odds_key(nothing) == "●\u00a0right by guessing · ○\u00a0wrong"
+    assert odds_words.odds_main(nothing, "child").startswith("Nothing would be published")
+    assert odds_words.odds_key(nothing) == "●\u00a0right by guessing · ○\u00a0wrong"
 
 
 def test_the_careful_attacker_is_compared_with_no_information():
-    assert chances.odds_careful(odds_at(1)).endswith(
+    assert odds_words.odds_careful(odds_at(1)).endswith(
         "**at most 9 % power**; without information it has 5 %.")
 
 
 def test_what_the_budget_alone_allows_is_told_beside_the_noise():
     assert "would allow an accuracy of at most 74 % and a power of at most 14 %" in \
-        chances.odds_why(odds_at(1))
+        odds_words.odds_why(odds_at(1))
 
 
 def test_flags_are_compared_with_the_first_guess():
-    text = chances.odds_flagged(odds_at(1, 0.01), "children")
+    text = odds_words.odds_flagged(odds_at(1, 0.01), "children")
     assert text == ("Of the children such an attacker accuses, **at most 2 %** are accused rightly; "
                     "without the release, 1 %.")
 
@@ -143,14 +143,14 @@ def test_flags_are_compared_with_the_first_guess():
 def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
-    assert chances.odds_short(several) == "≤ 67 % (3 together)"
-    assert "two candidates for all 3 curves of this child" in chances.odds_main(several, "child")
-    assert "For a child with **3 curves** it is **ε = 3.46 · δ" in chances.group(
+    assert odds_words.odds_short(several) == "≤ 67 % (3 together)"
+    assert "two candidates for all 3 curves of this child" in odds_words.odds_main(several, "child")
+    assert "For a child with **3 curves** it is **ε = 3.46 · δ" in odds_words.group(
         odds_at(1), several, "child")
 
 
 def test_what_taking_part_adds_names_both_worlds():
-    text = chances.with_and_without(odds_at(1, 0.5), "child")
+    text = odds_words.with_and_without(odds_at(1, 0.5), "child")
     assert "of 50 % is right in **at most 56 %** of cases" in text
     assert text.endswith("and in 50 % **with another child’s in its place**.")
 
@@ -158,13 +158,13 @@ def test_what_taking_part_adds_names_both_worlds():
 @pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
                                    Losses((("laplace", 0.2, 2),)), Subsampled(Laplace(1.0), 0.1)])
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
-    text = chances.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
+    text = odds_words.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
     assert text.startswith("Computed from the ") and "would allow an accuracy of at most" in text
 
 
 def test_pure_and_approximate_guarantees_are_told_apart_only_where_there_are_two():
-    assert chances.two_kinds({"A": 0.0, "B": 0.0}) == "" == chances.two_kinds({"A": 1e-5})
-    assert chances.two_kinds({"A": 1e-5, "B": 0.0}) == (
+    assert odds_words.two_kinds({"A": 0.0, "B": 0.0}) == "" == odds_words.two_kinds({"A": 1e-5})
+    assert odds_words.two_kinds({"A": 1e-5, "B": 0.0}) == (
         "**Pure and approximate DP differ:** B has δ = 0, A has δ = 1×10⁻⁵. At equal ε, compare the "
         "attacker’s accuracy.")
 
@@ -180,7 +180,7 @@ def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
 
 
 def test_weak_protection_names_the_worst_method_too():
-    assert chances.weak(odds_at(8), "child") == (
+    assert odds_words.weak(odds_at(8), "child") == (
         "**ε = 8 is weak protection for one child.** An attacker is right in at most 81 % of cases "
         "with this method, and in more than 99 % with the worst mechanism of the same ε.")
 
@@ -203,13 +203,13 @@ def test_an_error_is_written_in_one_way_with_its_95_percent_value():
 
 def test_delta_is_marked_above_a_hundred_thousandth_and_above_a_tenth_of_one_in_n():
     large, common, small = delta_rule(50, 0.01), delta_rule(200), delta_rule(1000)
-    assert "above a tenth of 1/n = 0.02" in chances.delta_stated(large)
-    assert "largest value in common practice" in chances.delta_stated(common)
-    assert chances.delta_tag(common) == "δ above 1×10⁻⁵"
-    assert chances.delta_tag(large) == "δ above a tenth of 1/n"
-    assert chances.delta_tag(small) == "" and chances.delta_concern(small) == ""
-    assert "is the default, 1/n² for n = 1\u202f000 people" in chances.delta_stated(small)
-    assert "never fails" in chances.delta_stated(delta_rule(50, 0.01, is_pure=True))
+    assert "above a tenth of 1/n = 0.02" in odds_words.delta_stated(large)
+    assert "largest value in common practice" in odds_words.delta_stated(common)
+    assert odds_words.delta_tag(common) == "δ above 1×10⁻⁵"
+    assert odds_words.delta_tag(large) == "δ above a tenth of 1/n"
+    assert odds_words.delta_tag(small) == "" and odds_words.delta_concern(small) == ""
+    assert "is the default, 1/n² for n = 1\u202f000 people" in odds_words.delta_stated(small)
+    assert "never fails" in odds_words.delta_stated(delta_rule(50, 0.01, is_pure=True))
 
 
 def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
@@ -269,10 +269,10 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
     forbidden = ("safe", "secure", "anonymous", "compliant", "leak-free", "simply", "guarantee")
     odds = odds_at(1)
     text = " ".join([
-        chances.odds_main(odds, "child"), chances.odds_careful(odds), chances.odds_why(odds),
-        chances.odds_flagged(odds, "children"), chances.not_covered(CHILDREN),
-        chances.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
-        chances.delta_explained(DELTA), quality.enough(6.0, "smoothing"),
+        odds_words.odds_main(odds, "child"), odds_words.odds_careful(odds), odds_words.odds_why(odds),
+        odds_words.odds_flagged(odds, "children"), odds_words.not_covered(CHILDREN),
+        odds_words.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
+        odds_words.delta_explained(DELTA), quality.enough(6.0, "smoothing"),
         *tags.source_tag(CHILDREN), *tags.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
 

@@ -135,7 +135,7 @@ class DeviationsNotDrawnBack(_Otherwise, Frl):
 
 
 class _Unheld(Space):
-    def shortening(self, curves: Array) -> Array:
+    def clip_factors(self, curves: Array) -> Array:
         return np.ones(curves.shape[:-1])
 
 
@@ -147,7 +147,7 @@ class CurvesNotHeld(_Otherwise, Iclp):
 
 
 class _MeanSize(Space):
-    def shortening(self, curves: Array) -> Array:
+    def clip_factors(self, curves: Array) -> Array:
         return np.asarray(1 / np.maximum(np.abs(curves).mean(axis=-1), 1))
 
 
@@ -159,7 +159,7 @@ class HeldInMeanSize(_Otherwise, Frl):
 
 
 class _OnTheGrid(Space):
-    def shortening(self, curves: Array) -> Array:
+    def clip_factors(self, curves: Array) -> Array:
         return np.asarray(1 / np.maximum(np.sqrt((curves**2).mean(axis=-1)), 1))
 
 
@@ -171,8 +171,8 @@ class HeldOnTheGrid(_Otherwise, Bernstein):
 
 
 class _Raw(Space):
-    def shortening(self, curves: Array) -> Array:
-        return np.asarray(super().shortening(curves) * np.sqrt(curves.shape[-1]))
+    def clip_factors(self, curves: Array) -> Array:
+        return np.asarray(super().clip_factors(curves) * np.sqrt(curves.shape[-1]))
 
 
 @bug(_BUDGET)
@@ -189,8 +189,8 @@ class _OwnLargest(MeanSummary):
     def records(self, data: Any) -> Any:
         records = super().records(data)
         largest = np.sqrt(np.nan_to_num(records.curves**2).mean(axis=-1).max(axis=1))
-        ones = np.ones_like(records.shortening)
-        return replace(records, shortening=ones / np.maximum(largest, 1e-9)[:, None])
+        ones = np.ones_like(records.clip_factors)
+        return replace(records, clip_factors=ones / np.maximum(largest, 1e-9)[:, None])
 
 
 @bug(_BUDGET)

@@ -18,10 +18,10 @@ Replace one curve. The shape d, the radius c, the centre a and every weight are 
 earlier releases and public numbers, so they are fixed when a release is made. Each site adds to
 the average over its n curves
 
-* of ψ (a *location*): by `clipping.average` the shift δ has ‖δ/d‖₂ ≤ 2c/n. Gaussian noise of
-  standard deviation g_l = 2 c d_l/(n μ_k) makes Σ δ_l²/g_l² ≤ μ_k²: the release is μ_k-GDP;
-* of |ψ| (a *scale*): by `clipping.average_size` ‖δ/d‖₂ ≤ √2 c/n, hence g_l = √2 c d_l/(n μ_k);
-* of (ψ/d)(ψ/d)' (*second moments*): by `clipping.average_products` the shift is at most √2 c²/n in
+* of ψ (a *location*): by `clipped_averages.average` the shift δ has ‖δ/d‖₂ ≤ 2c/n. Gaussian noise
+  of standard deviation g_l = 2 c d_l/(n μ_k) makes Σ δ_l²/g_l² ≤ μ_k²: the release is μ_k-GDP;
+* of |ψ| (a *scale*): by `average_size` ‖δ/d‖₂ ≤ √2 c/n, hence g_l = √2 c d_l/(n μ_k);
+* of (ψ/d)(ψ/d)' (*second moments*): by `average_products` the shift is at most √2 c²/n in
   Frobenius norm. Symmetric noise of standard deviation √2 c²/(n μ_k) on the diagonal and that over
   √2 beside it is isotropic for this norm: μ_k-GDP.
 
@@ -62,7 +62,7 @@ import numpy as np
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Step
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
-from engine.numerics import clipping
+from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import DeviationLaw, is_mixed
@@ -442,7 +442,7 @@ def _moments(sites: Sequence[Site], state: State, step: Step, constants: Constan
 def _centres_and_sizes(sites: Sequence[Site], state: State, step: Step) -> tuple[Sent, Sent]:
     """Locations and sizes in one message, about one centre, shape and radius."""
     p, scales = state.centre.shape[-1], [_noise_scale(site, step, state) for site in sites]
-    sent = [site.send(step, np.concatenate(clipping.average_with_size(
+    sent = [site.send(step, np.concatenate(clipped_averages.average_with_size(
         site.deviations, state.centre, state.shape, state.radius), axis=-1),
         np.concatenate([scale, scale], axis=-1)) for site, scale in zip(sites, scales, strict=True)]
     return (Sent([each[..., :p] for each in sent], scales),
@@ -470,22 +470,22 @@ def _centres_and_moments(sites: Sequence[Site], state: State, constants: Constan
 
 
 def _average(site: Site, state: State) -> Array:
-    return clipping.average(site.deviations, state.centre, state.shape, state.radius)
+    return clipped_averages.average(site.deviations, state.centre, state.shape, state.radius)
 
 
 def _average_size(site: Site, state: State) -> Array:
-    return clipping.average_size(site.deviations, state.centre, state.shape, state.radius)
+    return clipped_averages.average_size(site.deviations, state.centre, state.shape, state.radius)
 
 
 def _average_products(site: Site, state: State, radius: Array) -> Array:
-    return clipping.average_products(site.deviations, state.centre, state.shape, radius)
+    return clipped_averages.average_products(site.deviations, state.centre, state.shape, radius)
 
 
 def _average_with_products(site: Site, state: State, radius: Array) -> tuple[Array, Array]:
     """A location and second moments as a vector, which may be clipped more tightly."""
     if (radius < state.radius).any():
         return _average(site, state), as_vector(_average_products(site, state, radius))
-    location, products = clipping.average_with_products(
+    location, products = clipped_averages.average_with_products(
         site.deviations, state.centre, state.shape, state.radius)
     return location, as_vector(products)
 

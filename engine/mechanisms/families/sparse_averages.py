@@ -272,7 +272,7 @@ class RowAverages:
             out = np.empty(directions.shape[1:3])
             for c, matrix in enumerate(directions[r]):
                 products = x @ matrix.T
-                out[c] = (residuals[:, c] * _shortening(products, limits[r, c])) @ products
+                out[c] = (residuals[:, c] * _clip_factors(products, limits[r, c])) @ products
             return out
         return self._average(Step("average correction"), directions.shape[:3], part)
 
@@ -300,10 +300,10 @@ def _sum_of_squares(values: Array, clip: float) -> Array:
 
 def _drawn_back(rows: Array, norm: float) -> Array:
     """Rows with norms above `norm` shortened to it."""
-    return rows if math.isinf(norm) else np.asarray(rows * _shortening(rows, norm)[:, None])
+    return rows if math.isinf(norm) else np.asarray(rows * _clip_factors(rows, norm)[:, None])
 
 
-def _shortening(rows: Array, norm: float) -> Array:
+def _clip_factors(rows: Array, norm: float) -> Array:
     """What rows have to be multiplied by to have at most this norm: (rows,)."""
     if math.isinf(norm):
         return np.ones(len(rows))

@@ -43,7 +43,7 @@ from engine.mechanisms.base import Mechanism
 from engine.mechanisms.families.wavelet_bias import CurveClass
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.families.wavelet_sites import WaveletSites
-from engine.numerics.clipped_readings import worst_bias
+from engine.numerics.clipping.normal_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
 from engine.sources import Source

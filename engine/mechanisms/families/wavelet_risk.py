@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.types import Array, Truth
-from engine.numerics.clipped_readings import clipped_mean, clipped_square
+from engine.numerics.clipping.normal_readings import clipped_mean, clipped_square
 from engine.numerics.wavelet_bases import WaveletBasis
 
 _PER_CELL = 2**11  # midpoints in each cell where a kernel is not zero

@@ -92,14 +92,14 @@ class ClippedCurves:
     ----------
     curves : (repeats, n, K)
         As they were read.
-    shortening : (repeats, n)
+    clip_factors : (repeats, n)
         What each is multiplied by.
     space : Space
         The functions.
     """
 
     curves: Array
-    shortening: Array
+    clip_factors: Array
     space: Space
 
     @cached_property
@@ -139,7 +139,7 @@ class ClippedCurves:
     def coefficients(self) -> Array:
         """Of every curve: (repeats, n, r)."""
         coefficients = self.curves @ self.space.analysis
-        coefficients *= self.shortening[..., None]
+        coefficients *= self.clip_factors[..., None]
         return np.asarray(coefficients)
 
     def averaged(self, weights: Array) -> Array:
@@ -153,7 +153,7 @@ class ClippedCurves:
         -------
         (repeats, p, r)
         """
-        sums = (weights * self.shortening[:, None]) @ self.curves
+        sums = (weights * self.clip_factors[:, None]) @ self.curves
         return np.asarray(sums @ self.space.analysis / self.n)
 
 
@@ -172,7 +172,7 @@ def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> C
 
     Returns
     -------
-    Held
+    ClippedCurves
     """
     curves = data.on_grid(grid.times) / reach
-    return ClippedCurves(curves, space.shortening(curves), space)
+    return ClippedCurves(curves, space.clip_factors(curves), space)

@@ -89,7 +89,7 @@ class Space:
         """The largest ‖coefficients‖₂ of a curve that is held."""
         return math.sqrt(self.size) if self.is_lattice else 1.0
 
-    def shortening(self, curves: Array) -> Array:
+    def clip_factors(self, curves: Array) -> Array:
         """min(1, 1/size) of every curve. Each follows from its own curve.
 
         Parameters

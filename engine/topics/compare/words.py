@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.core.types import PublicFacts
-from engine.language import chances
+from engine.language import odds_words
 from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
@@ -86,7 +86,7 @@ def cell(epsilon: float, error: str, odds: Odds) -> str:
     odds : Odds
         Of a release at this budget.
     """
-    return f"**ε = {epsilon:g}** · error {error} · attacker {chances.odds_short(odds)}"
+    return f"**ε = {epsilon:g}** · error {error} · attacker {odds_words.odds_short(odds)}"
 
 
 def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, PublicFacts, Spend
-from engine.language import chances
+from engine.language import odds_words
 from engine.language.numbers import at_most_percent, change, error, small, times, whole
 from engine.privacy import risk
 
@@ -143,7 +143,7 @@ def _units(pins: Sequence[Pinned]) -> str:
 
 
 def _promises(pins: Sequence[Pinned]) -> str:
-    two_kinds = chances.two_kinds({pin.name: pin.budget.delta for pin in pins})
+    two_kinds = odds_words.two_kinds({pin.name: pin.budget.delta for pin in pins})
     if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
         return two_kinds
     each = ", ".join(f"{pin.name} has δ = {small(pin.budget.delta)}" for pin in pins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from engine.core.types import Budget
-from engine.language import chances, numbers
+from engine.language import numbers, odds_words
 from engine.privacy import accounting, risk
 from engine.topics.reuse.answer import ReuseAnswer
 
@@ -75,7 +75,7 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
     if not is_fresh:
         return "100 %, all is given away" if first != second else ""
     mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
-    return chances.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
+    return odds_words.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
 
 
 def two_budgets(first: float, second: float) -> str:

@@ -8,9 +8,9 @@ from operator import attrgetter
 
 from engine.core.types import PublicFacts
 from engine.language import numbers
-from engine.language.chances import odds_main, odds_short
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import at_most_percent, number, small, times, with_unit
+from engine.language.odds_words import odds_main, odds_short
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow

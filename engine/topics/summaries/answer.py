@@ -217,7 +217,9 @@ def _shortened(selected: Any, data: Data) -> float | None:
         return None
     records = selected.summary(data.sizes, data.facts).records(data)
     curves = records[0] if isinstance(records, tuple) else records
-    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, ClippedCurves) else None
+    if not isinstance(curves, ClippedCurves):
+        return None
+    return float((curves.clip_factors < _WHOLE).mean())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from engine import questions
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
 from engine.figures.traces import FLOOR
-from engine.language import chances, error_parts, numbers, quality
+from engine.language import error_parts, numbers, odds_words, quality
 from engine.language.grammar import escape
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import Mechanism
@@ -72,7 +72,7 @@ class SideBySide(View):
         errors = [method.error[k] for method in self.known for k in self.at]
         weakest = max(odds, key=lambda each: each.right, default=None)
         strips.fixed(self.facts, words.budgets(self.now.budgets), "compare_strip",
-                     "" if weakest is None else chances.odds_short(weakest),
+                     "" if weakest is None else odds_words.odds_short(weakest),
                      words.span(errors, self.facts.value_unit),
                      highest=max(self.now.budgets), pins_here=False,
                      stated=delta_rule(self.source.sizes.n_curves, self.now.delta))
@@ -159,7 +159,7 @@ def choices(view: SideBySide) -> None:
 
 def promises(view: SideBySide) -> None:
     """Where promises of two kinds stand side by side under one ε."""
-    notice = chances.two_kinds({method.label: method.picture.budgets[0].delta
+    notice = odds_words.two_kinds({method.label: method.picture.budgets[0].delta
                                 for method in view.known})
     if notice:
         st.info(notice, icon=":material/info:")
@@ -258,7 +258,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
                               "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
-    row["accuracy"] = chances.odds_short(odds)
+    row["accuracy"] = odds_words.odds_short(odds)
     row["power"] = at_most_percent(odds.detected).replace("at most", "≤")
     return row
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
-from engine.language import chances, tags
+from engine.language import odds_words, tags
 from engine.language.grammar import capital
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
@@ -95,7 +95,7 @@ class Study(View):
             strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected)
             return
         strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
-                     chances.odds_short(chosen.odds), words.error(chosen, self.answer.profile),
+                     odds_words.odds_short(chosen.odds), words.error(chosen, self.answer.profile),
                      unit=self.decided.unit, highest=chosen.budget.epsilon,
                      stated=self.answer.profile.delta, protected=protected)
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.core.types import Array
 from engine.figures.theme import Chart
-from engine.language import chances, error_parts, quality
+from engine.language import error_parts, odds_words, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
@@ -62,7 +62,7 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         quality.budget_ratio(facts, here, typical, study.baseline, _error_at(scene, here / 2),
                              _error_at(scene, here * 2)),
         quality.enough(*_enough(scene)), quality.compared(typical, errors),
-        chances.two_kinds(_deltas(scene, chosen_method, others))]
+        odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
 def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:

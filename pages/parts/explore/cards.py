@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.exports import files as export
 from engine.figures import cards as figures
 from engine.figures.theme import Chart
-from engine.language import chances, error_parts, glossary, quality, tags
+from engine.language import error_parts, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
 from engine.questions import Question, ask
 from engine.sources import Source
@@ -45,7 +45,7 @@ class Explored(Scene):
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
             self.made_once("strip", lambda: [
-                pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
+                pieces.Budgeted(tags.budget_chip(b), odds_words.odds_short(o), e,
                                 max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
                 for b, o, e in zip(self.shown.budgets, self.odds, self.errors_in_words,
                                    strict=True)]),

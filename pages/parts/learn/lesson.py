@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.exports.handout import handout
 from engine.language import glossary
-from engine.language.chances import odds_short
+from engine.language.odds_words import odds_short
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
 from engine.exports import memo
-from engine.language import chances, glossary
+from engine.language import glossary, odds_words
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources.twin import Twin
@@ -228,7 +228,7 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
                          help=glossary.explain("Odds"))
-            st.markdown(chances.odds_main(answer.protection.odds, view.facts.person))
+            st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
         with st.container(border=True):
             st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
             st.markdown(plan_words.accuracy(answer, view.facts))
@@ -254,7 +254,7 @@ def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Prot
     size, error = plan_words.step(row, answer.unknown, view.facts)
     cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
     return cells if protection is None else cells | {
-        "attacker’s accuracy": chances.odds_short(protection.odds)}
+        "attacker’s accuracy": odds_words.odds_short(protection.odds)}
 
 
 def risk(view: Planned) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.types import Budget
-from engine.language import chances
+from engine.language import odds_words
 from engine.language.numbers import number, small, with_unit
 from engine.topics.planning import answer as planner
 from engine.topics.planning import budget_split
@@ -118,7 +118,7 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
     unit = view.facts.value_unit
     protections = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
                    for budget in budgets]
-    guesses = [chances.odds_short(protection.for_group(view.now.group).odds)
+    guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
                for protection in protections]
     with place.container():
         layout.table({

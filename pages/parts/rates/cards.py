@@ -9,7 +9,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts
-from engine.language import chances, glossary, tags
+from engine.language import glossary, odds_words, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.rates.fitted import Weighted
@@ -136,7 +136,7 @@ class RateAtPoint(View):
         scene, error = self.scene, ""
         odds = strips.by_budget_alone(budget)
         if scene is not None:
-            odds = chances.odds_short(scene.odds[scene.at])
+            odds = odds_words.odds_short(scene.odds[scene.at])
             error = scene.errors_in_words[scene.at]
         strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                      TASKS[self.problem].unit, budget.epsilon,

@@ -15,7 +15,7 @@ from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
 from engine.core.types import Budget
 from engine.exports import code_for
-from engine.language import chances, glossary, numbers, tags
+from engine.language import glossary, numbers, odds_words, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
@@ -117,7 +117,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     unit = unit_of(choice.source, choice.mechanism)
     odds = error = ""
     if quoted is not None:
-        odds = chances.odds_short(odds_card.of(quoted.charged))
+        odds = odds_words.odds_short(odds_card.of(quoted.charged))
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
@@ -508,5 +508,5 @@ def _message(step: str, message: HardenedNoise) -> dict[str, Any]:
     sign = "ρ" if message.law is NoiseLaw.GAUSSIAN else "ε"
     return {"What leaves": step, "Numbers": message.size,
             "Noise": f"discrete {message.law.capitalize()}",
-            "Moved at most by (in units of the noise)": float(f"{message.most:.4g}"),
+            "Moved at most by (in units of the noise)": float(f"{message.sensitivity:.4g}"),
             "Lattice": power_of_two(-message.bits), "Charge": f"{sign} = {message.cost:.6g}"}

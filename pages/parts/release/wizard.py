@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from engine.core.tasks import TASKS
-from engine.language import chances, tags
+from engine.language import odds_words, tags
 from engine.language.grammar import capital, escape
 from engine.release.certified import Quote
 from engine.uploads import stated
@@ -113,7 +113,7 @@ def _line(step: str, choice: Choice, quoted: Quote | None) -> str:
     """What was decided in a step, in a line."""
     if step == "preview":
         error = cards.error_in_words(choice, quoted) if quoted is not None else ""
-        risk = f"attacker’s accuracy {chances.odds_short(odds_card.of(quoted.charged))}" \
+        risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(quoted.charged))}" \
             if quoted is not None else ""
         return " · ".join(filter(None, (tags.budget_chip(choice.budget),
                                         escape(choice.mechanism.label), risk,

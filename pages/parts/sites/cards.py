@@ -10,7 +10,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import PublicFacts
-from engine.language import chances, quality, spending
+from engine.language import odds_words, quality, spending
 from engine.language.grammar import escape
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
@@ -242,7 +242,7 @@ def guarantees(view: SitesTable) -> None:
     assert view.answer is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.answer))
-    notice = chances.two_kinds({member.row.name: member.guarantee.delta
+    notice = odds_words.two_kinds({member.row.name: member.guarantee.delta
                                 for member in view.answer.members})
     if notice:
         st.info(notice, icon=":material/info:")

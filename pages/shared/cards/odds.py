@@ -14,7 +14,7 @@ import streamlit as st
 from engine.core.types import PublicFacts, Sizes, Spend
 from engine.figures import cards as figures
 from engine.figures.theme import Chart
-from engine.language import chances, glossary, tags
+from engine.language import glossary, odds_words, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
@@ -113,14 +113,14 @@ class _Step:
 
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit.noun
-        self.above = [pieces.Said(chances.odds_main(odds, person, held))]
+        self.above = [pieces.Said(odds_words.odds_main(odds, person, held))]
         self.dots = figures.odds(odds.right, person, layout.theme())
-        self.below = [pieces.Said(chances.odds_key(odds), "small")]
+        self.below = [pieces.Said(odds_words.odds_key(odds), "small")]
         if odds.group > 1:
             single = risk.of_ledger(spends)
-            self.below.append(pieces.Said(chances.group(single, odds, person, held)))
+            self.below.append(pieces.Said(odds_words.group(single, odds, person, held)))
         if odds.budget.epsilon >= WEAK_FROM:
-            self.below.append(pieces.Said(chances.weak(odds, person), "warning"))
+            self.below.append(pieces.Said(odds_words.weak(odds, person), "warning"))
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
@@ -139,22 +139,22 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
     plain = of(spends)
-    st.markdown(chances.odds_careful(plain))
-    st.markdown(chances.odds_rare(plain))
-    st.markdown(chances.odds_why(plain))
+    st.markdown(odds_words.odds_careful(plain))
+    st.markdown(odds_words.odds_rare(plain))
+    st.markdown(odds_words.odds_why(plain))
     guess = controls.look("Attacker’s prior probability", list(_FIRST_GUESSES), "first_guess",
                           "10 %")
     odds = of(spends, _FIRST_GUESSES[guess])
-    st.markdown(chances.odds_flagged(odds, facts.people))
-    st.markdown(chances.with_and_without(odds, facts.person, held))
-    st.markdown(chances.not_covered(facts))
-    st.markdown(chances.delta_explained(plain.budget.delta))
+    st.markdown(odds_words.odds_flagged(odds, facts.people))
+    st.markdown(odds_words.with_and_without(odds, facts.person, held))
+    st.markdown(odds_words.not_covered(facts))
+    st.markdown(odds_words.delta_explained(plain.budget.delta))
 
 
 def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
     chart = figures.trade_off(odds, layout.theme())
     _draw(chart, "trade_off", 300)
-    st.markdown(f":small[{chances.TRADE_OFF_KEY}]")
+    st.markdown(f":small[{odds_words.TRADE_OFF_KEY}]")
     layout.table(chart.table, facts.is_upload, 220)
 
 
@@ -195,11 +195,11 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
     controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
                    min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
     controls.bound(
-        st.checkbox, chances.DECLARATION, declared_size is not None,
+        st.checkbox, odds_words.DECLARATION, declared_size is not None,
         lambda declared: declare(total if declared else None), "declared")
     if declared_size is not None:
         drawn = SecretSample(n, declared_size, True)
-        st.markdown(chances.sampled(of(spends), drawn.odds(spends, session.current().group),
+        st.markdown(odds_words.sampled(of(spends), drawn.odds(spends, session.current().group),
                                     drawn.share, facts.person))
 
 

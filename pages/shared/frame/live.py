@@ -16,7 +16,7 @@ import streamlit as st
 from engine.core.types import Budget, Spend
 from engine.figures import labels
 from engine.figures.theme import Chart
-from engine.language import chances, tags
+from engine.language import odds_words, tags
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout, timed
@@ -121,7 +121,7 @@ class LiveView(ReleaseView):
 
     def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
                ) -> pieces.Budgeted:
-        odds = "" if refused else chances.odds_short(odds_card.of(spends))
+        odds = "" if refused else odds_words.odds_short(odds_card.of(spends))
         return pieces.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
                                weak=budget.epsilon >= odds_card.WEAK_FROM)
 

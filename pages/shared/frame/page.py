@@ -22,7 +22,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
-from engine.language import chances
+from engine.language import odds_words
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
@@ -212,7 +212,7 @@ class ReleaseView(View):
         return [present], 0
 
     def strip(self) -> None:
-        odds = chances.odds_short(odds_card.of(self.spends)) if self.spends else ""
+        odds = odds_words.odds_short(odds_card.of(self.spends)) if self.spends else ""
         present = pieces.Budgeted(self.budget_in_words, odds, self.error_in_words,
                                   self.highest_epsilon >= odds_card.WEAK_FROM)
         strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.core.types import Budget, DataKind, PublicFacts, Unit
-from engine.language import chances, tags
+from engine.language import odds_words, tags
 from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.uploads import stated
@@ -101,11 +101,11 @@ def _trust(facts: PublicFacts) -> list[pieces.Chip]:
 
 def delta_chips(stated: Delta) -> list[pieces.Chip]:
     """δ where it is larger than it should be, with the reason; the same on every page."""
-    tag = chances.delta_tag(stated)
-    return [pieces.Chip(tag, chances.delta_stated(stated).replace("**", ""), "orange",
+    tag = odds_words.delta_tag(stated)
+    return [pieces.Chip(tag, odds_words.delta_stated(stated).replace("**", ""), "orange",
                         "warning")] if tag else []
 
 
 def by_budget_alone(budget: Budget) -> str:
     """The odds that a budget allows, whatever the noise; for pages without one release."""
-    return f"{chances.odds_short(risk.odds(None, budget))} by ε alone"
+    return f"{odds_words.odds_short(risk.odds(None, budget))} by ε alone"

@@ -161,7 +161,7 @@ def odds_rare(odds: Odds) -> str:
 
 
 # What the chances are worked out from, by the kind of trade-off curve.
-_FOUND = {"gaussian": "Computed from the noise that this method adds",
+_COMPUTED_FROM = {"gaussian": "Computed from the noise that this method adds",
           "laplace": "Computed from the noise that this method adds, for the worst split of ε "
                      "among its numbers",
           "counts": "Computed from the whole-number noise on two counts, all that one person moves",
@@ -186,7 +186,7 @@ def odds_why(odds: Odds) -> str:
     if not odds.from_noise or odds.curve is None:
         return ("Computed from ε alone, for the worst mechanism of this ε: nothing more is known "
                 "of the noise.")
-    return (f"{_FOUND[odds.curve.name]}. The worst mechanism with ε = "
+    return (f"{_COMPUTED_FROM[odds.curve.name]}. The worst mechanism with ε = "
             f"{digits_up(odds.budget.epsilon, 3):g} would allow an accuracy of "
             f"{at_most_percent(odds.right_cap)} and a power of "
             f"{at_most_percent(odds.detected_cap)}.")

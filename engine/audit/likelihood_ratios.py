@@ -184,7 +184,7 @@ class _Part:
     parts: _Parts
 
 
-class Odds:
+class LikelihoodRatios:
     """Scores releases of either data set of a pair.
 
     Parameters
