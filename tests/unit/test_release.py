@@ -207,7 +207,7 @@ def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
     quoted = quote(data, mechanism, Budget(1.0))
     heard = {}
 
-    class Ears(release._Answered):
+    class Ears(release._PreparedTranscript):
         def sent(self, server, step, values, noise):
             out = super().sent(server, step, values, noise)
             silent = np.broadcast_to(noise, values.shape)[0, 0] == 0

@@ -50,7 +50,7 @@ CURVE_METHODS = [("adaptive_mean", {}), ("noisy_gradient_mean", {}),
 def _frozen(monkeypatch):
     """The same noisy numbers whatever is sent."""
     def frozen(self, values):
-        seed = zlib.crc32(f"{self.law} {self.most!r} {self.size} {np.shape(values)}".encode())
+        seed = zlib.crc32(f"{self.law} {self.sensitivity!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
     monkeypatch.setattr(LatticeNoise, "__call__", frozen)
