@@ -158,6 +158,7 @@ def test_a_phone_shows_every_page_with_all_folds_open_without_a_finding(window, 
     assert findings(page) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", few(["view-attack~open-accuracy", *DETAILS]))
 def test_a_detail_and_the_game_have_no_finding_and_lose_nothing_either(window, token):
     page = window(f"/?s={token}")

@@ -54,6 +54,7 @@ def test_nothing_comes_from_elsewhere_and_no_text_becomes_a_script():
     assert directives["script-src"].count("'sha256-") == 1  # the one script inside the page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", all_but([path for path in PATHS if path not in QUICK], PATHS))
 def test_a_page_with_all_its_folds_open_is_refused_nothing(open_app, server, path):
     page = open_app(server.url + (path if path != "/" else "/?s=open-attacker"), script=RECORD)

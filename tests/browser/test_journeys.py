@@ -61,6 +61,7 @@ def test_a_newcomer_sees_the_figure_without_a_click_and_nothing_leaves_the_machi
     assert arrived.problems == []
 
 
+@pytest.mark.slow
 def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     page = explore()
     settle(page)
@@ -130,6 +131,7 @@ def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
     assert read.source.mean == "growth"
 
 
+@pytest.mark.slow
 def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are_stated(explore):
     page = explore("/")
     before = page.locator("#error").inner_text()

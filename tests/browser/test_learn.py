@@ -29,6 +29,7 @@ def question(page):
     return page.get_by_role("dialog").get_by_role("heading", level=1)
 
 
+@pytest.mark.slow
 def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
     page.get_by_role("link", name="Learn in five minutes").click()  # 1

@@ -46,6 +46,7 @@ def test_it_opens_with_the_method_of_explore_and_waits_for_a_button():
     assert at.button(key="audit_planted").disabled and not badges(at)
 
 
+@pytest.mark.slow
 def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report(short):
     at = visit("audit", GRADIENT)
     at.button(key="audit_run").click().run()

@@ -29,7 +29,7 @@ def panel(monkeypatch, content, name):
 
 @pytest.mark.parametrize(("text", "name"), few([
     (CLARITY, "Dexcom Clarity"), (LIBREVIEW, "LibreView"), (NIGHTSCOUT, "Nightscout"), (GGIR_2, "GGIR part 2"),
-    (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")], 2))
+    (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")]))
 def test_the_dialog_says_which_export_it_is_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
     at = panel(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), "exports.zip")
     assert not at.exception

@@ -58,6 +58,7 @@ def test_what_a_person_can_put_right_comes_back_and_nothing_else_is_said(worker,
     assert job_targets.SECRET not in str(ended.value) + result.out + result.err
 
 
+@pytest.mark.slow
 def test_limits_last_as_long_as_the_call(worker):
     import resource
 

@@ -8,6 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = "import pages.parts.explore.cards, pages.shared.state.run"
 LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
@@ -30,6 +32,7 @@ def loaded(code):
     return {*done.stdout.split()}
 
 
+@pytest.mark.slow
 def test_the_first_page_waits_for_no_library_that_it_does_not_need():
     assert "streamlit" in loaded(PAGE) and not loaded(PAGE) & LIBRARIES
 
@@ -39,6 +42,7 @@ def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show
     assert not loaded(PAGE) & OF_OTHER_PAGES
 
 
+@pytest.mark.slow
 def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
     after = loaded("from engine.privacy import accounting; accounting.exact_mu(1.0, 1e-5); "
                    "accounting.exact_epsilon(0.2, 1e-5)")

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.core.errors import InputError
 from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs
+from tests.heavy import few
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
@@ -328,8 +329,8 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
         pool.start("closed", *LONG)
 
 
-@pytest.mark.parametrize("paused, ending", [
-    (0, ""), (0, "os.kill(os.getpid(), signal.SIGKILL)"), (1, "os.kill(os.getpid(), signal.SIGKILL)")],
+@pytest.mark.parametrize("paused, ending", few([
+    (0, ""), (0, "os.kill(os.getpid(), signal.SIGKILL)"), (1, "os.kill(os.getpid(), signal.SIGKILL)")]),
     ids=["at its end", "when killed", "when killed while one stands still"])
 def test_no_worker_outlives_the_server(paused, ending):
     script = f"""

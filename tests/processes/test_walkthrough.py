@@ -162,6 +162,7 @@ def test_explore_offers_it_and_a_link_chooses_it(mechanism):
     assert not mechanism["errors"]
 
 
+@pytest.mark.slow
 def test_its_notes_are_on_the_page_of_methods(mechanism):
     assert mechanism["notes"] == ["Averaged coefficients"]
 

@@ -140,6 +140,7 @@ def test_mutants_end_in_curves_or_in_a_sentence(count):
     assert count / 10 < accepted < 0.98 * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", few([100, 400]))
 def test_mutants_of_records_end_in_records_or_in_a_sentence_without_a_cell(count):
     rng, accepted = np.random.default_rng(3), 0

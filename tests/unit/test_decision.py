@@ -85,6 +85,7 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     assert "No budget reaches the target" in words.verdict(nothing)
 
 
+@pytest.mark.slow
 def test_fewer_releases_within_the_target_need_no_larger_budget(profiles):
     chosen = [decisions.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
               for share in decisions.SHARES]

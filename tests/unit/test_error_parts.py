@@ -38,6 +38,7 @@ def test_all_parts_together_are_the_errors_of_the_picture():
     assert parts.lines(ALL).shape == (20, 101)
 
 
+@pytest.mark.slow
 def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
     source, budget = SeaTemperature(), Budget(1.0, 1e-4)
     parts = found(source, budget=budget)

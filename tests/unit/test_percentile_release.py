@@ -36,6 +36,7 @@ def test_the_cost_is_certified_and_every_message_is_in_the_quote(one):
     assert one.card["unit_of_protection"] == "one day’s whole curve"
 
 
+@pytest.mark.slow
 def test_curves_never_cross_and_lie_within_bounds_and_bands(one):
     curves = np.stack(list(one.columns.values()))
     assert (np.diff(curves, axis=0) >= 0).all()

@@ -64,7 +64,7 @@ def test_a_border_names_the_term_below_it_first():
     assert line.value({"n": np.array(16.0)}) == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("key", few([rate.key for rate in rates.all()], 8))
+@pytest.mark.parametrize("key", few([rate.key for rate in rates.all()], 4))
 def test_exact_slopes_are_those_of_a_small_step(key):
     """Of every term that is a product of powers, in every symbol that is in no logarithm."""
     rate = rates.get(key)()

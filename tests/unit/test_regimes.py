@@ -261,7 +261,7 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
 
 
 @pytest.mark.parametrize("theme", few(["light", "dark"]))  # themes differ in colours alone
-@pytest.mark.parametrize("cls", few(rates.all(), 6), ids=lambda cls: cls.key)
+@pytest.mark.parametrize("cls", few(rates.all(), 3), ids=lambda cls: cls.key)
 def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     rate = cls()
     point = {s.name: float(s.usual) for s in rate.symbols}

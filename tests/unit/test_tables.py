@@ -242,6 +242,7 @@ def test_a_giant_first_line_without_separators_is_refused():
     assert_refused(b"x" * 200_000, "first line is longer than 100,000 characters")
 
 
+@pytest.mark.slow
 def test_a_small_archive_that_would_unpack_to_much_is_refused_unread():
     bomb = files.repacked(WORKBOOK, bomb=b"0" * 200_000_000)
     tracemalloc.start()
