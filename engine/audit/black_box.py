@@ -233,8 +233,7 @@ def _is_beyond(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array,
 
 
 def _from_pure(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted,
-               pair: Parts
-               ) -> Bound:
+               pair: Parts) -> Bound:
     """With δ = 0; of rough scores the ends say most, of exact ones all guesses."""
     certain, claimed = ends.limits(CERTAIN), ratios.claim.total
     beyond = (any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)

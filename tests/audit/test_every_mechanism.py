@@ -23,7 +23,7 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting, risk, transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
-from tests.heavy import few, slow
+from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 ROUNDING = 1 + 1e-9
@@ -34,9 +34,7 @@ every_case = pytest.mark.parametrize("case", CASES, **named)
 
 
 @pytest.mark.parametrize("case", [
-    case for cls in mechanisms.all() for case in few([
-        slow(case) if case.mechanism.key == "percentile_curves" else case
-        for case in audit.cases_of(cls)])], **named)
+    case for cls in mechanisms.all() for case in few(audit.cases_of(cls))], **named)
 def test_no_neighbour_finds_more_than_is_claimed_and_some_find_what_is_attained(case):
     """240 pairs or fewer; and noise of the size that is said, always fresh."""
     report = audit.audit_case(case, tries=PAIRS.get(case.mechanism.key, 240), runs=0)

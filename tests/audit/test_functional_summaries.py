@@ -43,7 +43,7 @@ EXACT = [Iclp(), Iclp(constants="optimal"), Iclp(kernel="exponential", eta=2.5),
          Bernstein(), Bernstein(degree=7, iterations=3), Bernstein(held="sup", size=0.3),
          GaussianProcess(), GaussianProcess(constants="optimal")]
 PRINTED = [cls(constants="published") for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
-# claims of the same law as their neighbours in the list: another kernel, degree or constant
+# claims of the same law as others in the lists: another kernel, degree, constant or printed rule
 ALIKE = [*EXACT[2:5], EXACT[6], EXACT[9], EXACT[11], *PRINTED[1:]]
 OTHERS = [(Iclp, {}), (Iclp, {"constants": "optimal"}), (Iclp, {"constants": "published"}), (Frl, {}),
           (Frl, {"noise": "norm"}), (Bernstein, {"degree": 8}), (GaussianProcess, {}),

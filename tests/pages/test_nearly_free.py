@@ -28,7 +28,6 @@ def scenario(number):
         f"~epsilon-{epsilon:g}", settings]))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", few(range(40)))
 def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     page, token = scenario(number)

@@ -269,7 +269,6 @@ def test_a_page_on_a_broken_ledger_says_so_and_publishes_nothing(tmp_path, monke
     assert "ledger" in " ".join(error.value for error in at.error)
 
 
-@pytest.mark.slow
 def test_a_copy_of_data_that_were_published_asks_whose_total_it_is():
     """A child dropped: noticed before anything is spent, and charged to the same total."""
     rows = "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(80) for t in (1, 3, 4))

@@ -101,7 +101,6 @@ def test_a_site_can_be_left_out_and_its_row_stays():
     assert at.session_state.settings.sites[3].name == "Site 4"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("cells", "problem"), few([
     ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
     ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),

@@ -94,7 +94,6 @@ def killed(nursery, folder, **when):
     return state
 
 
-@pytest.mark.slow
 def test_a_kill_at_chosen_instants_leaves_one_of_three_states(nursery, instants, tmp_path):
     """Twelve, spread over the whole run."""
     at = np.linspace(1, instants, 12).astype(int)

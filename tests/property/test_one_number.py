@@ -500,7 +500,6 @@ def worst_gain(source, mechanism):
     return max(collected, default=-math.inf)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", few(FAST), ids=name)
 def test_privacy_never_seems_to_help(case):
     assert worst_gain(case.source, case.mechanism) < 3

@@ -6,7 +6,9 @@ import pytest
 
 from engine import papers
 from engine.__main__ import main
+from engine.core.errors import InputError
 from engine.exports import exhibits as exhibit_files
+from engine.papers.exhibits import Progress
 from tests.pages.test_reproduce import quickest
 
 
@@ -47,6 +49,20 @@ def test_seconds_of_all_runs_of_an_exhibit_are_counted_together(tmp_path):
         (path,) = (tmp_path / "out").glob("*.json")
         seconds.append(json.loads(path.read_text("utf-8"))["seconds"])
     assert 0 < seconds[0] < seconds[1]
+
+
+def test_a_step_is_counted_when_it_ends_so_that_a_run_that_is_killed_later_counts(
+        tmp_path, monkeypatch):
+    counted = []
+
+    def first_step_alone(*_):
+        yield Progress(1, 2)
+        counted.extend(float(clock.read_text("utf-8")) for clock in tmp_path.glob("*.seconds"))
+        raise InputError("no second step", field="executor")
+
+    monkeypatch.setattr("engine.commands.exhibit.run", first_step_alone)
+    assert main(["exhibit", quickest(), "--executor", "serial", "--resume", str(tmp_path)]) != 0
+    assert len(counted) == 1 and counted[0] >= 0
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,6 @@ def test_that_holds_for_other_data(seed):
     assert errors["sums"].mean() / errors["centre"].mean() < 1.1
 
 
-@pytest.mark.slow
 def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
     rows = tuple(SiteRow(name, 120, 10) for name in ("A", "B", "C"))
     source = replace(GROWTH, n_curves=120, n_servers=3)

@@ -29,7 +29,6 @@ def one(book):
     return published.publish(AirportTemperature(), METHOD, BUDGET, book, "days-2013")
 
 
-@pytest.mark.slow
 def test_the_cost_is_certified_and_every_message_is_in_the_quote(one):
     assert one.quote.certified == BUDGET and one.quote.ideal.epsilon <= BUDGET.epsilon
     assert len(one.quote.messages) == 16 == len(one.card["accounting"]["messages"])
