@@ -65,7 +65,7 @@ def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
         "privacy_variance": spread.privacy.tolist(),
         "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),
         "second_moments_noise": spread.noise, "stretch": spread.stretch.tolist(),
-        "readings_each": {str(length): count for length, count in spread.readings},
+        "readings_each": {str(length): count for length, count in spread.observation_counts},
         "design": {"law": str(spread.design.law), "times": list(spread.design.times),
                    "gap": spread.design.gap, "window": spread.design.window,
                    "density": list(spread.design.density)},

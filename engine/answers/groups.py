@@ -203,7 +203,7 @@ class GroupComparison:
         curve = self.difference(first, second)
         if len(self.curves) == 2:
             return curve.band
-        own = float(simultaneous_factor(curve.covariance, curve.readings[0](grid(), 0)))
+        own = float(simultaneous_factor(curve.covariance, curve.row_maps[0](grid(), 0)))
         common = WIDER * float(np.quantile(self._largest, LEVEL))
         middle, band = curve.band.middle, curve.band
         return GridBand(middle, middle - (middle - band.low) * max(common / own, 1.0),

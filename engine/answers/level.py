@@ -23,7 +23,7 @@ from engine.core.registry import param
 
 _CURVES = 1000  # simulated, for the time above
 _TAIL = 0.025
-_NOT_PURE = ("When a level is crossed cannot be told of a release with δ = 0: its noise is not "
+_PURE_REFUSED = ("When a level is crossed cannot be told of a release with δ = 0: its noise is not "
              "normal.")
 OF_THE_MEAN = ("This is the time that the mean curve spends there, not the mean of the times that "
                "people spend there.")
@@ -46,7 +46,7 @@ class LevelQuestion(CurveQuestion):
 
     def settled(self, curve: ReleasedCurve) -> Answer | None:
         """The answer where the band leaves no doubt, or leaves everything open."""
-        reason = curve.refusal or (_NOT_PURE if curve.is_pure else "")
+        reason = curve.refusal or (_PURE_REFUSED if curve.is_pure else "")
         if reason:
             return refused(reason)
         level, low, high = self.height(curve), curve.band.low, curve.band.high
@@ -67,7 +67,8 @@ class LevelQuestion(CurveQuestion):
 class Crossing(LevelQuestion):
     """When the curve crosses a level: the times at which it may be there, with 95 % each.
 
-    A crossing is in the set with 95 %. Together, all of them are with 95 %.
+    Each crossing is in the set with a probability of 95 %; where the limits hold for the whole
+    curve, all crossings are together.
     """
 
     key, label, order = "crossing", "Crossing of a level", 130
@@ -77,23 +78,24 @@ class Crossing(LevelQuestion):
         if settled is not None:
             return self._without_time(curve) if settled.verdict is Verdict.OPEN else settled
         level, band = self.height(curve), curve.band
-        places = crossings(band.middle - level)
+        crossing_times = crossings(band.middle - level)
         if curve.jointly or not curve.is_whole:
-            pieces = pieces_between(band.low, band.high, level)
+            possible_times = pieces_between(band.low, band.high, level)
         else:
             reach = NORMAL * band.error
-            pieces = pieces_between(band.middle - reach, band.middle + reach, level)
-        if not places and not ((band.low > level) | (band.high < level)).any():
+            possible_times = pieces_between(band.middle - reach, band.middle + reach, level)
+        if not crossing_times and not ((band.low > level) | (band.high < level)).any():
             return self._without_time(curve)
-        return self._told(curve, places, pieces)
+        return self._answer_of(curve, crossing_times, possible_times)
 
-    def _told(self, curve: ReleasedCurve, places: list[float], pieces: list[Interval]) -> Answer:
-        facts, in_time = curve.facts, curve.in_time(pieces)
+    def _answer_of(self, curve: ReleasedCurve, crossing_times: list[float],
+                   possible_times: list[Interval]) -> Answer:
+        facts, in_time = curve.facts, curve.in_time(possible_times)
         name, level = facts.time_name.lower(), self.written_level(curve)
-        times = tuple(map(curve.time, places))
-        if not pieces:
+        times = tuple(map(curve.time, crossing_times))
+        if not possible_times:
             text, verdict = f"No crossing of {level} was found.", Verdict.TOLD
-        elif total(pieces) > 0.5:
+        elif total(possible_times) > 0.5:
             text, verdict = (f"Cannot be told: at this budget {level} could be crossed at any "
                              f"{name} in {stretches(in_time)}."), Verdict.OPEN
         elif not times:
@@ -132,9 +134,9 @@ class TimeBeyond(LevelQuestion):
             limits = _simulated(curve, level)
         if not self.is_above:
             value, limits, outer = 1 - value, _mirrored(limits), _mirrored(outer)
-        return self._told(curve, value, limits, outer)
+        return self._answer_of(curve, value, limits, outer)
 
-    def _told(self, curve: ReleasedCurve, value: float, limits: Interval, outer: Interval
+    def _answer_of(self, curve: ReleasedCurve, value: float, limits: Interval, outer: Interval
               ) -> Answer:
         facts, word = curve.facts, "Above" if self.is_above else "Below"
         length = facts.time_high - facts.time_low
@@ -170,7 +172,7 @@ def _simulated(curve: ReleasedCurve, level: float) -> Interval:
     """2.5 and 97.5 % of the length above, over curves w(t)'(a + C^½ Z) of a fixed public sample."""
     values, vectors = np.linalg.eigh(curve.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
-    rows = curve.readings[0](grid(), 0)
+    rows = curve.row_maps[0](grid(), 0)
     drawn = curve.band.middle + (rows @ (root @ public_normals(curve.size, _CURVES))).T
     low, high = np.quantile(length_above(drawn - level), [_TAIL, 1 - _TAIL])
     return float(low), float(high)

@@ -263,7 +263,7 @@ class ReleasedCurve:
                 + (UNTESTED,) * self.is_shown_raw)
 
     @cached_property
-    def readings(self) -> tuple[Rows, ...]:
+    def row_maps(self) -> tuple[Rows, ...]:
         """The rows w(t) that can be meant: f is w(t)'a. The first is drawn."""
         def plain(times: Array | float, order: int) -> Array:
             return (cosine_rows(self.size, times, order) if self.family == "cosine" else
@@ -296,7 +296,7 @@ class ReleasedCurve:
     def _band(self, order: int) -> GridBand:
         public = self.public(grid()) if order == 0 else np.zeros(POINTS)
         bands = []
-        for rows in self.readings:
+        for rows in self.row_maps:
             at_times = rows(grid(), order)
             middle, error = at_times @ self.centre, standard_errors(self.covariance, at_times)
             reach = float(simultaneous_factor(self.covariance, at_times)) * error
@@ -333,7 +333,7 @@ class ReleasedCurve:
 
         public = float(net(self.public)) if order == 0 else 0.0
         limits, values = [], []
-        for rows in self.readings:
+        for rows in self.row_maps:
             weights = net(partial(rows, order=order))
             value = float(weights @ self.centre) + public
             reach = NORMAL * float(standard_errors(self.covariance, weights[None])[0])

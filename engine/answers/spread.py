@@ -60,7 +60,7 @@ class ReleasedSpread:
         D, in response units.
     privacy : (r,)
         V, variance of the centre's privacy noise, in squared response units.
-    readings : tuple of pairs of int
+    observation_counts : tuple of pairs of int
         Observations of a curve, and how many people have so many.
     design : Design
         How observation times come about.
@@ -77,7 +77,7 @@ class ReleasedSpread:
     noise: float
     stretch: Array
     privacy: Array
-    readings: Readings
+    observation_counts: Readings
     design: Design
     reading_sd: float = 0.0
 
@@ -120,7 +120,7 @@ class ReleasedSpread:
     @property
     def n_people(self) -> int:
         """n, public."""
-        return sum(count for _, count in self.readings)
+        return sum(count for _, count in self.observation_counts)
 
     @cached_property
     def estimate(self) -> PeopleSpread:
@@ -133,7 +133,7 @@ class ReleasedSpread:
         return self._read(moments_drawn(self.moments, self.noise, self.n_people))
 
     def _read(self, moments: Array) -> PeopleSpread:
-        maps = spread_maps(Basis(len(self.stretch)), self.readings, self.design)
+        maps = spread_maps(Basis(len(self.stretch)), self.observation_counts, self.design)
         error = self.reading_sd**2 if self.reading_sd else None
         return people_spread(moments, self.stretch, maps, error)
 
@@ -196,7 +196,7 @@ class NextPerson:
         return middle - self.widening * half, middle + self.widening * half
 
 
-def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: bool = False
+def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
                 ) -> NextPerson:
     """A prediction band for the curve, or one observation, of a new person.
 
@@ -209,7 +209,7 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: 
         With second moments; see `refusal_of_spread`.
     times : (times,)
         On [0, 1].
-    observed : bool
+    of_observation : bool
         Whether it is about one observation.
 
     Returns
@@ -220,19 +220,19 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, observed: 
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
     waves = cosine_rows(spread.covariance.shape[-1], at, 0)
     of_people = np.einsum("tj,bjk,tk->bt", waves, spread.covariance, waves)
-    if observed:
+    if of_observation:
         of_people += spread.error[:, None]
-    ends, errors = [], []
-    for rows in curve.readings:
+    ends, half_widths = [], []
+    for rows in curve.row_maps:
         at_times = rows(at, 0)
         error = standard_errors(curve.covariance, at_times)
         half = _half_width(of_people + error**2)
         middle = at_times @ curve.centre + curve.public(at)
         ends.append((middle - half, middle + half))
-        errors.append(half)
+        half_widths.append(half)
     low = np.min([end[0] for end in ends], axis=0)
     high = np.max([end[1] for end in ends], axis=0)
-    return NextPerson(low, high, _widening(spread.covariance, np.max(errors, axis=0), waves))
+    return NextPerson(low, high, _widening(spread.covariance, np.max(half_widths, axis=0), waves))
 
 
 def _half_width(variances: Array) -> Array:

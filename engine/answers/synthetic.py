@@ -103,7 +103,7 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
                          hint="Release with a larger budget or more people.")
     assert curve.spread is not None
     if observations is None:
-        observations = max(curve.spread.readings, key=lambda pair: pair[1])[0]
+        observations = max(curve.spread.observation_counts, key=lambda pair: pair[1])[0]
     for name, count, most in (("people", people, MOST_PEOPLE),
                               ("observations", observations, MOST_OBSERVATIONS)):
         if not 1 <= count <= most:
@@ -114,7 +114,7 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
 
     def at(times: Array) -> tuple[Array, Array]:
         """The mean (…), and the basis functions of people (…, q)."""
-        mean = curve.readings[0](times, 0) @ curve.centre + curve.public(times)
+        mean = curve.row_maps[0](times, 0) @ curve.centre + curve.public(times)
         return np.asarray(mean), cosine_rows(scores.shape[1], times, 0)
 
     grid = np.linspace(0.0, 1.0, points)

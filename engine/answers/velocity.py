@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
 from engine.answers.extremes import highest
-from engine.answers.reply import Verdict, measured, rate_unit, refused, when
+from engine.answers.reply import measured, rate_unit, refused, when
 from engine.core.registry import param
 
-VELOCITY_FROM, ACCELERATION_FROM = 8, 11  # waves
+LEAST_FOR_VELOCITY, LEAST_FOR_ACCELERATION = 8, 11  # basis functions
 _NEAR_END = 0.1
-DOUBTFUL_END = "Within a tenth of the time range of an end it is less certain than it says."
+DOUBTFUL_END = ("Within a tenth of the time range of its ends, this is less certain than the "
+                "interval says.")
 _FEW_WAVES = ("With fewer than 11 basis functions the greatest speed is read off the band of "
               "velocity.")
 
@@ -33,30 +34,30 @@ class Derivative(CurveQuestion):
         if reason:
             return refused(reason)
         value, limits = curve.linear(lambda f: f(t), order=self.derivative)
-        per = (curve.facts.time_high - curve.facts.time_low) ** self.derivative
+        unit = (curve.facts.time_high - curve.facts.time_low) ** self.derivative
         near_end = self.derivative == 2 and not _NEAR_END <= t <= 1 - _NEAR_END
         return measured(
-            f"{self.label} at {when(curve.facts, curve.time(t))}", value / per,
-            (limits[0] / per, limits[1] / per), rate_unit(curve.facts, self.derivative),
+            f"{self.label} at {when(curve.facts, curve.time(t))}", value / unit,
+            (limits[0] / unit, limits[1] / unit), rate_unit(curve.facts, self.derivative),
             curve.notes + (DOUBTFUL_END,) * near_end)
 
 
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class Velocity(Derivative):
-    """f'(t) ± 1.96 standard errors, from eight waves on."""
+    """f'(t) ± 1.96 standard errors, from eight basis functions on."""
 
     key, label, order = "velocity", "Velocity", 50
-    derivative, least = 1, VELOCITY_FROM
+    derivative, least = 1, LEAST_FOR_VELOCITY
 
 
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class Acceleration(Derivative):
-    """f''(t) ± 1.96 standard errors, from eleven waves on."""
+    """f''(t) ± 1.96 standard errors, from eleven basis functions on."""
 
     key, label, order = "acceleration", "Acceleration", 60
-    derivative, least = 2, ACCELERATION_FROM
+    derivative, least = 2, LEAST_FOR_ACCELERATION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,10 @@ class Fastest(CurveQuestion):
     def sign(self) -> int:
         return 1 if self.direction == "rise" else -1
 
+    @property
+    def change(self) -> str:
+        return f"Fastest {self.direction}"
+
 
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +89,12 @@ class FastestTime(Fastest):
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         window = curve.window(self.start, self.end)
-        reason = curve.refusal_of_derivative(1, VELOCITY_FROM)
+        reason = curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY)
         if reason:
             return refused(reason)
-        found = highest(curve.velocity, None if curve.jointly else curve.acceleration, self.sign,
-                        window)
-        word = "Fastest rise" if self.sign > 0 else "Fastest fall"
-        return found.time_answer(curve, window, word, curve.notes)
+        peak = highest(curve.velocity, None if curve.jointly else curve.acceleration, self.sign,
+                       window)
+        return peak.time_answer(curve, window, self.change, curve.notes)
 
 
 @curve_questions.register
@@ -102,15 +106,13 @@ class FastestSpeed(Fastest):
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         window = curve.window(self.start, self.end)
-        reason = curve.refusal_of_derivative(1, VELOCITY_FROM)
+        reason = curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY)
         if reason:
             return refused(reason)
-        found = highest(curve.velocity, curve.acceleration, self.sign, window)
-        rough = curve.size < ACCELERATION_FROM
-        value, limits = found.height(rough or curve.jointly, window)
-        per = curve.facts.time_high - curve.facts.time_low
+        peak = highest(curve.velocity, curve.acceleration, self.sign, window)
+        rough = curve.size < LEAST_FOR_ACCELERATION
+        value, limits = peak.height(rough or curve.jointly, window)
+        unit = curve.facts.time_high - curve.facts.time_low
         notes = curve.notes + (_FEW_WAVES,) * rough
-        answer = measured("Fastest rise" if self.sign > 0 else "Fastest fall", value / per,
-                          (limits[0] / per, limits[1] / per), rate_unit(curve.facts, 1), notes)
-        assert answer.verdict is Verdict.TOLD
-        return answer
+        return measured(self.change, value / unit, (limits[0] / unit, limits[1] / unit),
+                        rate_unit(curve.facts, 1), notes)

@@ -297,7 +297,7 @@ class LikelihoodRatios:
         heard, noise = message.values[:draws], message.noise[:draws]
         if exact.choice is not None:
             return _choice(exact, heard, self.claim)
-        law = law_of(self.mechanism, self.claim)
+        law = law_of(message.step, self.claim)
         with np.errstate(all="ignore"):
             shift, rest = (self._in_units(change, noise) for change in (
                 exact.second - exact.first, heard - exact.first))

@@ -243,13 +243,13 @@ def _loss(mechanism: Any, claim: Claim, first: Heard, second: Heard) -> Array:
         shift = first.values - second.values
         fine = (np.isfinite(shift) & same).reshape(count, -1).all(axis=1)
         units = mechanism.in_units_of_noise(shift, first.noise)
-        losses = _in_units(mechanism, claim, first, units.reshape(*units.shape[:2], -1))
+        losses = _in_units(claim, first, units.reshape(*units.shape[:2], -1))
     return np.where(fine, losses.max(axis=1), np.inf)
 
 
-def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Array:
+def _in_units(claim: Claim, message: Heard, units: Array) -> Array:
     """Losses (pairs, ways) of shifts (pairs, ways, numbers) in standard deviations of the noise."""
-    law = law_of(mechanism, claim) if message.law is None else message.law
+    law = law_of(message.step, claim) if message.law is None else message.law
     if isinstance(law, Selection):
         return law.loss(np.abs(units).max(axis=-1), claim.unit)
     return loss_in_units(law, units, message.noise.reshape(*message.noise.shape[:2], -1))
@@ -295,18 +295,26 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
     raise ValueError(f"no loss is known of {law!r} noise")
 
 
-def law_of(mechanism: Any, claim: Claim) -> NoiseLaw:
-    """The law of noise on numbers that are sent, by the ledger and what the mechanism says.
+def law_of(step: Step, claim: Claim) -> NoiseLaw:
+    """The law of the noise on a message, by the lines of the ledger that it is charged to.
 
     Parameters
     ----------
-    mechanism : Mechanism
+    step : Step
+        Of the message.
     claim : Claim
+        With the lines.
 
     Returns
     -------
     NoiseLaw
+
+    Raises
+    ------
+    ValueError
+        If the ledger does not state one law for it.
     """
-    if claim.unit != "epsilon":
-        return NoiseLaw.GAUSSIAN
-    return NoiseLaw(mechanism.noise_law)
+    laws = {line.noise for line in claim.lines if line.step.key in step.charged_to}
+    if len(laws) != 1:
+        raise ValueError(f"the ledger states {len(laws)} laws of noise for “{step.key}”")
+    return laws.pop()

@@ -15,6 +15,9 @@ from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps
 from engine.mechanisms.summaries.parts import Linear, Smoothing
 
+# The norm of a shift, in units of the noise, that its loss grows with: see `losses.loss_in_units`.
+_LOSS_NORM = {NoiseLaw.GAUSSIAN: 2, NoiseLaw.NORM: 2, NoiseLaw.LAPLACE: 1}
+
 _CLIMBS, _STEPS, _KEPT = 60, 25, 8  # of the search for couples
 _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
 
@@ -141,11 +144,11 @@ def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
     """
     if mechanism.task != COVARIANCE.key:
         return np.empty((0, 2, 1))
-    analysis, weights, is_gaussian = _in_noise(mechanism, usual, budget)
+    analysis, weights, is_euclidean = _in_noise(mechanism, usual, budget)
     reachable, stretch, _ = np.linalg.svd(analysis.T, full_matrices=False)
     reachable = reachable[:, stretch > 1e-9 * stretch[0]]
     back, rng = np.linalg.pinv(analysis.T), np.random.default_rng(1)
-    climbs = [_climbed(weights, is_gaussian, reachable, rng) for _ in range(_CLIMBS)]
+    climbs = [_climbed(weights, is_euclidean, reachable, rng) for _ in range(_CLIMBS)]
     best = sorted(climbs, key=lambda climb: -climb[0])[:_KEPT]
     return np.array([[back @ x, back @ y] for _, x, y in best])
 
@@ -158,22 +161,22 @@ def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, 
     assert isinstance(smoothing, Steps)
     per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)
     weights = summary.basis.matrices(per_pair * np.sqrt(summary.basis.multiplicity))
-    is_laplace = noise.law is NoiseLaw.LAPLACE
-    sides = np.where(np.eye(len(weights)), 1.0, math.sqrt(0.5) if is_laplace else 1.0)
-    return summary.space.analysis, weights * sides, not is_laplace
+    is_euclidean = _LOSS_NORM[noise.law] == 2
+    sides = np.where(np.eye(len(weights)), 1.0, 1.0 if is_euclidean else math.sqrt(0.5))
+    return summary.space.analysis, weights * sides, is_euclidean
 
 
-def _climbed(weights: Array, is_gaussian: bool, reachable: Array, rng: np.random.Generator
+def _climbed(weights: Array, is_euclidean: bool, reachable: Array, rng: np.random.Generator
              ) -> tuple[float, Array, Array]:
     """The sum that a climb from anywhere reaches, and its x and y."""
     x, y = (reachable @ rng.standard_normal((2, reachable.shape[1], 1)))[..., 0]
     for _ in range(_STEPS):
         moved = np.outer(x, x) - np.outer(y, y)
-        uphill = weights**2 * moved if is_gaussian else weights * np.sign(moved)
+        uphill = weights**2 * moved if is_euclidean else weights * np.sign(moved)
         vectors = reachable @ np.linalg.eigh(reachable.T @ uphill @ reachable)[1]
         x, y = vectors[:, -1], vectors[:, 0]
     moved = np.abs(np.outer(x, x) - np.outer(y, y))
-    total = np.linalg.norm(weights * moved) if is_gaussian else (weights * moved).sum()
+    total = np.linalg.norm(weights * moved) if is_euclidean else (weights * moved).sum()
     return float(total), x, y
 
 

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    """1 if it cannot be believed."""
+    """The exit code: 1 if the check finds a problem."""
     state = repair.verify(Ledger(options.ledger, options.witness))
     print("\n".join(words.verified(state)))
     return 0 if state.problem is None else 1

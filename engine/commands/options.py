@@ -45,14 +45,14 @@ class Option:
     help: str = ""
 
 
-def question_of(kind: Kind, words: Sequence[str]) -> tuple[Question, bool]:
+def question_of(kind: Kind, argv: Sequence[str]) -> tuple[Question, bool]:
     """The question that options ask, and whether its numbers are wanted as JSON.
 
     Parameters
     ----------
     kind : Kind
         Which question.
-    words : sequence of str
+    argv : sequence of str
         The options, as a shell gives them.
 
     Raises
@@ -60,24 +60,24 @@ def question_of(kind: Kind, words: Sequence[str]) -> tuple[Question, bool]:
     InputError
         If an argument is missing, unknown, or whatever `kinds.from_plain` refuses.
     """
-    options = vars(parser_of(kind, words).parse_args(words))
+    options = vars(parser_of(kind, argv).parse_args(argv))
     texts = {path: text for path, text in options.items() if isinstance(text, str)}
     values = {name: _value(Option(name, hint), texts) for name, hint in _arguments(kind).items()}
     stated = {name: value for name, value in values.items() if value is not _MISSING}
     return kinds.from_plain({"question": kind.name, **stated}), options["json"]
 
 
-def parser_of(kind: Kind, words: Sequence[str]) -> argparse.ArgumentParser:
+def parser_of(kind: Kind, argv: Sequence[str]) -> argparse.ArgumentParser:
     """The options of a question, with those of the members that are chosen among them.
 
     Parameters
     ----------
-    kind, words
+    kind, argv
         As for `question_of`.
     """
     parser = _parser(kind, {}, add_help=False)
-    members = parser.parse_known_args([word for word in words if word not in _HELP])[0]
-    return _parser(kind, vars(members))
+    chosen = parser.parse_known_args([word for word in argv if word not in _HELP])[0]
+    return _parser(kind, vars(chosen))
 
 
 _HELP = ("-h", "--help")
@@ -98,8 +98,8 @@ def _parser(kind: Kind, texts: Mapping[str, Any], add_help: bool = True) -> argp
         epilog="A list of records, a mapping, and any record or member may be given as JSON.",
         add_help=add_help, allow_abbrev=False)
     for name, hint in _arguments(kind).items():
-        words = explained.get(name, _PERSON if hint is Person else "")
-        for option in _options(Option(name, hint, words), texts, {*kind.tasks}):
+        help_text = explained.get(name, _PERSON if hint is Person else "")
+        for option in _options(Option(name, hint, help_text), texts, {*kind.tasks}):
             parser.add_argument(f"--{option.path}", dest=option.path, metavar=_metavar(option.hint),
                                 help=option.help.replace("%", "%%") or None)
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
@@ -144,8 +144,8 @@ def _value(option: Option, texts: Mapping[str, str]) -> Any:
         return _MISSING
     if kind in (tuple, Sequence):
         part = typing.get_args(_without_none(option.hint)[0])[0]
-        members = isinstance(_kind(part), type) and issubclass(_kind(part), Parameterised)
-        return [{"key": word.strip()} if members else _scalar(part, word.strip())
+        are_members = isinstance(_kind(part), type) and issubclass(_kind(part), Parameterised)
+        return [{"key": word.strip()} if are_members else _scalar(part, word.strip())
                 for word in text.split(",") if word.strip()]
     return _scalar(option.hint, text)
 

@@ -16,7 +16,7 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, on_log_sca
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import at_most_percent, named, number, with_unit
-from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
+from engine.privacy.risk import FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE, Odds
 from engine.privacy.tradeoff import Approximate
 
 _DOTS_IN_A_ROW, _DOTS = 20, 20
@@ -68,7 +68,7 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     """
     cap = Approximate(odds.budget)
     curve = odds.curve or cap
-    marks = np.array([FEW_FALSE_ALARMS, FALSE_ALARMS])
+    marks = np.array([LOW_FALSE_POSITIVE_RATE, FALSE_POSITIVE_RATE])
     looks = (("No information", _ALARMS, "raw", 1.8, "6px,4px"),
              ("(ε, δ) alone, at most", cap.detection(_ALARMS), "without", 1.8, "2px,3px"),
              ("This noise, at most", curve.detection(_ALARMS), "gradient", 2.4, "solid"))
@@ -82,7 +82,7 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "False-positive rate", **unit),
         yaxis=axis(theme, "Power: share detected", grid=True, **unit))}
-    few, usual = at_most_percent(odds.rarely), at_most_percent(odds.detected)
+    few, usual = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
     alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": alarms.tolist(),

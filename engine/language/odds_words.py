@@ -36,7 +36,7 @@ def odds_short(odds: Odds) -> str:
     return bound + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
-def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
+def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -> str:
     """What an attacker who knows all but one record gets right, in one sentence.
 
     Parameters
@@ -47,6 +47,8 @@ def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
         The noun for one person, such as "child".
     unit : str
         The noun for one protected unit, such as "curve" or "record".
+    sits_at : str
+        Whose messages the attacker sees as well, such as "another site"; empty for nobody's.
 
     Returns
     -------
@@ -56,11 +58,12 @@ def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
     if odds.right <= 0.5:
         return ("Nothing would be published, so an attacker learns nothing and is right in **50 "
                 "%** of cases, as by guessing.")
+    place = f" **and sits at {sits_at}**" if sits_at else ""
     almost = ", hardly better than guessing." if odds.right <= 0.51 else ". Guessing gives 50 %."
     several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
                      else (f"the {unit}", unit))
-    return (f"Suppose an attacker knows every other {of(person)} {noun}, and two candidates for "
-            f"{several} of this {person}. They pick the right one in "
+    return (f"Suppose an attacker knows every other {of(person)} {noun}{place}, and two candidates "
+            f"for {several} of this {person}. They pick the right one in "
             f"**{at_most_percent(odds.right)}** of cases{almost}")
 
 
@@ -111,16 +114,16 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
     Parameters
     ----------
     odds : Odds
-        `first_guess` is the attacker's belief in one of the two possibilities before the release.
+        `prior` is the attacker's belief in one of the two possibilities before the release.
     person, unit : str
         Nouns for one person and for one protected unit.
     """
-    best = max(odds.first_guess, 1 - odds.first_guess)
+    best, accuracy = max(odds.prior, 1 - odds.prior), at_most_percent(odds.right_with_prior)
     records = unit if odds.group == 1 else f"{odds.group} {unit}s"
     return (f"An attacker who gives one of the two candidates a prior probability of "
-            f"{percent(odds.first_guess)} is right in **{at_most_percent(odds.guessed)}** of cases "
-            f"**with** this {of(person)} {records} in the data, and in {percent(best)} **with "
-            f"another {of(person)} in its place**.")
+            f"{percent(odds.prior)} is right in **{accuracy}** of cases **with** this "
+            f"{of(person)} {records} in the data, and in {percent(best)} **with another "
+            f"{of(person)} in its place**.")
 
 
 def odds_key(odds: Odds) -> str:
@@ -142,9 +145,9 @@ def odds_careful(odds: Odds) -> str:
     Parameters
     ----------
     odds : Odds
-        `detected` is the power at a false-positive rate of 5 %.
+        `power` is the power at a false-positive rate of 5 %.
     """
-    return (f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.detected)} "
+    return (f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.power)} "
             "power**; without information it has 5 %.")
 
 
@@ -154,20 +157,21 @@ def odds_rare(odds: Odds) -> str:
     Parameters
     ----------
     odds : Odds
-        `rarely` is the power at a false-positive rate of 1 %.
+        `power_at_1_percent` is the power at a false-positive rate of 1 %.
     """
-    return (f"At a 1 % false-positive rate it has {at_most_percent(odds.rarely)} power; without "
-            "information, 1 %.")
+    return (f"At a 1 % false-positive rate it has {at_most_percent(odds.power_at_1_percent)} "
+            "power; without information, 1 %.")
 
 
 # What the chances are worked out from, by the kind of trade-off curve.
-_COMPUTED_FROM = {"gaussian": "Computed from the noise that this method adds",
-          "laplace": "Computed from the noise that this method adds, for the worst split of ε "
-                     "among its numbers",
-          "counts": "Computed from the whole-number noise on two counts, all that one person moves",
-          "losses": "Computed from the noise of all releases together, each in its worst case",
-          "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
-          "subsampled": "Computed from the noise that this method adds and from the sampling"}
+_COMPUTED_FROM = {
+    "gaussian": "Computed from the noise that this method adds",
+    "laplace": "Computed from the noise that this method adds, for the worst split of ε among its "
+               "numbers",
+    "counts": "Computed from the whole-number noise on two counts, all that one person moves",
+    "losses": "Computed from the noise of all releases together, each in its worst case",
+    "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
+    "subsampled": "Computed from the noise that this method adds and from the sampling"}
 
 
 def odds_why(odds: Odds) -> str:
@@ -189,7 +193,7 @@ def odds_why(odds: Odds) -> str:
     return (f"{_COMPUTED_FROM[odds.curve.name]}. The worst mechanism with ε = "
             f"{digits_up(odds.budget.epsilon, 3):g} would allow an accuracy of "
             f"{at_most_percent(odds.right_cap)} and a power of "
-            f"{at_most_percent(odds.detected_cap)}.")
+            f"{at_most_percent(odds.power_cap)}.")
 
 
 TRADE_OFF_KEY = ("Line: the most powerful attack on this noise. Dotted: on the worst mechanism "
@@ -203,12 +207,12 @@ def odds_flagged(odds: Odds, people: str) -> str:
     Parameters
     ----------
     odds : Odds
-        `flagged_right` is the chance that an accusation is right, given `first_guess` before it.
+        `precision` is the chance that an accusation is right, given `prior` before it.
     people : str
         The noun for several persons.
     """
-    return (f"Of the {people} such an attacker accuses, **{at_most_percent(odds.flagged_right)}** "
-            f"are accused rightly; without the release, {percent(odds.first_guess)}.")
+    return (f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
+            f"are accused rightly; without the release, {percent(odds.prior)}.")
 
 
 def not_covered(facts: PublicFacts) -> str:

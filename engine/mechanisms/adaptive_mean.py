@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.bands import standard_errors
-from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
@@ -209,10 +208,6 @@ class AdaptiveMean(AdaptiveRelease):
               for releases in ("joint", "separate")),
             Trial({"truncation": 3}, Budget(40.0), 0.9, "Each step has its own worst curve; a few "
                   "random ones come near all of them."))
-
-    @property
-    def noise_law(self) -> NoiseLaw:
-        return NoiseLaw.NORM
 
     def why_not_published(self, budget: Budget) -> str:
         if not budget.is_pure:

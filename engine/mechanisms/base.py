@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.core.enumerations import NoiseLaw, NoisePlace
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import PUBLISHED, TASKS, Task
@@ -72,8 +72,7 @@ class Mechanism(Parameterised):
     computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
     section of docs/methods.md with what was measured of it and its like, and `stands_beside` says
     that it is released beside the method of a page, never in its place. `sends_sums` says that all
-    it sends are sums over people, so that sites can add them up unread. `noise_law` says what noise
-    is sent where δ = 0.
+    it sends are sums over people, so that sites can add them up unread.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
@@ -100,10 +99,6 @@ class Mechanism(Parameterised):
     def trials(cls) -> tuple[Trial, ...]:
         """What an audit tries: one case for each kind of release."""
         return (Trial(),)
-
-    @property
-    def noise_law(self) -> NoiseLaw:
-        return NoiseLaw.LAPLACE
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
         """A change of what is sent, in standard deviations of its noise.

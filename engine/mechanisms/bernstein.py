@@ -32,7 +32,7 @@ class Bernstein(FunctionalRelease):
     most 2τ√m/n in norm, m = k + 1 values, and by 2τm/n in sum. For a density, and for a regression
     function, the exact sum of changes of the lattice values is used.
 
-    With `held` "sup" a curve is shortened until no lattice value exceeds B, half the range of the
+    With `held` "sup" a curve is clipped until no lattice value exceeds B, half the range of the
     values: its vector then has norm B√m at most, and b = 2Bm/(nε), which is what is published.
 
     References

@@ -112,10 +112,6 @@ class Frl(Selection, KernelRelease):
                   "Each message has its own worst curve; a few come near all of them.")
             for noise in (NoiseLaw.LAPLACE, NoiseLaw.NORM)))
 
-    @property
-    def noise_law(self) -> NoiseLaw:
-        return self.noise
-
     # -- one message or three -----------------------------------------------------------------
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:

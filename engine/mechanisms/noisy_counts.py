@@ -195,10 +195,6 @@ class NoisyCounts(Mechanism):
         return tuple(Trial({"task": task}, Budget(1.5)) for task in _COUNTED)
 
     @property
-    def noise_law(self) -> NoiseLaw:
-        return NoiseLaw.DISCRETE_LAPLACE
-
-    @property
     def served(self) -> frozenset[str]:
         return frozenset({self.task})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, PublicFacts, Sizes, Step, Unit
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.untrusted_means import AnswerPlan, UntrustedMean, bound
@@ -55,6 +56,7 @@ class SparseMeanLaplace(UntrustedMean):
     order = 10
     dash, marker = "8px,3px", "diamond"
     protects = Unit.ROW
+    noise_law = NoiseLaw.LAPLACE
     step = Step("averages")
     why = ("Protected is one row: replacing it moves each average by at most its sensitivity. A "
            "machine with n rows is protected as a whole with nε only.")

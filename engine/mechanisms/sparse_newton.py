@@ -195,7 +195,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
 
     Notes
     -----
-    *One row.* Rows are shortened as a whole, (wx, wy), to entries within ±c and norm B, which
+    *One row.* Rows are clipped as a whole, (wx, wy), to entries within ±c and norm B, which
     biases no coefficient. Replacing one moves a Gram matrix by at most √2 B²/N in the Frobenius
     norm; an average of products held to norm W and residuals to R by 2WR/N in the Euclidean norm;
     and the average squared residual in units of R² with the share within R by √2/N. What directions
@@ -309,7 +309,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         data : SampleData
             Rows with responses.
         plan : NewtonPlan
-            Its clips shorten the rows.
+            Rows are clipped to its clips.
         scale : float
             Of features, in standard deviations as stated.
 

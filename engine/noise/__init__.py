@@ -1,17 +1,27 @@
 """Samplers of noise, and the scales it has for a sensitivity: arrays and numbers in, arrays out.
 
-Noise is *added* by the mechanisms: in `fitted` of each, where it calls `engine.privacy.transcript`
-(`sent`, `sent_by_each`, `summed`; `weighed` for choices). In a real release `hardened` draws it
-instead. A new kind of noise is
+Noise is *added* in the files of the mechanisms and of their families, in the line before a call of
+`engine.privacy.transcript`: `sent`, `sent_by_each` and `summed` for numbers; `weighed` draws the
+noise of choices itself. Nothing else leaves a server. In a real release the mechanism adds zeros
+there, and `engine.release.certified` puts noise by `hardened` in their place.
 
-* a sampler here (for whole functions in `engine.mechanisms.families.function_noise`),
-* a member of `NoiseLaw` in `engine.core.enumerations`,
-* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`,
-* its loss for the audit in `engine.audit.losses` and `engine.audit.likelihood_ratios`,
+A new kind of noise is
+
+* a sampler here (for whole functions in `engine.mechanisms.families.function_noise`, for choices a
+  `SelectionLaw` in `selection`); Gaussian noise needs none, `gaussian` has its scales;
+* a member of `NoiseLaw` in `engine.core.enumerations`, which every line of a ledger states;
+* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`;
+* its loss for the audit in `engine.audit.losses`, its density in `engine.audit.likelihood_ratios`,
+  and for covariances the norm of its loss in `engine.audit.shapes`;
 * its name in `engine.language.spending`, and if its trade-off is of a new kind, what its odds are
-  computed from in `engine.language.odds_words`,
-* to publish with it, its lattice: a member of `HardenedNoise` in `hardened`, chosen by
-  `_hardened_noise` and taken up by `_PreparedTranscript` in `engine.release.certified`, and its
-  name in `engine.release.guarantee_card`,
-* and for masked sums, its shares in `shares`.
+  computed from in `engine.language.odds_words`;
+* to choose it, an option of the mechanism that draws it.
+
+It can then be looked at and audited; publishing it is refused. To publish with it:
+
+* a zero for it in `ZeroGenerator` of `hardened`, and a class of `HardenedNoise` there, which says
+  its name, its unit and its cost;
+* `engine.release.certified`: `_hardened_noise` chooses it for a line of the ledger, `summed` of
+  `_Rehearsal` and `_PreparedTranscript` let it through, `_charge` adds its cost;
+* for masked sums, its shares in `shares`.
 """

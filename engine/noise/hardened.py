@@ -184,6 +184,26 @@ class LatticeNoise:
                              hint="Choose an ε between 0.05 and 10.")
 
     @property
+    def name(self) -> str:
+        """As people read it."""
+        return f"discrete {self.law.capitalize()}"
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether `cost` is an ε that holds with δ = 0; else it is a ρ."""
+        return self.law is NoiseLaw.LAPLACE
+
+    def unit(self, deviation: Array) -> Array:
+        """The unit of the noise, of numbers whose noise has these standard deviations.
+
+        Parameters
+        ----------
+        deviation : array
+            Any shape.
+        """
+        return deviation / math.sqrt(2) if self.law is NoiseLaw.LAPLACE else deviation
+
+    @property
     def bits(self) -> int:
         """k: the lattice is 2^-k, in units of the noise."""
         added = 2 * (math.sqrt(self.size) if self.law is NoiseLaw.GAUSSIAN else self.size) + 1
@@ -267,12 +287,24 @@ class CountNoise:
     epsilon: float
     size: int
     law = NoiseLaw.DISCRETE_LAPLACE
+    name = "discrete Laplace"
+    is_pure = True
     bits = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
             raise InputError("Noise of this size cannot be drawn.", field="epsilon",
                              hint="Choose an ε between 0.05 and 10.")
+
+    def unit(self, deviation: Array) -> Array:
+        """1 where there is noise: whole numbers stay as they are.
+
+        Parameters
+        ----------
+        deviation : array
+            Any shape.
+        """
+        return np.sign(deviation)
 
     @cached_property
     def scale(self) -> float:

@@ -25,7 +25,8 @@ _MARGIN = 0.2  # of a slope: logarithms, and widths of places that are rounded
 class Sweep:
     """One symbol moved in one setting, and the power of it that the slides give.
 
-    `setting` is that of the rate; in `regime` "privacy" noise rules, in "chance" it does not.
+    `setting` is that of the rate; in `regime` "privacy" privacy noise dominates, in "chance"
+    sampling error does.
     """
 
     setting: str
@@ -79,7 +80,7 @@ SWEEPS = (
     Sweep("site", "chance", "S", -1, (5, 10, 20, 40), 5, 2000),
 )
 # Votes that may miss, against the power of few numbers: no power of ε holds.
-_LOST = Sweep("local_user_large_n", "privacy", "epsilon", -2, (0.4, 0.6, 0.9, 1.3), 200, 4000)
+_VOTES_MISS = Sweep("local_user_large_n", "privacy", "epsilon", -2, (0.4, 0.6, 0.9, 1.3), 200, 4000)
 _NAMES = {
     "none": "No privacy: 1/(Sn)", "local_item": "Nobody trusted, single numbers: 1/(Snε²)",
     "local_user_small_n": "Nobody trusted, people, few numbers: 1/(Snε²)",
@@ -91,7 +92,7 @@ _SIGNS = {"n": "n", "S": "S", "epsilon": "ε"}
 
 
 def _work(form: Form) -> Work:
-    cells = [cell for sweep in (*SWEEPS, _LOST) for cell in sweep.cells()]
+    cells = [cell for sweep in (*SWEEPS, _VOTES_MISS) for cell in sweep.cells()]
     return Work(tuple(cells), Run(50 if form == "quick" else 200, draws=20, seed=31))
 
 
@@ -160,12 +161,12 @@ def _slopes_are(setting: str, regime: str) -> Check:
 
 def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
     """Steeper from step to step, and in the end steeper than 1/ε²."""
-    line = Line.of(where(table, setting=_LOST.setting, moved="epsilon"), "epsilon")
+    line = Line.of(where(table, setting=_VOTES_MISS.setting, moved="epsilon"), "epsilon")
     first, last = (log_slope(line.between(*ends)) for ends in (line.x[:2], line.x[-2:]))
     return Finding((last - first).is_below(0, 2) and last.is_below(-2, 2),
-                   f"With {_LOST.people} people of {_LOST.items} numbers the slope in ε goes from "
-                   f"{first} (ε = {line.x[0]:g} to {line.x[1]:g}) to {last} (ε = {line.x[-2]:g} to "
-                   f"{line.x[-1]:g}); few numbers have −2.")
+                   f"With {_VOTES_MISS.people} people of {_VOTES_MISS.items} numbers the slope in "
+                   f"ε goes from {first} (ε = {line.x[0]:g} to {line.x[1]:g}) to {last} (ε = "
+                   f"{line.x[-2]:g} to {line.x[-1]:g}); few numbers have −2.")
 
 
 RATES = Exhibit(
@@ -185,15 +186,16 @@ RATES = Exhibit(
            _slopes_are("local_user_large_n", "privacy")),
      Claim("There the error falls exponentially, like e^(−Sε²), and not like a power of ε.",
            _falls_beyond_powers),
-     Claim("One trusted centre, single numbers protected, while privacy rules: 1/(S²n²ε²).",
+     Claim("One trusted centre, single numbers protected, while privacy noise dominates: "
+           "1/(S²n²ε²).",
            _slopes_are("central_item", "privacy")),
-     Claim("One trusted centre, single numbers protected, while chance rules: 1/(Sn).",
+     Claim("One trusted centre, single numbers protected, while sampling error dominates: 1/(Sn).",
            _slopes_are("central_item", "chance")),
      Claim("One trusted centre, people protected, few numbers each: 1/(S²nε²).",
            _slopes_are("central_user", "privacy")),
-     Claim("Each site trusted, while privacy rules: 1/(Sn²ε²).",
+     Claim("Each site trusted, while privacy noise dominates: 1/(Sn²ε²).",
            _slopes_are("site", "privacy")),
-     Claim("Each site trusted, while chance rules: 1/(Sn).",
+     Claim("Each site trusted, while sampling error dominates: 1/(Sn).",
            _slopes_are("site", "chance"))),
     tuple({"setting": setting, "rate": name.partition(": ")[2]}
           for setting, name in _NAMES.items()), row=_row)

@@ -92,7 +92,7 @@ class SecretSample:
         epsilon = math.log1p(self.share * math.expm1(full.epsilon)) * (1 + 1e-12)
         return Budget.covering(min(epsilon, full.epsilon), self.share * full.delta)
 
-    def odds(self, spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5) -> risk.Odds:
+    def odds(self, spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> risk.Odds:
         """The odds of an attacker about one person of the larger group.
 
         All records of a person take part if one does. The people are what is drawn, so a person's
@@ -104,7 +104,7 @@ class SecretSample:
             The ledger of the release.
         group : int
             Protected units that the person has.
-        first_guess : float
+        prior : float
             Chance in (0, 1) of the right curve before the release.
 
         Returns
@@ -114,7 +114,7 @@ class SecretSample:
         """
         lines = accounting.weakest(accounting.for_group(spends, group))
         curve = Subsampled(accounting.trade_off(lines), self.share)
-        return risk.odds(curve, self.budget(accounting.proved(lines)), first_guess, group)
+        return risk.odds(curve, self.budget(accounting.proved(lines)), prior, group)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from engine.core.types import Budget, Spend
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Chances, Curve, Gaussian, at_least_zero
 
-FALSE_ALARMS = 0.05  # of the careful attacker
-FEW_FALSE_ALARMS = 0.01  # of a very careful one
+FALSE_POSITIVE_RATE = 0.05  # of the careful attacker
+LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
 _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every cap is 1 anyway
 
 
@@ -30,23 +30,23 @@ _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every cap is 1 any
 class Odds:
     """The chances shown for one person; each is an upper bound for this attacker.
 
-    `right` is a right guess between two curves that seemed equally likely, `guessed` the same where
-    one of them had the chance `first_guess`. `detected` is the share of right catches at
-    `false_alarms`, `rarely` that at `FEW_FALSE_ALARMS`, `flagged_right` the share of flags that are
-    right when the first guess is `first_guess`. The two caps are what the budget alone allows.
+    `right` is the chance of a right guess between two curves that seemed equally likely,
+    `right_with_prior` the same where one of them had the chance `prior`. `power` is that of a test
+    at `false_positive_rate`, `power_at_1_percent` at a rate of 1 %, and `precision` the share of
+    accusations that are right, given `prior`. The two caps are what the budget alone allows.
     `curve` is what all of it is read off, and `group` how many protected units the person has.
     """
 
     budget: Budget
     right: float
-    detected: float
-    flagged_right: float
+    power: float
+    precision: float
     right_cap: float
-    detected_cap: float
-    first_guess: float = 0.5
-    false_alarms: float = FALSE_ALARMS
-    rarely: float = FEW_FALSE_ALARMS
-    guessed: float = 0.5
+    power_cap: float
+    prior: float = 0.5
+    false_positive_rate: float = FALSE_POSITIVE_RATE
+    power_at_1_percent: float = LOW_FALSE_POSITIVE_RATE
+    right_with_prior: float = 0.5
     curve: Curve | None = None
     group: int = 1
 
@@ -56,7 +56,7 @@ class Odds:
         return self.curve is not None and self.curve.name != "budget"
 
 
-def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5) -> Odds:
+def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Odds:
     """The odds about one person at the server that is protected least.
 
     The budget is the one that all of this proves: exact for one unit, larger for several.
@@ -67,7 +67,7 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5)
         The whole ledger.
     group : int
         Protected units that the person has.
-    first_guess : float
+    prior : float
         Chance in (0, 1) of the right curve before the release.
 
     Returns
@@ -78,7 +78,7 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5)
     Raises
     ------
     InputError
-        If `group` is below 1, or `first_guess` is no chance.
+        If `group` is below 1, or `prior` is no chance.
 
     Examples
     --------
@@ -89,10 +89,10 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5)
     0.618
     """
     lines = accounting.weakest(accounting.for_group(spends, group))
-    return odds(accounting.trade_off(lines), accounting.proved(lines), first_guess, group)
+    return odds(accounting.trade_off(lines), accounting.proved(lines), prior, group)
 
 
-def odds(trade_off: Curve | float | None, budget: Budget, first_guess: float = 0.5,
+def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
          group: int = 1) -> Odds:
     """All chances from a curve, or from the μ of Gaussian noise; else what the budget allows.
 
@@ -102,7 +102,7 @@ def odds(trade_off: Curve | float | None, budget: Budget, first_guess: float = 0
         What is known of the noise: its curve, its μ, or nothing.
     budget : Budget
         What is proved of it; no chance exceeds what this allows.
-    first_guess : float
+    prior : float
         Chance in (0, 1) of the right curve before the release.
     group : int
         Protected units that the person has; it is noted, and changes nothing here.
@@ -115,20 +115,21 @@ def odds(trade_off: Curve | float | None, budget: Budget, first_guess: float = 0
     Raises
     ------
     InputError
-        If `first_guess` is not between 0 and 1.
+        If `prior` is not between 0 and 1.
     """
     cap = Approximate(budget)
     if trade_off is None:
         curve: Curve = cap
     else:
         curve = trade_off if isinstance(trade_off, Curve) else Gaussian(trade_off)
-    alarms = np.array([FALSE_ALARMS, FEW_FALSE_ALARMS])
-    detected, rarely = map(float, np.minimum(curve.detection(alarms), cap.detection(alarms)))
-    flagged = float(_precision(detected, first_guess, FALSE_ALARMS))
+    rates = np.array([FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE])
+    power, power_at_1_percent = map(float, np.minimum(curve.detection(rates),
+                                                      cap.detection(rates)))
     right = min(float(curve.right()), float(cap.right()))  # both hold
-    return Odds(budget, right, detected, flagged, float(cap.right()),
-                float(cap.detection(FALSE_ALARMS)), first_guess, rarely=rarely, curve=curve,
-                guessed=float(curve.right(_chance(first_guess, "first_guess"))), group=group)
+    return Odds(budget, right, power, float(_precision(power, prior, FALSE_POSITIVE_RATE)),
+                float(cap.right()), float(cap.detection(FALSE_POSITIVE_RATE)), prior,
+                power_at_1_percent=power_at_1_percent, curve=curve,
+                right_with_prior=float(curve.right(_chance(prior, "prior"))), group=group)
 
 
 def right_guess(mu: ArrayLike) -> Chances:
@@ -157,14 +158,14 @@ def right_guess(mu: ArrayLike) -> Chances:
     return np.asarray(ndtr(at_least_zero(mu, "mu") / 2))
 
 
-def detection(mu: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS) -> Chances:
+def detection(mu: ArrayLike, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE) -> Chances:
     """Chance Φ(Φ⁻¹(α) + μ) of catching the right curve when a share α of flags may be false.
 
     Parameters
     ----------
     mu : array_like
         μ ≥ 0 of Gaussian noise.
-    false_alarms : array_like
+    false_positive_rate : array_like
         α in (0, 1); broadcasts against `mu`.
 
     Returns
@@ -177,12 +178,12 @@ def detection(mu: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS) -> Chances:
     InputError
         If a μ is negative or missing, or an α is not between 0 and 1.
     """
-    return np.asarray(ndtr(ndtri(_chance(false_alarms, "false_alarms"))
+    return np.asarray(ndtr(ndtri(_chance(false_positive_rate, "false_positive_rate"))
                            + at_least_zero(mu, "mu")))
 
 
-def flagged_right(
-    mu: ArrayLike, first_guess: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS
+def precision(
+    mu: ArrayLike, prior: ArrayLike, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE
 ) -> Chances:
     """Share of the people such an attacker flags who are rightly flagged (the precision).
 
@@ -190,9 +191,9 @@ def flagged_right(
     ----------
     mu : array_like
         μ ≥ 0 of Gaussian noise.
-    first_guess : array_like
+    prior : array_like
         Chance in (0, 1) of the flagged curve before the release.
-    false_alarms : array_like
+    false_positive_rate : array_like
         α in (0, 1).
 
     Returns
@@ -205,7 +206,7 @@ def flagged_right(
     InputError
         As `detection`; or if a first guess is not between 0 and 1.
     """
-    return _precision(detection(mu, false_alarms), first_guess, false_alarms)
+    return _precision(detection(mu, false_positive_rate), prior, false_positive_rate)
 
 
 def right_guess_cap(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> Chances:
@@ -233,7 +234,7 @@ def right_guess_cap(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> Chances:
 
 
 def detection_cap(
-    epsilon: ArrayLike, delta: ArrayLike = 0.0, false_alarms: ArrayLike = FALSE_ALARMS
+    epsilon: ArrayLike, delta: ArrayLike = 0.0, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE
 ) -> Chances:
     """Largest detection that (ε, δ) allows: the lower of the two lines of its trade-off.
 
@@ -243,7 +244,7 @@ def detection_cap(
         ε ≥ 0.
     delta : array_like
         δ in [0, 1).
-    false_alarms : array_like
+    false_positive_rate : array_like
         α in (0, 1).
 
     Returns
@@ -261,16 +262,17 @@ def detection_cap(
     Wasserman and Zhou (2010).
     """
     epsilon = np.minimum(at_least_zero(epsilon, "epsilon"), _LARGEST_EXPONENT)
-    delta, alpha = _delta(delta), _chance(false_alarms, "false_alarms")
+    delta, alpha = _delta(delta), _chance(false_positive_rate, "false_positive_rate")
     few_alarms = np.exp(epsilon) * alpha + delta
     many_alarms = 1 - np.exp(-epsilon) * (1 - delta - alpha)
     return np.clip(np.minimum(few_alarms, many_alarms), 0.0, 1.0)
 
 
-def _precision(detected: ArrayLike, first_guess: ArrayLike, false_alarms: ArrayLike) -> Chances:
-    prior = _chance(first_guess, "first_guess")
-    hits = prior * np.asarray(detected)
-    return np.asarray(hits / (hits + (1 - prior) * _chance(false_alarms, "false_alarms")))
+def _precision(power: ArrayLike, prior: ArrayLike, false_positive_rate: ArrayLike) -> Chances:
+    prior = _chance(prior, "prior")
+    true, false = prior * np.asarray(power), (1 - prior) * _chance(
+        false_positive_rate, "false_positive_rate")
+    return np.asarray(true / (true + false))
 
 
 def _chance(value: ArrayLike, field: str) -> Chances:

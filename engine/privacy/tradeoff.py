@@ -55,12 +55,12 @@ class Curve:
     exact = True  # whether some pair of neighbours attains it for this noise
     name = ""
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """Share of right detections: min over ε of e^ε α + δ(ε), both ways round.
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1], of any shape.
 
         Returns
@@ -68,7 +68,7 @@ class Curve:
         ndarray
             The largest chance p of a detection, of the same shape; at least α.
         """
-        alpha, delta = np.asarray(false_alarms, dtype=float)[..., None], self._bounds
+        alpha, delta = np.asarray(false_positive_rate, dtype=float)[..., None], self._bounds
         few = np.exp(self.slopes) * alpha + delta
         many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
         chances: Chances = np.clip(np.minimum(few, many).min(axis=-1), alpha[..., 0], 1.0)
@@ -98,14 +98,14 @@ class Curve:
     def _bounds(self) -> Chances:
         return self.delta(self.slopes)
 
-    def right(self, first_guess: ArrayLike = 0.5) -> Chances:
-        """Chance that the best guess is right if one of the two had the chance `first_guess`.
+    def right(self, prior: ArrayLike = 0.5) -> Chances:
+        """Chance that the best guess is right if one of the two had the chance `prior`.
 
         1 − π + π δ(log((1 − π)/π)): nothing is learnt where that is the larger of π and 1 − π.
 
         Parameters
         ----------
-        first_guess : array_like
+        prior : array_like
             π in (0, 1).
 
         Returns
@@ -113,7 +113,7 @@ class Curve:
         ndarray
             Chances of the same shape.
         """
-        prior = np.asarray(first_guess, dtype=float)
+        prior = np.asarray(prior, dtype=float)
         known = np.maximum(prior, 1 - prior)
         return np.clip(1 - prior + prior * self.delta(np.log1p(-prior) - np.log(prior)), known, 1)
 
@@ -134,12 +134,12 @@ class Gaussian(Curve):
     def __post_init__(self) -> None:
         at_least_zero(self.mu, "mu")
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """Φ(Φ⁻¹(α) + μ).
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -147,7 +147,7 @@ class Gaussian(Curve):
         ndarray
             Of the same shape.
         """
-        return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=float)) + self.mu))
+        return np.asarray(ndtr(ndtri(np.asarray(false_positive_rate, dtype=float)) + self.mu))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
@@ -193,12 +193,12 @@ class Laplace(Curve):
     def __post_init__(self) -> None:
         at_least_zero(self.theta, "epsilon")
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """e^θ α up to α = e^(−θ)/2, 1 − e^(−θ)/(4α) up to one half, 1 − e^(−θ)(1 − α) beyond.
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -206,7 +206,8 @@ class Laplace(Curve):
         ndarray
             Of the same shape.
         """
-        alpha, theta = np.asarray(false_alarms, dtype=float), min(self.theta, _LARGEST_EXPONENT)
+        alpha = np.asarray(false_positive_rate, dtype=float)
+        theta = min(self.theta, _LARGEST_EXPONENT)
         middle = 1 - math.exp(-theta) / (4 * np.maximum(alpha, 1e-300))
         few, many = math.exp(theta) * alpha, 1 - math.exp(-theta) * (1 - alpha)
         return np.where(alpha <= math.exp(-theta) / 2, few, np.where(alpha < 0.5, middle, many))
@@ -249,12 +250,12 @@ class Counts(Curve):
     def _chance(self) -> float:
         return float(expit(min(self.epsilon, 2 * _LARGEST_EXPONENT) / 2))
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The broken line through (0, 0), (q², p²), (1 − p², 1 − q²) and (1, 1), q = 1 − p.
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -263,7 +264,7 @@ class Counts(Curve):
             Of the same shape.
         """
         hit, miss = self._chance**2, (1 - self._chance) ** 2
-        return np.asarray(np.interp(np.asarray(false_alarms, dtype=float),
+        return np.asarray(np.interp(np.asarray(false_positive_rate, dtype=float),
                                     [0.0, miss, 1 - hit, 1.0], [0.0, hit, 1 - miss, 1.0]))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
@@ -296,12 +297,12 @@ class Approximate(Curve):
     exact = False
     name = "budget"
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The lower of e^ε α + δ and 1 − e^(−ε)(1 − δ − α).
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -309,7 +310,7 @@ class Approximate(Curve):
         ndarray
             Of the same shape.
         """
-        alpha, failing = np.asarray(false_alarms, dtype=float), self.budget.delta
+        alpha, failing = np.asarray(false_positive_rate, dtype=float), self.budget.delta
         most = min(self.budget.epsilon, _LARGEST_EXPONENT)
         few = math.exp(most) * alpha + failing
         many = 1 - math.exp(-most) * (1 - failing - alpha)
@@ -351,12 +352,12 @@ class Zcdp(Curve):
     def __post_init__(self) -> None:
         at_least_zero(self.rho, "rho")
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The largest p that every order of the divergence allows, by halving the range.
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -364,7 +365,7 @@ class Zcdp(Curve):
         ndarray
             Of the same shape.
         """
-        alpha = np.asarray(false_alarms, dtype=float)
+        alpha = np.asarray(false_positive_rate, dtype=float)
         flat = np.clip(alpha, 1e-300, 1.0).ravel()
         if math.isinf(self.rho):
             return np.ones_like(alpha)
@@ -375,11 +376,11 @@ class Zcdp(Curve):
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
         return np.asarray(high.min(axis=0).reshape(alpha.shape))
 
-    def _fits(self, detected: Chances, alarms: Chances) -> Any:
+    def _fits(self, power: Chances, alarms: Chances) -> Any:
         """Whether both divergences of a test are allowed, order by order."""
         order = _ORDERS[:, None]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            p, q = np.log(detected), np.log1p(-detected)
+            p, q = np.log(power), np.log1p(-power)
             a, b = np.log(alarms), np.log1p(-alarms)
             forward = np.logaddexp(order * p + (1 - order) * a,
                                    _no_nan(order * q + (1 - order) * b))
@@ -410,14 +411,14 @@ class Zcdp(Curve):
         most = (self._table - weight * below).max(axis=-1)
         return _mirrored(epsilon, np.clip(most, 0.0, 1.0))
 
-    def right(self, first_guess: ArrayLike = 0.5) -> Chances:
+    def right(self, prior: ArrayLike = 0.5) -> Chances:
         """Chance that the best guess is right; at even chances, exactly of the two divergences.
 
         At even chances the best test has as many false alarms as misses.
 
         Parameters
         ----------
-        first_guess : array_like
+        prior : array_like
             π in (0, 1).
 
         Returns
@@ -425,8 +426,8 @@ class Zcdp(Curve):
         ndarray
             Chances of the same shape.
         """
-        general = super().right(first_guess)
-        return np.where(np.asarray(first_guess) == 0.5, self._balanced, general)
+        general = super().right(prior)
+        return np.where(np.asarray(prior) == 0.5, self._balanced, general)
 
     @cached_property
     def _balanced(self) -> float:
@@ -461,12 +462,12 @@ class Losses(Curve):
     exact = False
     name = "losses"
 
-    def detection(self, false_alarms: ArrayLike) -> Chances:
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """From the summed losses; where all parts are pure, no more than the sum of their ε allows.
 
         Parameters
         ----------
-        false_alarms : array_like
+        false_positive_rate : array_like
             α in [0, 1].
 
         Returns
@@ -474,11 +475,11 @@ class Losses(Curve):
         ndarray
             Of the same shape.
         """
-        chances = super().detection(false_alarms)
+        chances = super().detection(false_positive_rate)
         together = self._together
         if together is None:
             return chances
-        return np.minimum(chances, together.detection(false_alarms))
+        return np.minimum(chances, together.detection(false_positive_rate))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         """δ by chords between tabulated ε, which lie above: δ is convex in e^ε.

@@ -90,7 +90,7 @@ class FunctionalReleaseRate(Rate):
     penalty: str = param(
         "usual", "Weight of the penalty", "Default: 1/n, but for the quadratic penalty at least "
         "1/(nε²). One over n: 1/n, as in the paper's tables.", choices=("usual", "one_over_n"))
-    tau: float = param(1.0, "Largest size of a curve", "Longer curves are shortened to it.",
+    tau: float = param(1.0, "Largest size of a curve", "Larger curves are clipped to it.",
                        low=1e-6, high=1e6, symbol="τ")
 
     def __post_init__(self) -> None:

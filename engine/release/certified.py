@@ -71,7 +71,6 @@ from engine.sources import Source
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
 _TRIES = 40
-_PURE = (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE)  # whose ε's add
 _COUNTED = 2.0  # by how much a record moves counts, in sum of sizes
 Key = tuple[int, str]  # who sends, and the key of the step
 Answer = Callable[[Key, HardenedNoise, Array], Array]  # see `answered`
@@ -473,7 +472,7 @@ def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: fl
     if len(lines) == 1 and lines[0].composition is Composition.PARALLEL:  # alike but for sizes
         messages = [max(messages, key=lambda measurement: (measurement.cost, measurement.size))]
     by_rho = _by_maps(messages, delta)
-    if not all(measurement.law is NoiseLaw.GAUSSIAN for measurement in messages):
+    if any(measurement.is_pure for measurement in messages):
         return by_rho, by_rho
     squares = sum((Fraction(measurement.mu) ** 2 for measurement in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
@@ -487,9 +486,9 @@ def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: fl
 def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [measurement.cost for measurement in messages]
-    if all(measurement.law in _PURE for measurement in messages):
+    if all(measurement.is_pure for measurement in messages):
         return Budget(sum_up(costs))
-    rho = sum_up([cost if measurement.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
+    rho = sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
                   for cost, measurement in zip(costs, messages, strict=True)])
     return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
 
@@ -506,11 +505,8 @@ class _PreparedTranscript:
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         """Send the answer to a message."""
         measured, out = self._take(server, step), values.copy()
-        exact, unit = _first(values, noise)
-        if measured.law is NoiseLaw.LAPLACE:
-            unit = unit / math.sqrt(2)  # scale of a Laplace variable, from its deviation
-        elif measured.law is NoiseLaw.DISCRETE_LAPLACE:
-            unit = np.sign(unit)  # whole numbers stay as they are
+        exact, deviation = _first(values, noise)
+        unit = measured.unit(deviation)
         known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
             raise unhardened(step)

@@ -9,7 +9,6 @@ import numpy as np
 
 from engine.answers import ReleasedCurve, can_be_asked
 from engine.answers import card as answers_card
-from engine.core.enumerations import NoiseLaw
 from engine.core.tasks import DataType
 from engine.core.types import (
     Budget,
@@ -36,9 +35,6 @@ from engine.release.plan import Plan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 from engine.uploads.curves import Upload
-
-_NOISE_NAMES = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace",
-          NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace"}
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
@@ -239,9 +235,9 @@ def _sender(server: int, sites: Sequence[str]) -> str:
 
 def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
     return {"from": sender, "what": step.label,
-            "numbers": measurement.size, "noise": _NOISE_NAMES[measurement.law],
+            "numbers": measurement.size, "noise": measurement.name,
             "lattice": f"2^-{measurement.bits}",
-            "rho" if measurement.law is NoiseLaw.GAUSSIAN else "epsilon": measurement.cost}
+            "epsilon" if measurement.is_pure else "rho": measurement.cost}
 
 
 def _bounds(data: Data) -> dict[str, Any]:

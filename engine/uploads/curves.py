@@ -430,7 +430,7 @@ def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
 # -- as data --------------------------------------------------------------------------------------
 
 
-class Clamped(NamedTuple):
+class ClippedInCurves(NamedTuple):
     """How many numbers were moved to a stated bound; for the holder of the curves alone."""
 
     times: int
@@ -549,11 +549,11 @@ class Upload(UploadedData[CurveData]):
                 *doubts_of_people(times, self.curves.values, counts, self.declared))
 
     @property
-    def clamped(self) -> Clamped:
+    def n_clipped(self) -> ClippedInCurves:
         """How many numbers are moved to a bound; single observations may lie beyond theirs."""
         facts, curves = self.declared, self.curves
         values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
-        return Clamped(_outside(curves.times, facts.time_low, facts.time_high), values,
+        return ClippedInCurves(_outside(curves.times, facts.time_low, facts.time_high), values,
                        sum(_outside(column, covariate.low, covariate.high) for column, covariate
                            in zip(self.covariates.T, facts.covariates, strict=True)))
 

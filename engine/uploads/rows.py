@@ -142,7 +142,7 @@ def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
 # -- as data --------------------------------------------------------------------------------------
 
 
-class ClampedRows(NamedTuple):
+class ClippedInRows(NamedTuple):
     """How many numbers were moved to a stated bound; for the holder of the records alone."""
 
     features: int
@@ -190,11 +190,11 @@ class UploadRows(UploadedData[SampleData]):
                 and ("spread" not in needs.states or has_spread))
 
     @property
-    def clamped(self) -> ClampedRows:
+    def n_clipped(self) -> ClippedInRows:
         """How many numbers are moved to a stated bound."""
         x, y = self._within_ranges
         values = self.rows.values
-        return ClampedRows(_moved(self.covariates, x),
+        return ClippedInRows(_moved(self.covariates, x),
                            0 if y is None or values is None else _moved(values, y))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:

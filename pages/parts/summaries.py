@@ -220,7 +220,7 @@ def accuracy(view: Summary) -> None:
     view.draw("Parts of the error", figures.split(view.answer, layout.theme()), "split",
               height + 30)
     st.markdown(words.largest(view.chosen))
-    st.markdown(words.shortened(view.answer))
+    st.markdown(words.clipped_share(view.answer))
 
 
 def components(view: Summary) -> None:

@@ -88,22 +88,22 @@ def test_every_spend_names_its_unit_neighbours_norm_and_noise(ledgers, at):
 @every_case
 def test_odds_grow_with_the_group_and_never_exceed_what_the_budget_allows(ledgers, at):
     one, three, many = (risk.of_ledger(ledgers[at], k) for k in (1, 3, 30))
-    for name in ("right", "detected", "rarely", "flagged_right"):
+    for name in ("right", "power", "power_at_1_percent", "precision"):
         assert getattr(one, name) <= getattr(three, name) + 1e-12 <= getattr(many, name) + 1e-9
     assert one.budget.epsilon <= three.budget.epsilon <= many.budget.epsilon
     for odds in (one, three, many):
         assert 0.5 <= odds.right <= odds.right_cap + 1e-9
-        assert odds.false_alarms <= odds.detected <= odds.detected_cap + 1e-6
-        assert odds.rarely <= odds.detected
+        assert odds.false_positive_rate <= odds.power <= odds.power_cap + 1e-6
+        assert odds.power_at_1_percent <= odds.power
 
 
 @every_case
 def test_odds_with_a_first_guess_are_no_worse_than_without_taking_part(ledgers, at):
     for guess in (0.01, 0.1, 0.5):
         odds = risk.of_ledger(ledgers[at], 1, guess)
-        assert odds.guessed >= max(guess, 1 - guess) - 1e-12
-        assert odds.flagged_right >= guess - 1e-12
-    assert odds.guessed == pytest.approx(odds.right)
+        assert odds.right_with_prior >= max(guess, 1 - guess) - 1e-12
+        assert odds.precision >= guess - 1e-12
+    assert odds.right_with_prior == pytest.approx(odds.right)
 
 
 @every_case

@@ -64,7 +64,7 @@ def test_absurd_budgets_end_in_a_finite_release_that_keeps_them_or_in_a_sentence
     assert np.isfinite(estimate.coefficients).all()
     assert accounting.keeps_promise(estimate.spends[0])
     odds = risk.of_ledger(estimate.spends[0])
-    assert 0.5 <= odds.right <= 1 and 0 <= odds.detected <= 1
+    assert 0.5 <= odds.right <= 1 and 0 <= odds.power <= 1
 
 
 def test_whatever_attains_less_says_why():

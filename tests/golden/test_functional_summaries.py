@@ -254,7 +254,7 @@ def test_errors_of_simulated_means_over_many_data_sets(name):
 @pytest.mark.parametrize(("tau", "clipped", "whole", "smoothed"), [
     (4.5, 1.0, 3.51, None), (16.0, 0.04, .085, .011)])
 def test_errors_with_heavy_tails_need_a_large_bound(tau, clipped, whole, smoothed):
-    """E‖e‖² = 166.7: at τ = 4.5 every curve is shortened. 20 data sets of 2000 curves."""
+    """E‖e‖² = 166.7: at τ = 4.5 every curve is clipped. 20 data sets of 2000 curves."""
     rng, system = generator(9, 0, 0), eigensystem(MATERN, GRID)
     errors = rng.standard_t(5, (20, 2000, 100)) @ system.functions
     data, true = curves(MEANS["S-1"][0], tau, 2000, 20, errors)

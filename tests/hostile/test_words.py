@@ -107,7 +107,7 @@ def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_
         reading = 100 + 23.456
         raise ValueError(f"cannot use {reading:.3f}")
 
-    monkeypatch.setattr(run, "picture", breaks)
+    monkeypatch.setattr(run, "mean_at_every_step", breaks)
     at = open_page(fine=False)
     assert ["on our side" in error.value for error in at.error] == [True]
     assert "breaks" in logged.getvalue() and "123.456" not in logged.getvalue()

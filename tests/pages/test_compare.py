@@ -72,7 +72,7 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
 
 def test_numbers_are_those_of_explore(usual):
     now = settings.Settings()
-    answer = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
+    answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
     written = numbers.error(answer.study.error[one], "cm", answer.study.within[one])
     assert f"has the smallest error, **{escape(written)}**" in words(usual)

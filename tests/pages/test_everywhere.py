@@ -375,7 +375,7 @@ def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch)
     def fails(*_):
         raise RuntimeError("height 171.25 of child A-01")
 
-    monkeypatch.setattr("pages.shared.state.run.picture", fails)
+    monkeypatch.setattr("pages.shared.state.run.mean_at_every_step", fails)
     at = open_page(fine=False)
     (box,) = at.error
     assert "Something went wrong on our side" in box.value and "171.25" not in str(at)

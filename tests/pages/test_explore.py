@@ -94,7 +94,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
     assert "root mean squared distance" in words(at) and if_doubled not in asked
     now = links.decode("seed-7207")[0]
-    shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
+    shown = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
     at.run()
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)

@@ -60,7 +60,7 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     at = visit("lab", f"{_SMALL}~epsilon-2")
     assert not at.error
     now = at.session_state.settings
-    answer = run.picture(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
+    answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
     error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
 

@@ -36,7 +36,7 @@ def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     assert text.count("nearly free") == len(claims) + text.count("is privacy nearly free here")
     assert claims or number  # many people: the first is called free from some ε on
     now, _ = links.decode(token)
-    measured = run.picture(now.source, now.mechanism, 1 / now.source.sizes.n_curves**2, now.seed)
+    measured = run.mean_at_every_step(now.source, now.mechanism, 1 / now.source.sizes.n_curves**2, now.seed)
     private = measured.study.shares[:, 0]
     for claim in claims:
         larger = [budget.epsilon >= float(claim) for budget in measured.budgets]

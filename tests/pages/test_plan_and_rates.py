@@ -181,7 +181,7 @@ def test_rates_says_what_limits_here_and_agrees_with_explore():
 def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore_and_rates():
     explore, rate = visit("explore", "open-accuracy"), visit("rates")
     usual = settings.Settings()
-    view = run.picture(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    view = run.mean_at_every_step(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     rows = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),

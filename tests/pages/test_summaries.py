@@ -106,12 +106,12 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
     ("iclp", "mean_function", DenseCurves(n_curves=100)),
     ("bernstein", "mean_function", DenseCurves(n_curves=100)),
     ("frl", "covariance", CovaryingCurves(n_curves=100, n_observations_per_curve=30))])
-def test_the_share_of_simulated_curves_that_are_shortened_is_told_and_that_of_real_ones_is_not(
+def test_the_share_of_simulated_curves_that_are_clipped_is_told_and_that_of_real_ones_is_not(
         key, task, source):
     def told(source, size):
         way = mechanisms.get(key)(task=task, size=size)
         view = summaries_topic.summaries_answer(source, way, task, Budget(1.0), 1)
-        return view.shortened, summary_words.shortened(view)
+        return view.clipped_share, summary_words.clipped_share(view)
 
     assert told(source, 1e3) == (0.0, "")
     share, said = told(source, 1e-3)

@@ -111,7 +111,7 @@ def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_count
         ("dose", 0, 4, ""), ("mother_height", 130, 160, "cm")]
     assert kept.covariates.shape == (40, 2)
     warned = " ".join(warning.value for warning in at.warning)
-    assert f"{kept.clamped.covariates} numbers of columns that may explain" in warned
+    assert f"{kept.n_clipped.covariates} numbers of columns that may explain" in warned
     assert "observations lay outside" not in warned
 
 

@@ -208,7 +208,7 @@ def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
 
 @pytest.mark.slow
 def test_intervals_hold_with_rows_too_whose_clips_bite():
-    """60 data sets of 20 000 equicorrelated rows, of which one in twenty is shortened: 20 features,
+    """60 data sets of 20 000 equicorrelated rows, of which one in twenty is clipped: 20 features,
     ε = 4; five standard errors of 1200 nearly independent intervals."""
     row = sparse_coverage(("equicorrelated",), (20_000,), (4.0,), n_features=20, n_nonzero=3,
                           repeats=60, has_rows=True)[0]

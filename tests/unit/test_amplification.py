@@ -37,7 +37,7 @@ def test_a_sample_helps_and_the_less_of_the_group_the_more():
 def test_odds_of_a_sample_never_exceed_what_its_budget_allows():
     for population in (201, 1000, 10**5):
         odds = SecretSample(200, population, True).odds(LINES)
-        assert odds.right <= odds.right_cap and odds.detected <= odds.detected_cap + 1e-12
+        assert odds.right <= odds.right_cap and odds.power <= odds.power_cap + 1e-12
 
 
 def test_records_of_one_person_are_drawn_together_so_they_count_before_the_draw():

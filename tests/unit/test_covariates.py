@@ -153,11 +153,11 @@ def test_a_covariate_is_stated_once_and_must_have_been_read():
 
 def test_covariates_outside_their_range_are_counted_and_moved_to_its_ends():
     upload = uploaded(described(), DOSE._replace(low=2, high=8))
-    assert upload.clamped.covariates == 5  # 0, 1 and 9, 10, 11
+    assert upload.n_clipped.covariates == 5  # 0, 1 and 9, 10, 11
     data = drawn(upload)
     assert data.covariates.max() == 11
     assert (data.regressors.min(), data.regressors.max()) == (-1, 1)
-    assert uploaded(described(), DOSE).clamped.covariates == 0
+    assert uploaded(described(), DOSE).n_clipped.covariates == 0
 
 
 # -- what is missing, and what is text
@@ -305,5 +305,5 @@ def test_the_example_file_has_a_covariate_to_try():
     curves = read_curves(table, suggest_layout(table, {"covariates": ["mother_height"]}))
     upload = Upload(curves=curves, declared=declare(
         **STATED, covariates=[StatedCovariate("mother_height", 120, 220, "cm")]))
-    assert sum(upload.clamped) == 0
+    assert sum(upload.n_clipped) == 0
     upload.check_regressors()

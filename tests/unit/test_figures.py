@@ -84,7 +84,7 @@ def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():
     odds = risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5))
     blind, cap, own, marks = cards.trade_off(odds, "light").spec["data"]
     assert all(b <= o <= c + 1e-9 for b, o, c in zip(blind["y"], own["y"], cap["y"], strict=True))
-    assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx([odds.rarely, odds.detected])
+    assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx([odds.power_at_1_percent, odds.power])
 
 
 def test_the_dots_stand_in_five_rows_of_twenty():

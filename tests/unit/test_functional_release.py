@@ -480,7 +480,7 @@ def moments(estimate):
 
 
 @pytest.mark.parametrize("centre", ["nothing", "sample_mean"])
-def test_without_smoothing_and_shortening_covariances_are_second_moments_of_curves(centre):
+def test_without_smoothing_and_clipping_covariances_are_second_moments_of_curves(centre):
     facts = replace(FACTS, norm_bound=50.0)
     mechanism = Frl(task="covariance", centre=centre, n_functions=40, positive=False)
     estimate = moments(release(mechanism, data_of(curves(), facts), (NON_PRIVATE,)))
@@ -635,7 +635,7 @@ def test_covariates_that_are_no_numbers_stand_in_the_middle_or_at_the_end_of_the
 
 @every_kind
 def test_without_protection_every_mechanism_gives_the_sample_mean_and_covariance(mechanism):
-    """Neither smoothed nor shortened, with a sampling range of the mean."""
+    """Neither smoothed nor clipped, with a sampling range of the mean."""
     data = data_of(curves())
     mean = mechanism.without_protection(data)
     np.testing.assert_allclose(mean.values(T)[0, 0, 0], curves()[0].mean(axis=0), atol=1e-12)

@@ -33,7 +33,7 @@ def test_careful_attackers_have_the_reference_values(mus):
 
 def test_flags_have_the_reference_values_at_a_first_guess_of_1_in_100(mus):
     expected = [1.1, 1.3, 1.7, 2.6, 4.8, 11.8]
-    assert np.abs(100 * risk.flagged_right(mus, 0.01) - expected).max() < 0.0501
+    assert np.abs(100 * risk.precision(mus, 0.01) - expected).max() < 0.0501
 
 
 def test_pure_budgets_allow_the_reference_values():
@@ -60,7 +60,7 @@ def test_without_noise_the_attacker_is_always_right_and_with_endless_noise_never
     assert risk.detection(math.inf) == 1
     assert risk.right_guess(0) == 0.5
     assert risk.detection(0) == pytest.approx(0.05)
-    assert risk.flagged_right(0, 0.1) == pytest.approx(0.1)
+    assert risk.precision(0, 0.1) == pytest.approx(0.1)
 
 
 def test_an_unlimited_budget_allows_everything():
@@ -84,22 +84,22 @@ def test_the_share_of_right_flags_agrees_with_counting_people():
     people, held = 1_000_000, 10_000
     caught = float(risk.detection(0.7)) * held
     false = 0.05 * (people - held)
-    assert float(risk.flagged_right(0.7, 0.01)) == pytest.approx(caught / (caught + false))
+    assert float(risk.precision(0.7, 0.01)) == pytest.approx(caught / (caught + false))
 
 
 def test_odds_of_a_mechanism_without_gaussian_noise_are_the_caps():
     odds = risk.odds(None, Budget(1.0))
-    assert (odds.right, odds.detected) == (odds.right_cap, odds.detected_cap)
+    assert (odds.right, odds.power) == (odds.right_cap, odds.power_cap)
     assert not odds.from_noise
     result = float(risk.detection_cap(1, 0))
-    assert odds.flagged_right == pytest.approx(result / (result + risk.FALSE_ALARMS))
+    assert odds.precision == pytest.approx(result / (result + risk.FALSE_POSITIVE_RATE))
 
 
 def test_odds_take_the_noise_where_it_is_known(mus):
-    odds = risk.odds(float(mus[2]), Budget(1.0, DELTA), first_guess=0.01)
+    odds = risk.odds(float(mus[2]), Budget(1.0, DELTA), prior=0.01)
     assert odds.from_noise
     assert odds.right < odds.right_cap
-    assert odds.flagged_right == pytest.approx(float(risk.flagged_right(mus[2], 0.01)))
+    assert odds.precision == pytest.approx(float(risk.precision(mus[2], 0.01)))
 
 
 @pytest.mark.parametrize("wrong", [-0.1, math.nan])
@@ -113,7 +113,7 @@ def test_a_negative_or_missing_mu_is_refused_by_name(wrong):
 def test_false_alarms_outside_0_to_1_are_refused_by_name(wrong):
     with pytest.raises(InputError) as caught:
         risk.detection(1.0, wrong)
-    assert caught.value.field == "false_alarms"
+    assert caught.value.field == "false_positive_rate"
 
 
 def test_a_delta_of_one_is_refused_by_name():

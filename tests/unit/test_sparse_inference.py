@@ -137,7 +137,7 @@ def averages(data):
     return RowAverages(rows_of(data, 4.0, 4.0))
 
 
-def test_rows_are_shortened_as_a_whole_so_that_no_coefficient_is_biased():
+def test_rows_are_clipped_as_a_whole_so_that_no_coefficient_is_biased():
     """Heavy tails, half of the rows beyond a clip: without noise y = x'β still holds in all."""
     rng, beta = np.random.default_rng(1), np.array([1.0, -2.0, 0.5])
     x = rng.standard_t(1, (1, 500, 3)) * np.array([1.0, 3.0, 1.0])

@@ -48,7 +48,7 @@ def curve():
 def test_they_keep_the_released_mean_and_how_people_vary(curve):
     people = synthetic_people(curve, 20_000, generator(2, 0, 0), 4)
     unit = np.asarray(curve.facts.to_unit_time(people.at))
-    mean = curve.readings[0](unit, 0) @ curve.centre
+    mean = curve.row_maps[0](unit, 0) @ curve.centre
     spread = people.curves.std(axis=0)
     assert (np.abs(people.curves.mean(axis=0) - mean) < 4 * spread / np.sqrt(20_000)).all()
     waves = np.einsum("tj,jk,sk->ts", *(np.stack([
@@ -112,7 +112,7 @@ def test_intervals_from_synthetic_people_hold_the_truth_only_with_that_of_the_re
             continue
         averages = synthetic_people(curve, 5000, generator(9, 0, repeat)).curves.mean(axis=1)
         refit = averages.std() ** 2 / len(averages)
-        rows = curve.readings[0](np.linspace(0, 1, 101), 0).mean(axis=0)
+        rows = curve.row_maps[0](np.linspace(0, 1, 101), 0).mean(axis=0)
         own = standard_errors(curve.covariance, rows[None])[0] ** 2
         far = abs(averages.mean() - truth)
         naive.append(far < 1.96 * np.sqrt(refit))

@@ -132,7 +132,7 @@ def test_readings_beyond_the_bounds_of_the_curve_stay_and_times_are_moved():
     rows.loc[0, ["hour", "value"]] = [30.0, 44.0]
     upload = own(rows)
     data = upload.draw(1, generator(0, 0, 0))
-    assert upload.clamped == (1, 0, 0)
+    assert upload.n_clipped == (1, 0, 0)
     assert data.values.max() == 44 and data.times.max() == 1
     assert Upload(curves=upload.curves, declared=declare(**{**STATED, "single": False})
                   ).draw(1, generator(0, 0, 0)).values.max() == 39

@@ -185,7 +185,7 @@ def test_numbers_beyond_what_was_stated_are_moved_and_counted_for_the_holder():
     table.loc[0, ["f0", "y"]] = [99.0, -7.0]
     upload = own(SPARSE, NAMES, table)
     data = upload.draw(1, RNG)
-    assert upload.clamped == (1, 1) and data.x.max() == 10 and data.y.min() == 0
+    assert upload.n_clipped == (1, 1) and data.x.max() == 10 and data.y.min() == 0
     with pytest.raises(InputError, match="same in every repeat"):
         upload.draw(2, RNG)
 

@@ -22,8 +22,8 @@ CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_
                        time_high=18, value_low=60, value_high=210)
 
 
-def odds_at(epsilon: float, first_guess: float = 0.5) -> risk.Odds:
-    return risk.odds(exact_mu(epsilon, DELTA), Budget(epsilon, DELTA), first_guess)
+def odds_at(epsilon: float, prior: float = 0.5) -> risk.Odds:
+    return risk.odds(exact_mu(epsilon, DELTA), Budget(epsilon, DELTA), prior)
 
 
 # -- numbers --------------------------------------------------------------------------------
@@ -145,6 +145,8 @@ def test_several_curves_of_one_child_are_told_together_and_beside_one():
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
     assert odds_words.odds_short(several) == "≤ 67 % (3 together)"
     assert "two candidates for all 3 curves of this child" in odds_words.odds_main(several, "child")
+    seen_elsewhere = odds_words.odds_main(several, "child", sits_at="another site")
+    assert "knows every other child’s curves **and sits at another site**, and" in seen_elsewhere
     assert "For a child with **3 curves** it is **ε = 3.46 · δ" in odds_words.group(
         odds_at(1), several, "child")
 

@@ -16,7 +16,7 @@ from engine.numerics.moments import Moments
 from engine.numerics.regression_moments import RegressionMoments
 
 _BUDGET = Budget(1.0, 1e-3)
-_FEW: dict[str, Any] = {"truncation": 3, "n_iterations": 3}
+_SMALL_SETTINGS: dict[str, Any] = {"truncation": 3, "n_iterations": 3}
 
 
 def _with_radii(servers: list[Any], change: Any) -> list[Any]:
@@ -47,7 +47,7 @@ class _Scaled(Broken, NoisyGradientMean):
         return replace(honest, scales=honest.scales * self.factor(honest, public))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class NoClipping(Broken, NoisyGradientMean):
     """Gradients are not clipped, so one curve can move an average as far as it likes."""
 
@@ -55,7 +55,7 @@ class NoClipping(Broken, NoisyGradientMean):
         return _with_radii(super()._servers(*args), lambda radii: radii * 1e9)
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class ClipTenPercentLoose(Broken, NoisyGradientMean):
     """Gradients are clipped a tenth wider than the noise is made for."""
 
@@ -63,26 +63,26 @@ class ClipTenPercentLoose(Broken, NoisyGradientMean):
         return _with_radii(super()._servers(*args), lambda radii: radii * 1.1)
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class ClipEachReadingThenAdd(Broken, NoisyGradientMean):
-    """Every reading is clipped and all are added up, though the claim is about whole curves."""
+    """Each observation is clipped, not the curve: the bound grows with a curve’s observations."""
 
     def _servers(self, data: CurveData, *args: Any) -> list[Any]:
         return _with_radii(super()._servers(data, *args),
                            lambda radii: radii * data.counts.max())
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class ClipAfterAveraging(Broken, NoisyGradientMean):
     """The average is clipped instead of every curve, so one curve can decide all of it."""
 
     def clipped_average(self, server: Any, *args: Any) -> Array:
         loose = replace(server, radii=server.radii * 1e9)
-        sent = super().clipped_average(loose, *args)
-        return np.clip(sent, -server.radii[0], server.radii[0])
+        average = super().clipped_average(loose, *args)
+        return np.clip(average, -server.radii[0], server.radii[0])
 
 
-@bug(_BUDGET, scheme=Scheme.SPLIT, **_FEW)
+@bug(_BUDGET, scheme=Scheme.SPLIT, **_SMALL_SETTINGS)
 class BatchesOverlap(Broken, NoisyGradientMean):
     """The last round takes the curves of the round before once more."""
 
@@ -90,7 +90,7 @@ class BatchesOverlap(Broken, NoisyGradientMean):
         return super().clipped_average(server, min(batch, 1), *args)
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class RadiusFromTheData(Broken, NoisyGradientMean):
     """The clip follows the spread of the readings, which one curve can blow up."""
 
@@ -100,20 +100,20 @@ class RadiusFromTheData(Broken, NoisyGradientMean):
         return _with_radii(super()._servers(data, *args), lambda radii: radii * max(spread, 1.0))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class DividesByActiveCurves(Broken, NoisyGradientMean):
     """The divisor counts only curves that are small, and how many those are is private."""
 
     def clipped_average(self, server: Any, batch: int, batch_size: int, *args: Any) -> Array:
-        sent = super().clipped_average(server, batch, batch_size, *args)
+        average = super().clipped_average(server, batch, batch_size, *args)
         large = np.abs(server.moments.features).sum(axis=1) > 1e3
         active = np.maximum(batch_size - 1 - large.sum(axis=1), 1)
-        return np.asarray(sent * (batch_size / active)[:, None, None])
+        return np.asarray(average * (batch_size / active)[:, None, None])
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class MissingNumbersPass(Broken, NoisyGradientMean):
-    """A missing number goes through the clip and makes the whole release one."""
+    """A missing number goes through the clip and makes the whole release NaN."""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments:
         starts = np.cumsum(data.counts) - data.counts
@@ -121,7 +121,7 @@ class MissingNumbersPass(Broken, NoisyGradientMean):
         return replace(moments, features=np.where(missing[:, None], np.nan, moments.features))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class OneSidedSensitivity(_Scaled):
     """Noise for a curve that is left out, though it can go from one end of a clip to the other."""
 
@@ -129,7 +129,7 @@ class OneSidedSensitivity(_Scaled):
         return 0.5
 
 
-@bug(_BUDGET, scheme=Scheme.SPLIT, **_FEW)
+@bug(_BUDGET, scheme=Scheme.SPLIT, **_SMALL_SETTINGS)
 class ForgetsTheBatchSize(_Scaled):
     """Noise for an average over all curves is added to the average of one batch."""
 
@@ -137,7 +137,7 @@ class ForgetsTheBatchSize(_Scaled):
         return plan.batch_sizes[0] / public.sizes.n_curves
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class EachRoundSpendsEverything(_Scaled):
     """Every round spends the whole budget, although all curves take part in each."""
 
@@ -145,7 +145,7 @@ class EachRoundSpendsEverything(_Scaled):
         return float(1 / np.sqrt(plan.rounds))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class NoiseForTheSmallestRadius(_Scaled):
     """All coefficients get the noise of the one that is clipped hardest."""
 
@@ -153,7 +153,7 @@ class NoiseForTheSmallestRadius(_Scaled):
         return np.asarray(plan.scales.min(axis=1, keepdims=True) / plan.scales)
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class VarianceForDeviation(_Scaled):
     """The standard deviation of the noise is what its variance should be."""
 
@@ -161,7 +161,7 @@ class VarianceForDeviation(_Scaled):
         return np.minimum(plan.scales, 0.9)
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class NoiseBeyondNeed(_Scaled):
     """All curves take part in every round, with noise as if only a batch did: too much of it."""
 
@@ -169,7 +169,7 @@ class NoiseBeyondNeed(_Scaled):
         return float(np.sqrt(plan.rounds))
 
 
-@bug(_BUDGET, 2000, **_FEW)
+@bug(_BUDGET, 2000, **_SMALL_SETTINGS)
 class SameNoiseInEveryRound(Broken, NoisyGradientMean):
     """The noise is drawn once and used in all rounds, so that differences of rounds are exact."""
 
@@ -178,16 +178,16 @@ class SameNoiseInEveryRound(Broken, NoisyGradientMean):
                 for server in super()._servers(*args)]
 
 
-@bug(_BUDGET, 2000, **_FEW)
+@bug(_BUDGET, 2000, **_SMALL_SETTINGS)
 class QuieterThanSaid(Broken, NoisyGradientMean):
-    """A fifth of the noise is missing from what is sent, though the ledger has all of it."""
+    """A fifth of the noise is missing from what is average, though the ledger has all of it."""
 
     def _servers(self, *args: Any) -> list[Any]:
         return [replace(server, normals=0.8 * server.normals)
                 for server in super()._servers(*args)]
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class LooksPastItsMessages(Broken, NoisyGradientMean):
     """The centre adds the raw average of the readings to what it has heard."""
 
@@ -201,7 +201,7 @@ class _Regression(Broken, NoisyGradientCoefficients):
     """The model with covariates."""
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class ClippedBeforeTheCovariates(_Regression):
     """Residuals are clipped, then multiplied with covariates that nothing holds in their range."""
 
@@ -217,7 +217,7 @@ class ClippedBeforeTheCovariates(_Regression):
                 for server in servers]
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class OnlyTheInterceptIsClipped(_Regression):
     """Gradients are clipped for the intercept and not for the effects of covariates."""
 
@@ -226,7 +226,7 @@ class OnlyTheInterceptIsClipped(_Regression):
             np.arange(radii.shape[1]) < radii.shape[1] // 2, radii, 1e9))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class NoiseForOneFunction(_Regression):
     """Every function gets the noise that it would need if it were released alone."""
 
@@ -235,9 +235,9 @@ class NoiseForOneFunction(_Regression):
         return replace(honest, scales=honest.scales / np.sqrt(honest.n_functions))
 
 
-@bug(_BUDGET, **_FEW)
+@bug(_BUDGET, **_SMALL_SETTINGS)
 class MissingCovariatesPass(_Regression):
-    """A covariate that is no number makes the whole release one."""
+    """A covariate that is no number makes the whole release NaN."""
 
     def curves(self, data: CurveData, moments: Moments) -> RegressionMoments:
         honest = super().curves(data, moments)

@@ -171,7 +171,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
     as they stand. What is not finite counts as 0, the middle.
 
-    With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is shortened as a
+    With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
     then multiplied by w, so that no coefficient is biased, whatever the law of x.
 
@@ -208,13 +208,13 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
             if not all_finite(block):
                 block[~np.isfinite(block)] = 0.0
     if norm is not None:
-        _shorten(x, y, clip, norm)
+        _clip_rows(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
     return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
                 is_secure)
 
 
-def _shorten(x: Array, y: Array, clip: float, norm: float) -> None:
+def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
     """Multiply rows (x, y) by the largest w ≤ 1 that holds entries of x to ±clip, x to `norm`."""
     largest = np.maximum(np.abs(x).max(axis=-1) / clip, 1.0)
     x /= largest[..., None]

@@ -299,7 +299,7 @@ def _sum_of_squares(values: Array, clip: float) -> Array:
 
 
 def _drawn_back(rows: Array, norm: float) -> Array:
-    """Rows with norms above `norm` shortened to it."""
+    """Rows with norms above `norm` clipped to it."""
     return rows if math.isinf(norm) else np.asarray(rows * _clip_factors(rows, norm)[:, None])
 
 

@@ -221,7 +221,7 @@ class SparseIntervals(PublicGuesses):
                          self.largest_norm(facts), column, self.product_clip)
 
     def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
-        """What machines hold, rows shortened to the clips; the only place at which rows are read.
+        """What machines hold, rows clipped; the only place at which rows are read.
 
         Parameters
         ----------

@@ -5,9 +5,9 @@ ranges and their reach. If features spread a third of that, noise in their secon
 times too large. So the mean squared length of rows is released first, and features are divided by
 its root over √d before anything else is done with them.
 
-*Privacy.* Rows are shortened to norm B on their own, so that ‖x‖² lies in [0, B²] and replacing one
+*Privacy.* Rows are clipped to norm B on their own, so that ‖x‖² lies in [0, B²] and replacing one
 of N rows moves the average by at most B²/N, which a row of zeros and one of norm B attain. Gaussian
-noise of deviation B²/(N√(2ρ)) costs ρ. All that follows shortens the rows, divided by the released
+noise of deviation B²/(N√(2ρ)) costs ρ. All that follows clips the rows, divided by the released
 scale, to the same B: each message has the sensitivity that it has without this one, because the
 scale is a constant then.
 

@@ -103,6 +103,7 @@ class UntrustedMean(Mechanism):
     family = "sparse"
     measured = "Sparse regression over machines"
     protects: ClassVar[Unit]
+    noise_law: ClassVar[NoiseLaw]
     step: ClassVar[Step]
     why: ClassVar[str]
 
@@ -421,12 +422,11 @@ class UntrustedMean(Mechanism):
 
     def ledger(self, plan: AnswerPlan) -> tuple[Spend, ...]:
         """One line for every machine: its k answers are about the same rows."""
-        law = self.noise_law
         first = Spend(
             step=self.step, server=0, mu=None, epsilon=0.0, count=plan.per_machine,
             composition=Composition.SEQUENTIAL, sensitivity=(0.0,), noise_scale=(0.0,),
-            budget=plan.budgets[0], why=self.why, unit=self.protects, noise=law,
-            norm="bits that differ" if law is NoiseLaw.BITS else "|·|")
+            budget=plan.budgets[0], why=self.why, unit=self.protects, noise=self.noise_law,
+            norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")
         return tuple(
             first.at(server, epsilon=epsilon, sensitivity=(most,), noise_scale=(scale,),
                      budget=budget)

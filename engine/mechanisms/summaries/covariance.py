@@ -167,7 +167,7 @@ class CovarianceSummary(Summary):
 
 
 def second_moments(curves: Array, about: Array, most: float) -> Array:
-    """Mean of dd' for d = curve − centre, each d shortened.
+    """Mean of dd' for d = curve − centre, each d clipped in norm.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def second_moments(curves: Array, about: Array, most: float) -> Array:
     about : (repeats, draws, r)
         Centres.
     most : float
-        The norm that d is shortened to.
+        The norm that d is clipped to.
 
     Returns
     -------

@@ -76,7 +76,7 @@ class MeanSummary(Summary):
         return max(4 / n_out, 8 / n_in)
 
     def reference(self, data: CurveData) -> Fit:
-        """The mean on the grid, of curves that are not shortened, with its sampling range."""
+        """The mean on the grid, of curves that are not clipped, with its sampling range."""
         curves = data.on_grid(self.grid.times)
         mean = curves.mean(axis=1)  # (repeats, K)
         spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
@@ -86,7 +86,7 @@ class MeanSummary(Summary):
 
 @dataclass(frozen=True, eq=False)
 class ClippedCurves:
-    """Curves of one site on the grid, in units of τ, each shortened to size one.
+    """Curves of one site on the grid, in units of τ, each clipped to size one.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class ClippedCurves:
 
 
 def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> ClippedCurves:
-    """Bring every curve onto the grid, within its stated bounds, and shorten it to size one.
+    """Bring every curve onto the grid, within its stated bounds, and clip it to size one.
 
     Parameters
     ----------

@@ -1,18 +1,30 @@
 """Clipping: what bounds how far one person can move a released number.
 
-Data are clipped to the stated bounds when they become observations (`CurveData.on_grid` in
-`engine.core.types.data`). What a method clips further is clipped where its sensitivity is proved:
+Every number is clipped to its stated bounds where a method first takes it up, and what is made of
+numbers is clipped again where its sensitivity is proved. To the stated bounds are clipped
 
-* a curve's deviation from a centre, into an ellipsoid, by `clipped_averages` here;
-* a whole curve, in the norm of a space of functions, by `Space.clip_factors` in
-  `engine.mechanisms.summaries.parts`;
-* a gradient, by `engine.numerics.gradients`;
-* observations about a site's centre, by `engine.mechanisms.families.wavelet_regression`;
-* features, responses and residuals of a row, by `engine.mechanisms.families.sparse` and
+* observations, by `CurveData.on_grid` (`engine.core.types.data`), by `draw` of
+  `engine.uploads.curves` and `engine.uploads.rows` where a file becomes curves, and, where a method
+  takes them as they are, by `Scale` of `engine.mechanisms.families.adaptive` and of
+  `engine.mechanisms.percentile_curves`, `_moments` of `engine.mechanisms.families.descent`,
+  `clipped` of `engine.mechanisms.univariate_mean`, and the numbers behind a density or a risk by
+  `engine.mechanisms.summaries.risk` and `engine.numerics.risk_minimisation`;
+* times and covariates, by `to_unit_time` and `to_regressors` of `engine.core.types.facts`.
+
+Further are clipped
+
+* a curve's deviation from a centre, into an ellipsoid: `clipped_averages` here;
+* a whole curve, in the norm of a space of functions: `Space.clip_factors` of
+  `engine.mechanisms.summaries.parts`; its deviation from a mean, for covariances:
+  `second_moments` of `engine.mechanisms.summaries.covariance`;
+* a gradient: `engine.numerics.gradients`; the slope of a loss: `engine.numerics.risk_minimisation`;
+* observations about a site's centre: `engine.mechanisms.families.wavelet_regression`; residuals
+  about a first estimate: `engine.mechanisms.wavelet_adaptive`;
+* features, responses and residuals of a row: `engine.mechanisms.families.sparse` and
   `sparse_averages` beside it;
-* a machine's mean, by `engine.mechanisms.families.untrusted_means`;
-* losses and single numbers, by `engine.mechanisms.summaries.risk` and
-  `engine.mechanisms.univariate_mean`.
+* a machine's mean: `engine.mechanisms.families.untrusted_means`.
+
+Counts need none: one person is in one cell (`engine.numerics.counts.cells`).
 
 What clipping does to normal observations is known in closed form: `normal_means` has the bias,
 `normal_readings` the moments.

@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 _FLOOR = 0.01  # public: a noisy variance below it is moved to it; that of even numbers is 1/12
 
 
-def moments(x: Array, y: Array) -> tuple[Array, Array]:
+def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
     """Covariance and variance about sample means: n cov and n var, over the last axis.
 
     Of pairs in [0, 1]² both move by at most 1 − 1/n if one pair is replaced: with a and b the means
@@ -53,11 +53,11 @@ def sensitivity_rows() -> list[Row]:
             values = np.array(list(itertools.product((low, high), repeat=n)))
             x, y = np.repeat(values, len(values), axis=0), np.tile(values, (len(values), 1))
             most = np.zeros(2)
-            here = np.stack(moments(x, y))
-            for first, second in itertools.product((low, high), repeat=2):
+            here = np.stack(sums_about_means(x, y))
+            for new_x, new_y in itertools.product((low, high), repeat=2):
                 other_x, other_y = x.copy(), y.copy()
-                other_x[:, 0], other_y[:, 0] = first, second
-                moved = np.abs(np.stack(moments(other_x, other_y)) - here)
+                other_x[:, 0], other_y[:, 0] = new_x, new_y
+                moved = np.abs(np.stack(sums_about_means(other_x, other_y)) - here)
                 most = np.maximum(most, moved.max(axis=1))
             rows.append({"part": "sensitivity", "range": name, "n": n,
                          "covariance": digits(most[0]), "variance": digits(most[1]),
@@ -78,12 +78,13 @@ def slope_rows(repeats: int) -> list[Row]:
         rng = np.random.default_rng(n)
         x = rng.uniform(size=(repeats, n))
         noise = _SPREAD * rng.uniform(-1, 1, size=(repeats, n))
-        covariance, variance = moments(x, np.clip(0.25 + _SLOPE * x + noise, 0.0, 1.0))
+        covariance, variance = sums_about_means(x, np.clip(0.25 + _SLOPE * x + noise, 0.0, 1.0))
         exact = np.abs(covariance / variance - _SLOPE)
-        first, second = laplace((2, repeats), rng) * (1 - 1 / n)
+        covariance_noise, variance_noise = laplace((2, repeats), rng) * (1 - 1 / n)
         for share in _SHARES:
-            noisy = np.maximum(variance + second / ((1 - share) * _EPSILON), _FLOOR * n)
-            slopes = (covariance + first / (share * _EPSILON)) / noisy
+            noisy_variance = np.maximum(variance + variance_noise / ((1 - share) * _EPSILON),
+                                        _FLOOR * n)
+            slopes = (covariance + covariance_noise / (share * _EPSILON)) / noisy_variance
             off = np.abs(slopes - _SLOPE)
             # noise of both, to first order: x has a variance of 1/12
             planned = math.sqrt(2 * (1 / share**2 + (_SLOPE / (1 - share)) ** 2)) * 12 / (
@@ -138,20 +139,20 @@ def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def _is_one(table: pd.DataFrame) -> Finding:
+def _bound_is_one(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity", range="0 to 1")
     most = float(max(rows["covariance"].max(), rows["variance"].max()))
     return Finding(most <= 1, f"For numbers from 0 to 1: at most {most:.3g} over all corners.")
 
 
-def _is_proved(table: pd.DataFrame) -> Finding:
+def _bound_is_attained(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity")
     over = [float((rows[name] / rows["proved"]).max()) for name in ("covariance", "variance")]
     return Finding(max(abs(ratio - 1) for ratio in over) < _ROUNDING,
                    f"Largest over R² (1 − 1/n): {over[0]:.3f} and {over[1]:.3f}.")
 
 
-def _is_general(table: pd.DataFrame) -> Finding:
+def _bound_is_general(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity", range="−1 to 1")
     most = float(rows["covariance"].max())
     return Finding(most <= 1, f"For numbers from −1 to 1: up to {most:.3g}.")
@@ -175,14 +176,15 @@ def _half_is_near(table: pd.DataFrame) -> Finding:
 
 
 EXHIBITS = (Exhibit(
-    "scalar-example", "Scalar example: a slope from noisy moments",
+    "scalar-example", "Scalar example: a slope from noisy sums_about_means",
     "A slope as noisy covariance over noisy variance, with the share γ of ε for the covariance; "
     "pairs of numbers from 0 to 1, true slope ½. Noisy variances are held above .01.",
     _work, _draw,
-    (Claim("The sensitivity of n cov and n var is 1, without loss of generality.", _is_general,
+    (Claim("The sensitivity of n cov and n var is 1, without loss of generality.",
+           _bound_is_general,
            "It is R² (1 − 1/n) for numbers from an interval of length R, so that noise must be "
            "scaled by the stated range."),
-     Claim("For numbers from 0 to 1 it is below 1.", _is_one, is_ours=True),
-     Claim("The bound R² (1 − 1/n) is reached by both.", _is_proved, is_ours=True),
+     Claim("For numbers from 0 to 1 it is below 1.", _bound_is_one, is_ours=True),
+     Claim("The bound R² (1 − 1/n) is reached by both.", _bound_is_attained, is_ours=True),
      Claim("The best share of the covariance is 1/(1 + β^(2/3)).", _has_best_share, is_ours=True),
      Claim("Half for each is nearly as good.", _half_is_near, is_ours=True))),)

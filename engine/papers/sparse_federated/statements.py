@@ -145,7 +145,7 @@ _EPSILONS = (1.0, 2.0, 4.0)
 _FITS = {"two_stage": ("Shared, then own", "sparse", "solid", "circle"),
          "local": ("Each machine alone", "functional", "8px,3px", "diamond"),
          "pooled": ("As if alike", "bias", "2px,3px", "triangle-up")}
-_SHARES = (1, 2, 3, 4, 5, 6)
+_N_SHARED = (1, 2, 3, 4, 5, 6)
 # Medians over 100 designs, worked out independently: two stages, and each machine alone.
 _REFERENCE = {"two_stage": (6.4e-4, 3.1e-4, 1.3e-4), "local": (4.3e-3, 1.3e-3, 3.7e-4)}
 
@@ -158,7 +158,7 @@ def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
     fit : str
         The way of estimating.
     s0 : int
-        Of these, those that all machines share.
+        Of the s coefficients that are not 0, those that all machines share.
     repeats : int
         Data sets at each place.
 
@@ -187,7 +187,7 @@ def _differing_work(form: Form) -> Work:
         *(Call(f"{__name__}:fit_rows", (fit, _MANY.s0, repeats if fit == "two_stage" else few))
           for fit in _FITS),
         *(Call(f"{__name__}:fit_rows", (fit, s0, few)) for fit in ("two_stage", "local")
-          for s0 in _SHARES if s0 != _MANY.s0)))
+          for s0 in _N_SHARED if s0 != _MANY.s0)))
 
 
 def _draw_differing(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
@@ -263,7 +263,7 @@ DIFFERING = Exhibit(
 # -- what the algorithms spend together ------------------------------------------------------------
 
 _NOMINAL = 0.8
-_COUNTED = (0.8, 5.6, 1923.0, 1682.0, 6.4)  # ε of all releases of each task, by hand
+_BY_HAND = (0.8, 5.6, 1923.0, 1682.0, 6.4)  # ε of all releases of each task, by hand
 _TASKS = {"coefficients": "Coefficients", "one interval": "One interval",
           "an interval for every coefficient": "All 800 intervals",
           "a band around all coefficients": "A band",
@@ -301,7 +301,7 @@ def _spent(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _added(table: pd.DataFrame) -> dict[str, pd.Series[float]]:
-    return {"added": table["added"], "ratio": table["added"] / np.array(_COUNTED)}
+    return {"added": table["added"], "ratio": table["added"] / np.array(_BY_HAND)}
 
 
 COSTS = Exhibit(

@@ -18,7 +18,7 @@ from engine.answers.people import NextPersonAt
 from engine.answers.reply import Interval, Verdict
 from engine.answers.spread import NextPerson, next_person
 from engine.answers.value import Difference
-from engine.answers.velocity import VELOCITY_FROM, FastestTime
+from engine.answers.velocity import LEAST_FOR_VELOCITY, FastestTime
 from engine.core.grids import GRID_SIZE
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
@@ -148,7 +148,8 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
             curve = ReleasedCurve.of(estimate, data.facts, k, draw=draw)
             marks[k][draw] = mark(curve, question)
             _draw(curve.band, (curves, low, high), (k, draw), 1.0)
-            if question.kind == "fastest" and not curve.refusal_of_derivative(1, VELOCITY_FROM):
+            if question.kind == "fastest" and not curve.refusal_of_derivative(
+                    1, LEAST_FOR_VELOCITY):
                 per = data.facts.time_high - data.facts.time_low
                 _draw(curve.velocity, (speeds[0], speeds[1], speeds[2]), (k, draw), per)
     return AskedReleases(
@@ -200,7 +201,7 @@ def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
             for array, limit in ((below, band.low), (above, band.high)):
                 array[k, draw] = np.interp(np.linspace(0, 1, GRID_SIZE), times, limit)
             if new is not None:
-                right[k, draw] = _inside(next_person(curve, times, observed=True), times, new)
+                right[k, draw] = _inside(next_person(curve, times, of_observation=True), times, new)
     return AskedReleases(None, curves, low, high, None, tuple(map(tuple, marks)),
                          np.stack([below, above]), right)
 

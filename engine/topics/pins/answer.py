@@ -90,7 +90,7 @@ def _column(pin: Pinned, first: Pinned) -> list[str]:
     return [pin.facts.name, pin.method, people, pin.protects,
             _epsilon(pin, first), small(pin.budget.delta),
             _error(pin, first), _chance(pin.odds.right, first.odds.right, others),
-            _chance(pin.odds.detected, first.odds.detected, others), pin.limits or "–"]
+            _chance(pin.odds.power, first.odds.power, others), pin.limits or "–"]
 
 
 def _epsilon(pin: Pinned, first: Pinned) -> str:

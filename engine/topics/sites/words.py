@@ -289,14 +289,12 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
     if arrangement == "centre":
         return (f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
                 "trusted.")
-    other = f"every other {of(person)} curve"
     if arrangement == "sums":
         if federation.summed is None:
             return federation.why_not_summed
-        return odds_main(federation.pooled_odds, person).replace(
-            other, f"{other} **and sits at one other site or at the centre**")
-    text = odds_main(federation.weakest.odds, person).replace(
-        other, f"{other} **and sits at another site or at the centre**")
+        return odds_main(federation.pooled_odds, person,
+                         sits_at="one other site or at the centre")
+    text = odds_main(federation.weakest.odds, person, sits_at="another site or at the centre")
     if len({member.odds.right for member in federation.members}) == 1:
         return text
     return (f"At {federation.weakest.row.name}, where protection is weakest: "

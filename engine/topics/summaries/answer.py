@@ -75,7 +75,7 @@ class SummariesAnswer:
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
     or of the first number of a record, `across` that of the second number; `baseline` is the error
-    without privacy, tuned as well as the chosen way; `shortened` the share of curves that the
+    without privacy, tuned as well as the chosen way; `clipped_share` the share of curves that the
     chosen way draws back to the largest size, which depends on them without protection: None where
     they are real.
     """
@@ -90,7 +90,7 @@ class SummariesAnswer:
     baseline: float | None
     ways: tuple[Way, ...]
     n: int
-    shortened: float | None
+    clipped_share: float | None
 
     @property
     def is_surface(self) -> bool:
@@ -140,7 +140,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if truth is None else drawing.of_truth(truth),
-        shortened=_shortened(selected, data) if source.is_random else None,
+        clipped_share=_clipped_share(selected, data) if source.is_random else None,
         ways=ways)
 
 
@@ -211,7 +211,7 @@ def _mean_square(difference: Array) -> Array:
     return np.asarray((difference**2).mean(axis=points).sum(axis=1))
 
 
-def _shortened(selected: Any, data: Data) -> float | None:
+def _clipped_share(selected: Any, data: Data) -> float | None:
     """The share of curves that exceed the largest size, and are drawn back to it."""
     if not isinstance(selected, FunctionalRelease):
         return None

@@ -127,7 +127,7 @@ def largest(method: Way) -> str:
     return f"{method.label}: {100 * method.parts[k]:.0f} % of the squared error is {PARTS[k]}."
 
 
-def shortened(answer: SummariesAnswer) -> str:
+def clipped_share(answer: SummariesAnswer) -> str:
     """How many simulated curves are changed before they are averaged; empty where none is.
 
     Parameters
@@ -135,11 +135,11 @@ def shortened(answer: SummariesAnswer) -> str:
     answer : SummariesAnswer
         Of simulated curves.
     """
-    if not answer.shortened:
+    if not answer.clipped_share:
         return ""
-    return (f"{max(100 * answer.shortened, 1):.0f} % of these simulated curves exceed the largest "
-            "size (τ) and are drawn towards the middle. A larger size changes fewer, and needs "
-            "more noise.")
+    return (f"{max(100 * answer.clipped_share, 1):.0f} % of these simulated curves exceed the "
+            "largest size (τ) and are clipped to it. A larger size changes fewer, and needs more "
+            "noise.")
 
 
 def components(variances: Components, k: int) -> str:

@@ -53,7 +53,7 @@ class SideBySide(View):
         self.delta = session.chosen_delta(self.source)
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
         self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
-                                 self.now.group, run.picture, run.study)
+                                 self.now.group, run.mean_at_every_step, run.study)
         self.known = published(self.ways)
         self.floor = (run.answer(floor, self.source, self.delta, self.now.group)
                       if self.facts.is_simulated else None)
@@ -259,7 +259,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
-    row["power"] = at_most_percent(odds.detected).replace("at most", "≤")
+    row["power"] = at_most_percent(odds.power).replace("at most", "≤")
     return row
 
 

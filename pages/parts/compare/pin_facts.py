@@ -63,8 +63,8 @@ def _budget(scenario: Settings, task: str) -> Budget:
 def _average(scenario: Settings) -> dict[str, Any]:
     """Explore and Rates: an average curve at the chosen ε."""
     source, budget = scenario.source, _budget(scenario, settings.TASK)
-    picture = run.picture(source, scenario.mechanism, budget.delta, scenario.seed,
-                          settings.steps_of(scenario.epsilon))
+    picture = run.mean_at_every_step(source, scenario.mechanism, budget.delta, scenario.seed,
+                                    settings.steps_of(scenario.epsilon))
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
     refused, study, unit = picture.is_refused(step), picture.study, source.facts.value_unit
     error = float("nan") if refused else float(study.error[step])

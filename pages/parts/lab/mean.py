@@ -30,8 +30,9 @@ class MeanCurve(Scene):
     def see(cls) -> MeanCurve:
         """The mean curve of the data on screen."""
         current, source = session.current(), session.source()
-        answer = run.picture(source, current.mechanism, session.delta(source), current.seed,
-                             session.steps(current.epsilon))
+        answer = run.mean_at_every_step(
+            source, current.mechanism, session.delta(source), current.seed,
+            session.steps(current.epsilon))
         return cls(answer, source, current)
 
     @property

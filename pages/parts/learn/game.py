@@ -16,7 +16,7 @@ def show(seed: int) -> None:
     """The figure of Explore with the game open, at the curves and methods of the front page."""
     now = replace(settings.FRONT_PAGE, seed=seed, view="attack")
     delta = session.delta_of(now, now.source).value
-    preview = run.picture(now.source, now.mechanism, delta, seed)
+    preview = run.mean_at_every_step(now.source, now.mechanism, delta, seed)
     scene = Scene(preview, now.source, now)
     payload = scene.made_once("figure", lambda: pieces.figure_payload(
         scene.facts, scene.shown, scene.at_budgets))

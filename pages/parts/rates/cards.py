@@ -104,8 +104,9 @@ class RateAtPoint(View):
         if not self.serves_curves or self.now.example or not self.source.is_random:
             return None
         try:
-            preview = run.picture(self.source, self.now.mechanism, session.delta(self.source),
-                                  self.now.seed, session.steps(self.now.epsilon))
+            preview = run.mean_at_every_step(
+                self.source, self.now.mechanism, session.delta(self.source), self.now.seed,
+                session.steps(self.now.epsilon))
         except InputError:
             return None
         return Scene(preview, self.source, self.now)

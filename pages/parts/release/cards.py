@@ -9,7 +9,6 @@ import streamlit as st
 
 from engine import questions
 from engine.answers import card as answers_card
-from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
@@ -505,8 +504,8 @@ def accounting(quoted: Quote) -> None:
 
 
 def _message(step: str, message: HardenedNoise) -> dict[str, Any]:
-    sign = "ρ" if message.law is NoiseLaw.GAUSSIAN else "ε"
+    sign = "ε" if message.is_pure else "ρ"
     return {"What leaves": step, "Numbers": message.size,
-            "Noise": f"discrete {message.law.capitalize()}",
+            "Noise": message.name,
             "Moved at most by (in units of the noise)": float(f"{message.sensitivity:.4g}"),
             "Lattice": power_of_two(-message.bits), "Charge": f"{sign} = {message.cost:.6g}"}

@@ -26,9 +26,9 @@ WEAK_FROM = 4.0
 _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
 
-def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
+def of(spends: Sequence[Spend], prior: float = 0.5) -> risk.Odds:
     """For a person with as many protected units as the visitor states, usually one."""
-    return risk.of_ledger(spends, session.current().group, first_guess)
+    return risk.of_ledger(spends, session.current().group, prior)
 
 
 def person(facts: PublicFacts, sizes: Sizes) -> Person:

@@ -10,9 +10,9 @@ _NO_MESSAGE, _NO_BYTES = 1002, 1003  # protocol error, unsupported data (RFC 645
 
 
 class OnlyMessages:
-    """Closes a connection on which something else comes, before the framework sees it.
+    """Closes a connection on which anything else arrives, before the framework sees it.
 
-    It would close it as well, but write a traceback for each, with which anybody can fill the log.
+    The framework would close it too, but with a traceback, with which anybody could fill the log.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -27,7 +27,7 @@ class OnlyMessages:
         async def receive_message() -> Message:
             nonlocal is_closed
             event = await receive()
-            code = _fault(event)
+            code = _close_code(event)
             if not code:
                 return event
             if not is_closed:
@@ -42,7 +42,7 @@ class OnlyMessages:
         await self._app(scope, receive_message, send_while_open)
 
 
-def _fault(event: Message) -> int:
+def _close_code(event: Message) -> int:
     """The code with which to close after this event; 0 if all is well."""
     if event["type"] != "websocket.receive":
         return 0

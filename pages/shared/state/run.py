@@ -79,7 +79,7 @@ class Store:
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
-_BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+_MADE_OF_RESULT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES = Store(_MOST_SITES_KEPT)
 
 
@@ -87,7 +87,7 @@ def forget() -> None:
     """Forget all results that visitors share: what is asked for next is computed anew."""
     _SHARED.clear()
     _SITES.clear()
-    _BESIDE.clear()
+    _MADE_OF_RESULT.clear()
 
 
 def _silent(done: int) -> None:
@@ -199,7 +199,7 @@ def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
 
     `name` names all that it hangs on apart from the result.
     """
-    beside = _BESIDE.setdefault(owner, {})
+    beside = _MADE_OF_RESULT.setdefault(owner, {})
     if name not in beside:
         beside[name] = make()
     result: A = beside[name]
@@ -209,7 +209,7 @@ def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
 # -- answers that are put together of others ------------------------------------------------------
 
 
-def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
+def mean_at_every_step(source: Source, mechanism: Mechanism, delta: float, seed: int,
             epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS) -> mean_topic.MeanAnswer:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     arguments = (source, mechanism, delta, seed)
@@ -260,8 +260,9 @@ def front_picture() -> mean_topic.MeanAnswer:
 
     use_workers()
     front = FRONT_PAGE
-    return picture(front.source, front.mechanism, usual_delta(front.source.sizes.n_curves),
-                   front.seed, steps_of(front.epsilon))
+    return mean_at_every_step(front.source, front.mechanism,
+                              usual_delta(front.source.sizes.n_curves), front.seed,
+                              steps_of(front.epsilon))
 
 
 def warm_up() -> None:

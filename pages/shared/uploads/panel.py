@@ -167,7 +167,7 @@ def moved(upload: Upload | UploadRows | UploadEvents) -> None:
 
 
 def _moved_of_curves(upload: Upload) -> str:
-    stated, (times, values, covariates) = upload.declared, upload.clamped
+    stated, (times, values, covariates) = upload.declared, upload.n_clipped
     sentences = []
     if times and upload.is_single:
         sentences.append(f"{times} observations lay outside {span(stated)}.")
@@ -197,6 +197,6 @@ def _moved_of_events(upload: UploadEvents) -> str:
 
 
 def _moved_of_rows(upload: UploadRows) -> str:
-    features, responses = upload.clamped
+    features, responses = upload.n_clipped
     return (f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside the "
             "ranges you stated.") if features or responses else ""
