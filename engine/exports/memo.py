@@ -99,21 +99,24 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         HTML that stands alone.
     """
     profile, chosen = answer.profile, answer.chosen
-    head = ["", "ε", "Attacker’s accuracy", f"{answer.confidence} of 20 within", "Error (95 %)"]
-    rows = [[name, f"{option.budget.epsilon:g}", decision_words.attacker(option.odds),
-             decision_words.within(answer, option), f"± {decision_words.error(option, profile)}"]
+    head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Typical error",
+            f"{answer.confidence} of 20 releases within"]
+    rows = [[decision_words.option_name(answer, name, option), f"{option.budget.epsilon:g}",
+             odds_words.odds_short(option.odds), decision_words.typical_error(option, profile),
+             decision_words.within(answer, option)]
             for name, option in answer.options]
     return render(
         "study_memo", title=decision_words.memo_title(profile), author=author, date=date, link=link,
         colours=drawn.palette("light"), question=decision_words.question(answer),
         is_reached=chosen is not None, verdict=decision_words.verdict(answer),
+        at_one_point=decision_words.at_one_point(answer),
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head, rows=rows, chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
         protection=decision_words.protection(
             profile, max((option.odds.group for _, option in answer.options), default=1)),
         delta=odds_words.delta_stated(profile.delta),
-        assumptions=decision_words.assumptions(profile))
+        assumptions=decision_words.assumptions(answer))
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:

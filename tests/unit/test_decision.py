@@ -117,6 +117,14 @@ def test_numbers_alone_are_sites_and_names_that_do_not_fit_are_numbered():
     assert pasted("A;20", 12)[0].n_observations_per_curve == 12
 
 
+@pytest.mark.parametrize("text", [
+    "North, 1,200, 30\nSouth, 90, 30", "North, -5, 30", "North\t80.5\t30", "North\t80\t30.5",
+    "North, 80, 30\nSouth, many, 30", "North, ward 3, 80, 30", "North;80;30;7"])
+def test_a_cell_that_does_not_fit_is_refused_and_never_skipped(text):
+    with pytest.raises(InputError, match=r"Line [12]\b"):
+        pasted(text)
+
+
 @pytest.mark.parametrize("text", ["", "North", "North;many", "North;0", "x" * 30_000,
                                   "\n".join("A;5" for _ in range(51))])
 def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):

@@ -176,7 +176,7 @@ class Decision:
     def options(self) -> list[tuple[str, Option]]:
         """Those that exist with their names, the more private one first."""
         first = "One step more private" if self.chosen else "Largest budget"
-        named = ((first, self.more_private), ("For the target", self.chosen),
+        named = ((first, self.more_private), ("Meets the target", self.chosen),
                  ("One step more accurate", self.more_accurate))
         return [(name, option) for name, option in named if option is not None]
 

@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.tasks import Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
 from engine.language import tags
 from engine.language.grammar import a, escape, of, uncapital
-from engine.language.numbers import digits_up, number, percent_of, whole, with_unit
+from engine.language.numbers import digits_up, number, percent_up, whole, with_unit
+from engine.language.odds_words import odds_main
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
 from engine.sources import Source
@@ -29,7 +32,7 @@ from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
 WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
-       NoisePlace.SUMS: "Masked sums: noise in shares",
+       NoisePlace.SUMS: "Each {site} adds a share (masked sums)",
        NoisePlace.PERSON: "Each person’s device adds noise"}
 _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
           "child": ("school", "schools"), "pupil": ("school", "schools"),
@@ -159,7 +162,36 @@ def attacker(odds: risk.Odds) -> str:
         Of one protected unit, or of several of one person.
     """
     together = f", {odds.group} together" if odds.group > 1 else ""
-    return f"≤ {percent_of(odds.right)} ({GUESSING}{together})"
+    return f"≤ {percent_up(odds.right)} ({GUESSING}{together})".replace("≤ more than", ">")
+
+
+def option_name(answer: Decision, name: str, option: Option) -> str:
+    """The name of an option, and whether it misses the target.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    name : str
+        From `Decision.options`.
+    option : Option
+        Of this name.
+    """
+    distance = _distance(answer, option)
+    return name if distance <= answer.target else f"{name}, misses the target"
+
+
+def typical_error(option: Option, profile: Profile) -> str:
+    """The root mean squared error of an option, with its unit.
+
+    Parameters
+    ----------
+    option : Option
+        One budget.
+    profile : Profile
+        Of the study, with the unit of errors.
+    """
+    return with_unit(number(option.accuracy.error), escape(profile.unit))
 
 
 def error(option: Option, profile: Profile) -> str:
@@ -193,8 +225,19 @@ def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
     if len({row.n_curves for row in here}) == 1:
         return (f"{whole(here[0].n_curves)} {people} at each of {len(here)} {several} "
                 f"({whole(n)} in all)")
-    low, high = (f(row.n_curves for row in here) for f in (min, max))
-    return f"{whole(n)} {people} at {len(here)} {several}, {whole(low)} to {whole(high)} at each"
+    return f"{whole(n)} {people} at {len(here)} {several} ({spread(rows)} at each)"
+
+
+def spread(rows: Sequence[SiteRow]) -> str:
+    """How many people sites have: "80 to 400", or one number where all have as many.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table.
+    """
+    low, high = (f(row.n_curves for row in rows if row.included) for f in (min, max))
+    return whole(low) if low == high else f"{whole(low)} to {whole(high)}"
 
 
 def question(answer: Decision) -> str:
@@ -210,16 +253,12 @@ def question(answer: Decision) -> str:
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
     people = (f"{whole(profile.n_people)} {escape(facts.people)}"
               if profile.noise is NoisePlace.PERSON else sizes(profile.rows, facts))
-    each_has = "" if observations == "1" else f"with {observations} observations each, "
+    each_has = ("" if observations == "1" else
+                f" with {observations} observations per {escape(facts.person)}")
     subject = escape(estimand(profile.task, facts))
-    return (f"Which privacy budget ε {_does(profile.task)} the {subject} of {people} need, "
-            f"{each_has}if {_who(profile)}, so that "
-            f"{'they are' if _is_plural(profile.task) else 'it is'} within "
-            f"{target(answer)} of the truth in {CONFIDENCES[answer.confidence]} releases?")
-
-
-def _does(task: Task) -> str:
-    return "do" if _is_plural(task) else "does"
+    return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
+            f"{_who(profile)}. {CONFIDENCES[answer.confidence]} releases must be within "
+            f"{target(answer)} of the truth.")
 
 
 def _is_plural(task: Task) -> bool:
@@ -229,12 +268,12 @@ def _is_plural(task: Task) -> bool:
 def _who(profile: Profile) -> str:
     site = site_noun(profile.facts)[0]
     if profile.noise is NoisePlace.PERSON:
-        return f"{of(a(profile.facts.person))} own device adds the noise"
+        return "Everybody’s own device adds the noise"
     if len(profile.rows) == 1:
-        return f"the {site} adds the noise"
-    return {NoisePlace.SITES: f"each {site} adds its own noise",
-            NoisePlace.SUMS: f"each {site} adds a share of the noise and only sums can be read",
-            NoisePlace.CENTRE: "a trusted centre adds the noise"}[profile.noise]
+        return f"The {site} adds the noise"
+    return {NoisePlace.SITES: f"Each {site} adds its own noise",
+            NoisePlace.SUMS: f"Each {site} adds a share of the noise, and only sums can be read",
+            NoisePlace.CENTRE: "A trusted centre adds the noise"}[profile.noise]
 
 
 def target(answer: Decision) -> str:
@@ -249,19 +288,44 @@ def target(answer: Decision) -> str:
 
 
 def verdict(answer: Decision) -> str:
-    """What is recommended, in one sentence.
+    """What is recommended and why, and what it means for one person.
 
     Parameters
     ----------
     answer : Decision
         Of a study.
     """
-    facts = answer.profile.facts
-    if answer.chosen is None:
+    profile, chosen, facts = answer.profile, answer.chosen, answer.profile.facts
+    if chosen is None:
         return not_reached(answer)
-    return (f"**Release with ε = {answer.chosen.budget.epsilon:g} for every "
-            f"{escape(facts.person)}.** An attacker’s accuracy is then "
-            f"{attacker(answer.chosen.odds)}; the error is {error(answer.chosen, answer.profile)}.")
+    person = escape(facts.person)
+    return (f"**Release with differential privacy at ε = {chosen.budget.epsilon:g} for every "
+            f"{person}:** the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the "
+            f"target. The typical error is {typical_error(chosen, profile)}, and "
+            f"{CONFIDENCES[answer.confidence]} releases are within {within(answer, chosen)}. "
+            f"{odds_main(chosen.odds, person, _record(profile.task))}")
+
+
+def at_one_point(answer: Decision) -> str:
+    """How far a release can be off at one time, where errors are about a whole function.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+
+    Returns
+    -------
+    str
+        Empty where no budget is chosen, or the profile has no band.
+    """
+    profile, chosen = answer.profile, answer.chosen
+    if chosen is None or chosen.band is None or profile.bands is None:
+        return ""
+    furthest = float(np.abs(chosen.band - profile.bands.truth).max())
+    return ("Errors are root mean squared over the whole curve: at its "
+            "noisiest point, 19 of 20 releases are within "
+            f"{with_unit(number(furthest), escape(profile.unit))}.")
 
 
 def not_reached(answer: Decision) -> str:
@@ -281,8 +345,8 @@ def not_reached(answer: Decision) -> str:
         return ("**No budget reaches the target:** with so few people nothing useful could be "
                 "published at any ε of the scale.")
     distance = float(profile.distance(SHARES[answer.confidence])[-1])
-    return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** There "
-            f"{CONFIDENCES[answer.confidence]} releases are within "
+    return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
+            f"{CONFIDENCES[answer.confidence]} releases are only within "
             f"{with_unit(number(distance), unit)}, {number(distance / answer.target)} times the "
             "target.")
 
@@ -340,8 +404,8 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
         trusted = f"the {of(person)} own {site}, and nobody else"
     elif profile.noise is NoisePlace.SUMS:
         hidden = f"everybody who sees the release, the centre, and any one of the other {several}"
-        trusted = (f"the {of(person)} own {site}, and all other {several} but one to add their "
-                   "share of the noise and to keep it to themselves")
+        trusted = (f"the {of(person)} own {site}; and all but one of the other {several} must add "
+                   "their share of the noise and tell nobody what it was")
     else:
         hidden = f"everybody who sees the release, and the other {several}"
         trusted = f"the centre, which sees {_all_of(profile.task)}, and the {of(person)} own {site}"
@@ -391,8 +455,8 @@ def _interaction(profile: Profile) -> dict[str, str]:
         return {}
     if count == 1:
         return {"Interaction": f"one message from each {sender}, with no question in between."}
-    return {"Interaction": f"{whole(count)} rounds, sequential: what each {sender} is asked "
-                           "depends on earlier answers."}
+    return {"Interaction": f"each {sender} is asked {whole(count)} times; what it is asked depends "
+                           "on earlier answers (sequential interaction)."}
 
 
 def _worth(profile: Profile) -> dict[str, str]:
@@ -430,14 +494,15 @@ def too_small(size: EffectiveSize, facts: PublicFacts) -> str:
             f"{number(size.of_centre)}.")
 
 
-def assumptions(profile: Profile) -> list[str]:
+def assumptions(answer: Decision) -> list[str]:
     """What the numbers rest on.
 
     Parameters
     ----------
-    profile : Profile
+    answer : Decision
         Of a study.
     """
+    profile = answer.profile
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
     bounds = "" if not profile.task.has_value_unit else " within " + with_unit(
         f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
@@ -445,11 +510,11 @@ def assumptions(profile: Profile) -> list[str]:
         *_devices(profile),
         *_shares(profile),
         f"Simulated: {releases} releases at each ε, of data of the kind “{escape(facts.name)}”"
-        f"{bounds}. No real data were used; real data may differ, so leave room.",
+        f"{bounds}. No real data were used. Real data may differ: plan with a margin.",
         *(escape(sentence) for sentence in credited(facts)),
         f"Method: {escape(profile.mechanism.label)}. Bounds, times and settings are public facts.",
-        f"Each {escape(facts.person)} has one {_record(profile.task)}, and all other releases "
-        "about the same people are charged as well.",
+        f"Each {escape(facts.person)} has one {_record(profile.task)}. Every other release about "
+        "the same people adds to what is spent on them.",
         f"Error: root mean squared distance from the true {escape(estimand(profile.task, facts))}."]
 
 
@@ -503,8 +568,8 @@ def chart_title(answer: Decision) -> str:
         Of a study.
     """
     if answer.chosen is None:
-        return "No budget of the scale reaches the target"
-    return f"The target is reached from ε = {answer.chosen.budget.epsilon:g} on"
+        return f"No ε up to {EPSILON_STEPS[-1]:g} reaches the target"
+    return f"The target is met from ε = {answer.chosen.budget.epsilon:g} up"
 
 
 def within(answer: Decision, option: Option) -> str:
@@ -517,9 +582,12 @@ def within(answer: Decision, option: Option) -> str:
     option : Option
         One budget.
     """
+    return with_unit(number(_distance(answer, option)), escape(answer.profile.unit))
+
+
+def _distance(answer: Decision, option: Option) -> float:
     step = EPSILON_STEPS.index(option.budget.epsilon)
-    distance = float(answer.profile.distance(SHARES[answer.confidence])[step])
-    return with_unit(number(distance), escape(answer.profile.unit))
+    return float(answer.profile.distance(SHARES[answer.confidence])[step])
 
 
 def map_title(answer: Decision) -> str:
@@ -531,7 +599,7 @@ def map_title(answer: Decision) -> str:
         Of a study.
     """
     if answer.chosen is None:
-        return ("More people would reach the target" if answer.more_private is not None else
+        return ("Accuracy by people and ε" if answer.more_private is not None else
                 "So few people give nothing to release")
     return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
 

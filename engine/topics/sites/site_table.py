@@ -151,9 +151,9 @@ def _check_site(row: SiteRow) -> None:
     if not re.fullmatch(rf"(?=\S)[^\W_](?:[^\W_]|[ -]){{0,{LONGEST_NAME - 1}}}", row.name):
         raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
                          f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
-    _check_range(row, "people", row.n_curves, 1, MOST_CURVES, "n_curves")
-    _check_range(row, "observations each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
-                 "n_observations_per_curve")
+    _check_range(row, "the number of people", row.n_curves, 1, MOST_CURVES, "n_curves")
+    _check_range(row, "the number of observations each", row.n_observations_per_curve, 1,
+                 MOST_OBSERVATIONS, "n_observations_per_curve")
 
 
 def _check_budget(row: SiteRow) -> None:
@@ -181,12 +181,13 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     r"""The table copied from a spreadsheet: name, people, and if given observations each.
 
     Cells are separated by tabs, semicolons or commas; a first row without a number is a heading.
+    Names may be left out altogether. Nothing is skipped: a cell that does not fit is refused.
 
     Parameters
     ----------
     text : str
         One site in each line.
-    readings : int
+    observations : int
         Of everybody where no third column says it.
 
     Returns
@@ -197,7 +198,7 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     Raises
     ------
     InputError
-        That names the line whose numbers cannot be read, or as `checked` does.
+        That names the line that cannot be read, or as `checked` does.
 
     Examples
     --------
@@ -210,11 +211,23 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     lines = [line for line in text.splitlines() if line.strip()]
     separator = next((mark for mark in _SEPARATORS if any(mark in line for line in lines)), "\t")
     cells = [[cell.strip().strip('"') for cell in line.split(separator)] for line in lines]
-    first = 1 if cells and not any(map(_is_count, cells[0])) else 0
-    numbered = [(k, row) for k, row in enumerate(cells[first:], first + 1)]
-    sizes = [_pasted_sizes(k, row, observations) for k, row in numbered]
-    names = fit_names([row[0] for _, row in numbered if not _is_count(row[0])], len(sizes))
-    return checked([SiteRow(name, *size) for name, size in zip(names, sizes, strict=True)])
+    first = 1 if cells and not any(map(_is_count, cells[0])) and len(cells) > 1 else 0
+    if separator == ",":
+        _refuse_split_thousands(lines[first:], first + 1)
+    has_names = any(not _is_count(row[0]) for row in cells[first:])
+    rows = [_pasted_row(k, row if has_names else ["", *row], observations)
+            for k, row in enumerate(cells[first:], first + 1)]
+    names = fit_names([name for name, *_ in rows if name], len(rows))
+    return checked([SiteRow(name, n, each)
+                    for name, (_, n, each) in zip(names, rows, strict=True)])
+
+
+def _refuse_split_thousands(lines: Sequence[str], first: int) -> None:
+    """Refuse 1,200 where commas with a space behind them separate cells."""
+    for k, line in enumerate(lines, first):
+        if re.search(r",\s", line) and re.search(r"\d,\d", line):
+            raise InputError(f"Line {k} has commas between cells and within a number.",
+                             field="sites", hint="Write 1200, or separate cells by semicolons.")
 
 
 def _is_count(cell: str) -> bool:
@@ -227,11 +240,21 @@ def _count(cell: str) -> int | None:
     return int(digits) if re.fullmatch(r"\d{1,9}", digits) else None
 
 
-def _pasted_sizes(line: int, cells: Sequence[str], observations: int) -> tuple[int, int]:
-    """People and observations of one line."""
-    counts = [count for cell in cells[1 if not _is_count(cells[0]) else 0:]
-              if (count := _count(cell)) is not None]
-    if not counts:
-        raise InputError(f"Line {line} has no whole number of people.", field="sites",
-                         hint="Each line needs a name and a number, such as: North, 150.")
-    return counts[0], counts[1] if len(counts) > 1 else observations
+def _pasted_row(line: int, cells: Sequence[str], observations: int) -> tuple[str, int, int]:
+    """Name, people and observations of one line."""
+    name, *numbers = cells
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    if not 1 <= len(numbers) <= 2:
+        wrong = "no number of people" if not numbers else "more than two numbers"
+        raise InputError(f"Line {line} has {wrong}.", field="sites",
+                         hint="Each line needs a name, a number of people and, if they differ, "
+                         "observations of each, such as: North, 150, 30.")
+    counts = [_count(cell) for cell in numbers]
+    for what, count in zip(("number of people", "number of observations"), counts, strict=False):
+        if count is None:
+            raise InputError(f"Line {line}: the {what} must be a whole number.", field="sites",
+                             hint="Such as: North, 150, 30.")
+    each = counts[1] if len(counts) > 1 else observations
+    assert counts[0] is not None and each is not None
+    return name, counts[0], each

@@ -57,22 +57,26 @@ def show(view: Study) -> None:
             estimands.data_choice(task, label_visibility="collapsed")
         if view.refusal is not None:
             return
-        _say("for")
+        sizes = words.spread(view.rows)
+        is_uneven = len({row.n_curves for row in included}) > 1
+        _say("for" + " on average" * is_uneven)
         _count("people", f"{facts.people.capitalize()} at each {site}", people)
         _say(f"{escape(facts.people)} at each of")
         _count("sites", several.capitalize(), len(included))
         n = site_table.people(view.rows)
         is_several = task.data is DataType.CURVES
-        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all)"
-             f"{',' if is_several else '.'}")
+        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all"
+             f"{f', {sizes} at each' if is_uneven else ''}){',' if is_several else '.'}")
         if is_several:
+            if len({row.n_observations_per_curve for row in included}) > 1:
+                _say("on average")
             _count("readings", f"Observations of each {facts.person}", observations)
             _say("observations each.")
         _who(view)
         _say(words.subject(task))
         with st.container(width=110):
             controls.bound(st.number_input, "Target", view.target, _set_target, "target",
-                           format="%g", step=None, label_visibility="collapsed",
+                           refused_here=False, format="%g", step=None, label_visibility="collapsed",
                            help=words.distance(task, facts))
         _say(f"{escape(view.unit)} in")
         with st.container(width=120):
@@ -81,6 +85,9 @@ def show(view: Study) -> None:
                            options=list(words.CONFIDENCES), label_visibility="collapsed",
                            format_func=words.CONFIDENCES.__getitem__)
         _say("releases.")
+    for key in ("people", "sites", "readings"):
+        controls.show_problem(f"w_study_{key}")
+    controls.show_problem("w_target")
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
 
@@ -113,8 +120,8 @@ def _who(view: Study) -> None:
 def _count(dial: str, label: str, value: int) -> None:
     """One size; a table whose sites differ becomes one of sites that are alike."""
     with st.container(width=92):
-        controls.bound(st.number_input, label, value, _resize(dial), f"study_{dial}", format="%d",
-                       step=1, label_visibility="collapsed")
+        controls.bound(st.number_input, label, value, _resize(dial), f"study_{dial}",
+                       refused_here=False, format="%d", step=1, label_visibility="collapsed")
 
 
 def _resize(dial: str) -> Callable[[int | None], None]:
@@ -130,7 +137,10 @@ def _resize(dial: str) -> Callable[[int | None], None]:
         if dial == "sites":
             high = min(high, site_table.MOST_SITES)
         if value is None or not low <= value <= high:
-            raise InputError(f"This must lie between {low:g} and {high:g}.", field=dial)
+            what = {"people": f"number of {view.facts.people} at each {view.site}",
+                    "sites": f"number of {words.site_noun(view.facts)[1]}",
+                    "readings": "number of observations"}[dial]
+            raise InputError(f"The {what} must lie between {low:g} and {high:g}.", field=dial)
         estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         editor.restart()
     return write

@@ -5,11 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.language.numbers import whole
 from engine.topics.decision import words
 from engine.topics.sites import site_table
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
+
+_POPOVER = "paste_table"
 
 
 def show(view: Study) -> None:
@@ -27,24 +30,30 @@ def show(view: Study) -> None:
         return
     editor.editor(None, view.facts, editor.STUDY)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Paste from a spreadsheet", icon=":material/content_paste:"):
+        with st.popover("Paste from a spreadsheet", icon=":material/content_paste:",
+                        key=_POPOVER, on_change="rerun"):
             _paste(view, several)
         editor.preset_choice()
         editor.buttons()
 
 
 def _paste(view: Study, several: str) -> None:
-    st.text_area(f"One of the {several} in each line: name, {view.facts.people}, observations",
+    controls.show_problem("pasted_table")
+    st.text_area(f"One {view.site} per line: name, {view.facts.people}, observations of each",
                  key="pasted_table", placeholder="North, 150, 30\nSouth, 90, 30", height=160)
     observations = view.included[0].n_observations_per_curve
     st.button("Use this table", key="use_pasted", type="primary", on_click=_use,
-              args=(observations,))
-    controls.show_problem("pasted_table")
+              args=(observations, view.facts.people, (view.site, several)))
 
 
-def _use(observations: int) -> None:
+def _use(observations: int, people: str, nouns: tuple[str, str]) -> None:
+    """Take the pasted table over, say what was read, and close the box."""
     try:
-        editor.replace_table(site_table.pasted(st.session_state.get("pasted_table", ""),
-                                               observations))
+        rows = site_table.pasted(st.session_state.get("pasted_table", ""), observations)
+        editor.replace_table(rows)
     except InputError as problem:
         st.session_state.problem = ("pasted_table", problem)
+        return
+    st.session_state[_POPOVER] = False
+    st.toast(f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
+             f"{people}.", icon=":material/check:")

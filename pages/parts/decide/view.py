@@ -97,7 +97,8 @@ class Study(View):
         strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
                      odds_words.odds_short(chosen.odds), words.error(chosen, self.answer.profile),
                      unit=self.decided.unit, highest=chosen.budget.epsilon,
-                     stated=self.answer.profile.delta, protected=protected)
+                     stated=self.answer.profile.delta, protected=protected,
+                     n_curves=self.answer.profile.n_people)
 
     def formula(self) -> None:
         guarantees.formula(self.mechanism, {})

@@ -468,7 +468,7 @@ def _answers(release: Published) -> None:
     """What the released curve answers, from its card alone."""
     if "answers" not in release.card:
         return
-    with layout.fold("Questions to the released curve", "release_answers") as is_open:
+    with layout.fold("Questions for the released curve", "release_answers") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
     with layout.fold("Synthetic people drawn from the release", "release_synthetic") as is_open:

@@ -221,7 +221,7 @@ def _list(texts: Sequence[str]) -> None:
 
 def section(scene: Scene) -> None:
     """One question, what releases answer at the chosen budget, and how often they would."""
-    st.subheader("Questions to the released curve", anchor=False)
+    st.subheader("Questions for the released curve", anchor=False)
     question = ask(scene.facts, len(scene.source.group_names) > 1)
     if compares_groups(scene.source) and not scene.is_refused:
         with layout.user_errors():
@@ -242,7 +242,7 @@ def section(scene: Scene) -> None:
                 with layout.user_errors():
                     synthetic.section(_first(scene), scene.facts.name, scene.budget,
                                       session.current().seed, "synthetic", scene.is_own)
-    with layout.fold("People needed to see a difference of two groups", "power") as is_open:
+    with layout.fold("People needed to see a difference between two groups", "power") as is_open:
         if is_open:
             power.section(scene)
     if question is not None:

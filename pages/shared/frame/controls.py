@@ -28,28 +28,48 @@ _DEFAULT = "default"
 
 
 def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
-          key: str, **options: Any) -> None:
+          key: str, refused_here: bool = True, **options: Any) -> None:
     """A widget that shows `value` and calls `write` with what the visitor makes of it.
 
-    A value that cannot be is refused beside the widget, and the settings stay as they were. A
-    label that is a term of the glossary is explained by it, unless there is other `help`.
+    A value that cannot be is refused below the widget, unless `refused_here` says that the page
+    does so elsewhere (`show_problem`), and the settings stay as they were. A label that is a term
+    of the glossary is explained by it, unless there is other `help`.
     """
     key = f"w_{key}"
 
     def changed() -> None:
+        chosen = st.session_state[key]
+        is_choice = "format_func" in options and isinstance(chosen, str)
+        if is_choice and chosen not in options["options"]:
+            return  # the label of an option as it was before the page said it otherwise
         try:
-            write(st.session_state[key])
+            write(chosen)
         except InputError as problem:
             st.session_state.problem = (key, problem)
 
     # a widget whose value is of an enumeration wants all of it for options, and ours are text
     wanted = str(value) if isinstance(value, Enumeration) else value
     # whatever is written here replaces what stands in the browser, and with it what is being typed
-    if key not in st.session_state or st.session_state[key] != wanted:
+    if (_has_new_labels(key, options) or key not in st.session_state
+            or st.session_state[key] != wanted):
         st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))
     widget(label, key=key, on_change=changed, **options)
-    show_problem(key)
+    if refused_here:
+        show_problem(key)
+
+
+def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
+    """Whether the labels of a choice are others than when it was last drawn.
+
+    The browser knows an option by its label, so the choice must then be told to it anew.
+    """
+    if "format_func" not in options:
+        return False
+    labels = [options["format_func"](option) for option in options["options"]]
+    before = st.session_state.get(f"labels_{key}", labels)
+    st.session_state[f"labels_{key}"] = labels
+    return bool(before != labels)
 
 
 def look(label: str, options: Sequence[Option], key: str, usual: Option | None = None, **more: Any

@@ -41,26 +41,30 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
-          stated: Delta | None = None, protected: tuple[str, str] | None = None) -> None:
+          stated: Delta | None = None, protected: tuple[str, str] | None = None,
+          n_curves: int | None = None) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
-    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` as in
-    `by_step`.
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` and
+    `n_curves` as in `by_step`.
     """
     budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
-    by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected)
+    by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected,
+            n_curves=n_curves)
 
 
 def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key: str,
             unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
-            warning: str = "", protected: tuple[str, str] | None = None) -> None:
+            warning: str = "", protected: tuple[str, str] | None = None,
+            n_curves: int | None = None) -> None:
     """The same with the words of every step of a slider, or of one budget.
 
     `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
-    releases say against themselves; the others as in `fixed`.
+    releases say against themselves; `n_curves` how many there are, where it is not as many as the
+    data on screen have; the others as in `fixed`.
     """
-    chips = fact_chips(facts, protected or tags.unit_tag(facts, unit))
+    chips = fact_chips(facts, protected or tags.unit_tag(facts, unit), n_curves)
     if stated is not None:
         chips += delta_chips(stated)
     if any(budget.odds for budget in budgets):
@@ -70,23 +74,24 @@ def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key
     pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key)
 
 
-def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> list[pieces.Chip]:
+def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None,
+               n_curves: int | None = None) -> list[pieces.Chip]:
     """What kind of data is on screen and what is protected, usually a whole curve."""
     icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
             DataKind.UPLOAD: "warning"}[facts.kind]
     kind = "orange" if facts.is_upload else "gray"
     unit = pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield")
-    return [_data_chip(facts, kind, icon), unit, *_trust(facts)]
+    return [_data_chip(facts, kind, icon, n_curves), unit, *_trust(facts)]
 
 
-def _data_chip(facts: PublicFacts, kind: str, icon: str) -> pieces.Chip:
+def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -> pieces.Chip:
     """Whose data these are; pressed, it opens the dialog with other data, where they can change."""
     text, why = tags.source_tag(facts)
     source = session.source(session.task_on_screen())
     if source.facts != facts:
         return pieces.Chip(text, why, kind, icon)
     can_change = session.shows_own_data() and visitors.may_bring_files()
-    return pieces.Chip(tags.data_chip(facts, source.sizes.n_curves), why, kind, icon,
+    return pieces.Chip(tags.data_chip(facts, n_curves or source.sizes.n_curves), why, kind, icon,
                        "change" if can_change else "")
 
 
