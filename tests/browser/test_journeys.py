@@ -199,7 +199,7 @@ def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
 @pytest.mark.slow
 def test_a_policymaker_plans_how_many_people_show_a_difference_of_two_groups(explore):
     page = explore("/?s=open-shape~epsilon-3")
-    page.get_by_text("People needed to see a difference of two groups").click()
+    page.get_by_text("People needed to see a difference between two groups").click()
     people = page.get_by_text("children in each of two groups")
     expect(people).to_contain_text("difference of 3 cm")
     before = people.inner_text()

@@ -118,7 +118,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array, theme: Th
                     hoverinfo="skip")],
         "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, named("Difference", unit), grid=True,
+                         yaxis=axis(theme, named("Error", unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = with_unit(number(float((high - low).mean()) / 2), unit)

@@ -628,5 +628,9 @@ def reachable(answer: Decision) -> str:
     """
     if answer.reachable is None:
         return ""
-    unit = escape(answer.profile.unit)
-    return f"Allow {with_unit(f'{digits_up(answer.reachable, 2):g}', unit)}"
+    unit, epsilon = escape(answer.profile.unit), EPSILON_STEPS[-1]
+    distances = answer.profile.distance(SHARES[answer.confidence])
+    if np.isfinite(distances[EPSILON_STEPS.index(1.0)]):
+        epsilon = 1.0
+    return (f"Allow {with_unit(f'{digits_up(answer.reachable, 2):g}', unit)}, which ε = "
+            f"{epsilon:g} reaches")

@@ -95,14 +95,14 @@ def question(view: Planned) -> None:
         help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _blank(view, "error", f"I need an error of at most{unit}", view.target,
+        _blank(view, "error", f"Typical error of at most{unit}", view.target,
                lambda value: session.change(target=settings.checked_target(value)), "%g")
-        _blank(view, "people", f"I have so many {facts.people}"
-               + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
+        _blank(view, "people", facts.people.capitalize()
+               + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
                lambda value: _resize("people", value), "%d")
         _blank(view, "readings", "Observations each", view.setting.readings,
                lambda value: _resize("readings", value), "%d")
-        _blank(view, "sites", "At so many sites", view.setting.sites,
+        _blank(view, "sites", "Number of sites", view.setting.sites,
                lambda value: _resize("sites", value), "%d")
         _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon, "%g")
 
@@ -111,7 +111,7 @@ def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[
            shape: str) -> None:
     """One blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
-        st.text_input(label, "find it", disabled=True, key=f"found_{dial}")
+        st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
         return
 
     def checked(entered: Number | None) -> None:
