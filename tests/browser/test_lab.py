@@ -126,3 +126,16 @@ def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, op
     slider.dispatch_event("change")
     expect(page).to_have_url(re.compile("epsilon-10"))
     assert page.problems == []
+
+
+def test_a_budget_chosen_in_lab_is_that_of_explore(server, open_app):
+    page = open_app(server.url)
+    expect(page.locator("#value")).to_have_text("ε = 1")
+    page.get_by_role("link", name="Lab").first.click()
+    slider = page.get_by_role("slider").first
+    expect(slider).to_have_attribute("aria-valuetext", "ε = 1")
+    slider.press("ArrowRight")
+    expect(page).to_have_url(re.compile("epsilon-1.2"))
+    page.get_by_role("link", name="Explore").first.click()
+    expect(page.locator("#value")).to_have_text("ε = 1.2")
+    assert page.problems == []

@@ -105,7 +105,7 @@ function failed(root) {
 // What is to be drawn; nothing where it is there already.
 function prepared(root) {
   const {figures, alts, rev} = root.__data, last = figures.length - 1, box = root.__box;
-  if (last && window.__budgetRev !== rev) return null;    // the strip or the picture is about to move
+  if (last && window.__budgetRev !== rev + location.pathname) return null;    // the strip or the picture is about to move
   const at = last ? Math.min(window.__budget, last) : 0;
   box.setAttribute('aria-label', alts[at]);
   box.style.display = figures[at] ? '' : 'none';

@@ -147,11 +147,11 @@ function rung(need) {
 
 function move(S, data) {                  // the server moved the figure: first mount, link, Back
   S.rev = data.rev;
-  const known = window.__budgetRev === data.rev && window.__budget !== undefined;
+  const known = window.__budgetRev === data.rev + location.pathname && window.__budget !== undefined;
   S.picked = {budget: Math.min(known ? window.__budget : data.start, data.epsilons.length - 1), view: data.view};
   S.reported = JSON.stringify(S.picked);
   clearTimeout(S.timer);
-  window.__budgetRev = data.rev;
+  window.__budgetRev = data.rev + location.pathname;
   window.__budget = S.picked.budget;
   dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
 }

@@ -19,7 +19,7 @@ export default function ({data, parentElement: root}) {
 }
 
 function show(S) {
-  if (window.__budgetRev !== S.rev) return;          // the strip or the picture is about to move
+  if (window.__budgetRev !== S.rev + location.pathname) return;          // the strip or the picture is about to move
   const at = Math.min(window.__budget, S.steps.length - 1);
   if (at === S.at) return;
   S.at = at;

@@ -19,7 +19,7 @@ function adopt(S) {                       // the server moved the budget: first 
   S.rev = rev;
   // a strip of one budget says nothing of where this slider stands: the first mount decides
   if (!isNew && window.__budget !== undefined) { show(S, window.__budget); return; }
-  window.__budgetRev = rev;
+  window.__budgetRev = rev + location.pathname;
   window.__budget = at;
   S.reported = at;
   show(S, at);

@@ -37,8 +37,8 @@ export default function ({data, parentElement: root, setTriggerValue}) {
 
 function adopt(S) {                       // the server moved the budget: link, Back, a preset
   const {rev, budget} = S.data;
-  if (window.__budgetRev === rev && window.__budget !== undefined) return;
-  window.__budgetRev = rev;
+  if (window.__budgetRev === rev + location.pathname && window.__budget !== undefined) return;
+  window.__budgetRev = rev + location.pathname;
   window.__budget = budget;
   dispatchEvent(new CustomEvent('pc:budget', {detail: budget}));
 }
