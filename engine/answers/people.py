@@ -12,8 +12,8 @@ from engine.answers.spread import NORMAL_PEOPLE, PERSON_FROM, next_person, refus
 from engine.core.registry import param
 
 _POINTS = 41  # at which whole curves are looked at
-_WHOLE = ("Whole curves of 95 of 100 new people lie within {factor:.2f} times that distance of the "
-          "mean curve.")
+_WHOLE = ("The next person: 95 of 100 new people have their whole curve within {factor:.2f} times "
+          "the half-width of this range, around the mean curve.")
 
 
 @curve_questions.register

@@ -15,6 +15,11 @@ _MOST_DECIMALS = 6
 
 Interval = tuple[float, float]
 
+DRAWN_OTHERWISE = (
+    "Answers come from the released coefficients before they are shrunk, as the band does, and "
+    "with slopes at both ends. The drawn curve is shrunk and flat at its ends, so its height can "
+    "differ from an answer; quote the interval.")
+
 
 class Verdict(Enumeration):
     """What became of a question."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.answers import curve_questions
 from engine.answers.card import read
+from engine.answers.reply import DRAWN_OTHERWISE
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter
@@ -62,6 +63,7 @@ def command(options: argparse.Namespace) -> None:
         print(f"{question.label}: {answer.text}")
     for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
         print(note)
+    print(DRAWN_OTHERWISE)
 
 
 def _values(words: list[str], known: tuple[Parameter, ...]) -> dict[str, Any]:

@@ -78,8 +78,8 @@ RELIES_ON_SYMMETRY = (
     "and skew, which no release shows, can make it miss.")
 HOLDS_WITH_SKEW = (
     "Skew and outliers do not show in a release. In simulations the band holds with one in five "
-    "people four spreads apart, one in twenty five spreads apart, and skewed levels. More extreme "
-    "people may move the mean out of it.")
+    "people shifted by four standard deviations, with one in twenty shifted by five, and with "
+    "skewed levels. More extreme people may move the mean out of it.")
 FEW_TIMES = ("Everybody was observed at a few common times. Between them the curve and its band "
              "rest on the assumption that the mean is smooth.")
 CLUSTERED_TIMES = (

@@ -198,8 +198,9 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
         "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved for the noise "
                      "that was really drawn",
-        "For comparison": f"ε = {quote.ideal.epsilon:.3g} is what textbook noise of the same size, "
-                          "with endless digits, would cost. It is not the guarantee.",
+        "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
+                          f"textbooks, would cost ε = {quote.ideal.epsilon:.4g}. That is not the "
+                          "guarantee.",
         "Odds": words.odds(release.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),

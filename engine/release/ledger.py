@@ -167,6 +167,11 @@ class Known:
     kind: str
     odometer: Odometer
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether their observations are the same, so that they cannot be others."""
+        return self.kind in overlap.MEASURED
+
 
 def path_of(name: str | os.PathLike[str] | None = None) -> Path:
     """Where the ledger is: as named, by the environment variable, or in the user's data folder.
@@ -322,7 +327,8 @@ class Ledger:
             Of the people (`data_content.traces_of`).
         same_people : bool, optional
             What the holder says where people seem to be in the ledger already: whether they are the
-            same, so that all they lost is added up, or others.
+            same, so that all they lost is added up, or others. Whose observations are the same
+            cannot be others.
         plan : bytes
             All but data that the release is made from, kept with the charge.
         request : bytes
@@ -333,7 +339,8 @@ class Ledger:
         ------
         InputError
             If the total would be overrun or raised, the name is empty or used already, or people
-            seem to be known and nobody says whether they are the same.
+            seem to be known and nobody says whether they are the same, or says that they are not
+            though their observations are.
         """
         name, facts = checked_name(name), facts or PublicFacts()
         if self.log.exists():
@@ -464,6 +471,8 @@ class Ledger:
         """Data that are new: with a total of their own, or that of the people they are about."""
         alike = _alike(log, books, sketches)
         people = _stored_sketches(log, sketches)
+        if same_people is False and any(kind in overlap.MEASURED for _, kind in alike.values()):
+            raise _are_the_same(alike, facts)
         if not alike or same_people is False:
             total = Budget(USUAL_TOTAL) if total is None else total
             if not total.is_private:
@@ -570,6 +579,13 @@ def _who_are_they(alike: Mapping[str, tuple[float, str]], facts: PublicFacts) ->
         f"About {percent(max(alike.values())[0])} of these {facts.people} seem to be in the ledger "
         "already, in other data.", field="people",
         hint="Say whether they are the same: then this release counts together with those before.")
+
+
+def _are_the_same(alike: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
+    return InputError(
+        f"About {percent(max(alike.values())[0])} of these {facts.people} have the same "
+        "observations as people in the ledger: they are the same people.", field="people",
+        hint="Say so: then this release counts together with those before.")
 
 
 def _lower(log: OpenLog, label: str, books: Books, total: Budget | None) -> None:

@@ -14,6 +14,10 @@ Times are in none of them, so months for years change nothing; units of values a
 Values and shapes count only where nine in ten differ within the file: whole numbers that many
 people share say nothing about who they are.
 
+Half of the people of two files cannot have equal values or shapes by chance: as many would then be
+equal within each file, where nine in ten differ. So such people are the same, whatever is said of
+them. Equal ids alone may be other people's: many files count from 1.
+
 Of every kind the ledger keeps the `SIZE` smallest of the hashes under its own key, a sketch. For
 smaller files that is everybody. For larger ones the share of the two sketches' smallest `SIZE`
 hashes that both have estimates |A ∩ B|/|A ∪ B| with a standard error of at most .5/√SIZE = .011,
@@ -37,6 +41,7 @@ from numpy.typing import NDArray
 SIZE = 2048
 MOST = 0.5
 KINDS = ("ids", "values", "shapes")
+MEASURED = KINDS[1:]  # equal in half of the people: they are the same
 TELLING = 0.9  # of all traces of a kind must differ
 
 Hashes = NDArray[np.uint64]
@@ -144,6 +149,8 @@ def share(first: Sketch, second: Sketch) -> float:
 def largest_share(some: Mapping[str, Sketch], others: Mapping[str, Sketch]) -> tuple[float, str]:
     """The largest share of any kind that both have, and the kind; 0 where they have none.
 
+    What was measured goes before ids, which other people may have as well.
+
     Parameters
     ----------
     some, others : mapping of str to Sketch
@@ -151,4 +158,5 @@ def largest_share(some: Mapping[str, Sketch], others: Mapping[str, Sketch]) -> t
     """
     shares = [(share(some[kind], others[kind]), kind) for kind in KINDS
               if kind in some and kind in others]
-    return max(shares, default=(0.0, ""), key=lambda pair: pair[0])
+    measured = [pair for pair in shares if pair[1] in MEASURED and pair[0] >= MOST]
+    return max(measured or shares, default=(0.0, ""), key=lambda pair: pair[0])

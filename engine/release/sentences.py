@@ -310,7 +310,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
                      f"{percent(uncertainty.wide)} of the stated range.")
     if band is not None:
         half = with_unit(number(band.half_width), facts.value_unit)
-        parts.append(f"{_level(uncertainty)} confidence band: ± {half} on average.")
+        parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average.")
     if verdict is not None and not uncertainty.is_coarse:
         parts.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
     if band is None and not uncertainty.findings:
@@ -351,6 +351,8 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
             "stated class of curves." if band.counts_bias else
             "The band counts privacy noise and sampling variability. It does not count "
             f"{basis}: finer details are smoothed away.",
+            *["The curve is shrunk where noise dominates and the band is not, so the curve need "
+              "not lie in its middle."] * band.is_of_unshrunk,
             *[band.limit] * bool(band.limit),
             f"Dashed: outside the range {span} the band is not meant to hold, because steep starts "
             "and ends are smoothed away."]
@@ -415,9 +417,12 @@ def known_people(known: Known, facts: PublicFacts) -> str:
                 f"{_epsilon(known.odometer.total.epsilon)} is left.")
     by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
     names = ", ".join(f"“{escape(entry.name)}”" for entry in known.odometer.entries[:3])
+    together = ("Equal observations are no chance: they are the same people, and all releases "
+                "count together" if known.is_certain else
+                "If they are the same, all releases count together")
     return (f"**About {percent(known.share)} of these {escape(facts.people)} seem to be in the "
-            f"ledger already**, by {by[known.kind]}: {names}. If they are the same, both releases "
-            f"count together, and ε = {_epsilon(max(known.odometer.left, 0.0))} of "
+            f"ledger already**, by {by[known.kind]}: {names}. {together}: ε = "
+            f"{_epsilon(max(known.odometer.left, 0.0))} of "
             f"{_epsilon(known.odometer.total.epsilon)} is left.")
 
 

@@ -42,6 +42,8 @@ class ReleasedBand:
     has_bars : bool
         Whether it is drawn as bars at some places, because the shades of the picture are ranges of
         observations.
+    is_of_unshrunk : bool
+        Whether the curve is shrunk and the band is that of its coefficients before.
     """
 
     kind: str
@@ -52,6 +54,7 @@ class ReleasedBand:
     limit: str = ""
     counts_bias: bool = False
     has_bars: bool = False
+    is_of_unshrunk: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
-                        counts_bias=estimate.band is not None and estimate.band.bias is not None)
+                        counts_bias=estimate.band is not None and estimate.band.bias is not None,
+                        is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning))
 
 
 def covered_places(count: int) -> slice:

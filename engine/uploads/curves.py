@@ -47,6 +47,7 @@ from engine.uploads.tables import Numbers, Table
 MOST_CURVES = 100_000
 MOST_POINTS = 10_000
 _RAGGED = 10  # longest over median number of observations from which a note is made
+_TELLING_OBSERVATIONS = 3  # from which two people hardly have the same
 
 EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     f"{child},{age},{height},{mother}\n" for child, mother, heights in (
@@ -556,6 +557,15 @@ class Upload(UploadedData[CurveData]):
         return ClippedInCurves(_outside(curves.times, facts.time_low, facts.time_high), values,
                        sum(_outside(column, covariate.low, covariate.high) for column, covariate
                            in zip(self.covariates.T, facts.covariates, strict=True)))
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """Curves that repeat an earlier one, observation for observation; of three or more."""
+        numbers = np.column_stack([self.curves.times, self.curves.values])
+        ends = np.cumsum(self.curves.counts)
+        curves = [numbers[end - n:end].tobytes() for end, n in
+                  zip(ends, self.curves.counts, strict=True) if n >= _TELLING_OBSERVATIONS]
+        return len(curves) - len(set(curves))
 
     @property
     def n_without_covariates(self) -> int:

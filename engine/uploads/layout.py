@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,9 @@ _SYNONYMS = {  # the likeliest first; compared without case, units in brackets a
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
                "institution", "location", "country", "region"),
 }
+_UNITS = {"years", "year", "yrs", "yr", "y", "months", "weeks", "days", "day", "hours", "hour", "h",
+          "minutes", "seconds", "s", "cm", "mm", "m", "kg", "g", "mg", "dl", "l", "ml",
+          "mmol", "kwh", "kw", "w", "mmhg", "bpm"}  # behind a name, as in height_cm
 _RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
 FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 _MEANINGS = {"id": "who a row belongs to", "time": "when an observation was taken",
@@ -272,9 +275,23 @@ def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
         names = [name for name in _SYNONYMS[role] if name in free]
         if role == "id" and not names:
             names = [name for name in free if name.endswith("_id")]
+        elif not names:
+            names = _qualified(role, free)
         if role not in choices and names:
             columns[role] = free.pop(names[0])
     return columns
+
+
+def _qualified(role: str, free: Iterable[str]) -> list[str]:
+    """The one name that says its unit as well, such as height_cm, or whose date it is.
+
+    Empty where there are several: which of them it is, is not for a program to say.
+    """
+    names = [name for name in free if name.split("_")[0] in _SYNONYMS[role]
+             and name.split("_")[1:] and {*name.split("_")[1:]} <= _UNITS]
+    if role == "time":
+        names += [name for name in free if name.endswith("_date") and name != "birth_date"]
+    return names if len(names) == 1 else []
 
 
 def plain_name(column: str) -> str:
@@ -392,7 +409,7 @@ def _lacking_roles(roles: list[str], free: list[str], table: Table) -> InputErro
         columns, near = "The first line is a row of data, no names. ", ""
     *others, last = (_MEANINGS[role] for role in roles)
     needed = f"{', '.join(others)} or {last}" if others else last
-    return InputError(f"There is no column that says {needed}.", field="layout",
+    return InputError(f"By their names, no column says {needed}.", field="layout",
                       hint=f"{columns}{near}Name the columns “id”, “time” and “value”, or choose "
                       "which is which.")
 

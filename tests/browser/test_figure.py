@@ -70,11 +70,11 @@ def moves(page: Page) -> bool:
     return page.locator("#main").evaluate(MOVES, 8)
 
 
-def readout(page: Page) -> tuple[float, float, float, float, float]:
-    """Age, mean, release, difference and half the band, as they stand beside the pointer."""
+def readout(page: Page) -> tuple[float, ...]:
+    """Age, mean, release, difference and the ends of the band, as they stand beside the pointer."""
     text = page.locator("#main title").text_content() or ""
     values = re.search(rf"Age {NUMBER} years, non-private mean: {NUMBER} cm, one release: {NUMBER} cm, "
-                       rf"difference: {NUMBER} \(95 % band: ± {NUMBER}\)", text)
+                       rf"difference: {NUMBER} \(95 % band: {NUMBER} … {NUMBER}\)", text)
     assert values, text
     return tuple(float(value.replace("−", "-")) for value in values.groups())
 
@@ -89,14 +89,15 @@ def pulled(page: Page) -> tuple[float, float, float]:
 
 def agrees(values: tuple[float, ...], drawn: int, budget: int = 13) -> None:
     """What was read is what the engine's arrays hold at that time."""
-    age, mean, value, difference, half = values
+    age, mean, value, difference, low, high = values
     there = TIMES * 16 + 2
     exact = [np.interp(age, there, row) for row in (WITHOUT, RELEASES[budget, drawn])]
     slope = 0.05 * np.max(np.abs(np.diff(WITHOUT) / np.diff(there)))  # the age is rounded to 0.1
     assert mean == pytest.approx(exact[0], abs=slope + 0.06)
     assert value == pytest.approx(exact[1], abs=slope + 0.06)
     assert difference == pytest.approx(value - mean, abs=0.11)
-    assert half == pytest.approx(3 * SCALES[budget], rel=0.02)
+    assert (high - low) / 2 == pytest.approx(3 * SCALES[budget], rel=0.03)
+    assert low < difference < high
 
 
 def shift_of(person: int, at: float, by: float) -> float:

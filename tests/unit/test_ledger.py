@@ -481,6 +481,20 @@ def test_other_people_are_not_mistaken_for_known_ones(book):
     assert receipt.odometer.left == 0.0
 
 
+def test_people_with_the_same_observations_are_the_same_whatever_is_said_of_them(book):
+    first_release(book)
+    renamed = own(study(ids="pupil-{}")[:-5], 300.0)  # other ids, and the last child is not there
+    content, traces = content_of(renamed), traces_of(renamed)
+    known = book.known(content, traces)
+    assert known.is_certain and known.share > 0.9
+    with pytest.raises(InputError, match="the same people"):
+        book.charge(content, Budget(1.0), "other", "what", traces=traces, same_people=False)
+    with pytest.raises(InputError):
+        book.charge(content, Budget(2.0), "other", "what", traces=traces, same_people=True)
+    joined = book.charge(content, Budget(1.0), "other", "what", traces=traces, same_people=True)
+    assert joined.odometer.left == 0.0
+
+
 def test_who_is_stated_to_be_others_has_a_total_of_their_own_and_the_statement_is_kept(book):
     first_release(book)
     namesakes = own(study(seed=8), 300.0)  # child-0 … of another school

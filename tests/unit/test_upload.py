@@ -149,9 +149,9 @@ def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_i
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (b"id,colour,shape\n1,red,round\n", r"no column that says when .* or what was measured. Found “id”, "
+    (b"id,colour,shape\n1,red,round\n", r"no column says when .* or what was measured. Found “id”, "
                                         "“colour” and “shape”"),
-    (b"id,time\n1,0.5\n", "no column that says what was measured"),
+    (b"id,time\n1,0.5\n", "no column says what was measured"),
     (b"id,tiem,hieght,more\n1,1,1,1\n", "nearest name is “tiem”"),
     (b"9.25,3.5,1\n9.5,3.5,1\n", "first line is a row of data, no names"),
     (b"ann,2.5,91\nann,3.5,95\nbob,2,88\n", "first line is a row of data, no names. Name"),
@@ -440,3 +440,25 @@ def test_bounds_do_not_follow_the_data():
         return NoisyGradientMean().plan(data.public, (Budget(1.0, 1e-3),)).spends, data.facts
 
     assert plan(files.csv()) == plan(files.csv(other))
+
+
+@pytest.mark.parametrize(("header", "time", "value"), [
+    ("patient_id,age_years,height_cm", "age_years", "height_cm"),
+    ("child,visit_date,glucose_mmol_l", "visit_date", "glucose_mmol_l")])
+def test_a_name_that_says_its_unit_is_known_by_its_first_word(header, time, value):
+    layout = suggest_layout(read_table(f"{header}\na,2020-01-01,1\na,2020-01-02,2\n".encode()))
+    assert (layout.time, layout.value) == (time, value)
+
+
+def test_of_two_columns_that_could_be_the_value_none_is_taken():
+    with pytest.raises(InputError, match="no column says"):
+        suggest_layout(read_table(b"id,age_years,height_cm,weight_kg\na,1,2,3\na,2,3,4\n"))
+
+
+def test_curves_that_repeat_an_earlier_one_are_counted():
+    rows = [line.split(",") for line in files.csv().decode().splitlines()]
+    copied = "\n".join(",".join(row) for row in [
+        *rows, *(["c-copy", *row[1:]] for row in rows if row[0] == rows[1][0])])
+    repeated = [Upload(curves=curves, declared=declare(**STATED)).n_repeated
+                for curves in (PLAIN, curves_of(copied.encode()))]
+    assert repeated == [0, 1]

@@ -38,6 +38,7 @@ from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
+from pages.shared.uploads import panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -239,14 +240,18 @@ def _published_instead(choice: Choice, source: Source) -> None:
 def before(choice: Choice, quoted: Quote | None) -> None:
     """Three statements to tick, a name to type, and the button."""
     with st.container(border=True):
-        st.subheader("Confirm and release", anchor=False)
+        is_next = "released" in st.session_state
+        st.subheader("Another release" if is_next else "Confirm and release", anchor=False)
         if choice.source is None or quoted is None:
             st.markdown("Choose real data and a method that can be published.")
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
+        panel.moved(choice.source)
         refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
-        if refused or no_room:
+        if no_room and is_next and not refused:
+            st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
+        elif refused or no_room:
             st.error(controls.message(no_room or refused), icon=":material/block:")
         if no_room:
             return
@@ -290,6 +295,8 @@ def _same_people(choice: Choice) -> tuple[bool, bool | None]:
         return False, None
     facts = choice.source.facts
     st.warning(words.known_people(known_people, facts), icon=":material/group:")
+    if known_people.is_certain:
+        return True, True
     options = words.same_or_others(facts)
     answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
                                    format_func=options.get, key=f"release_people_{choice.key}")

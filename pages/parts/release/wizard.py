@@ -173,8 +173,8 @@ def _preview(choice: Choice, quoted: Quote | None) -> None:
 
 
 def _release(choice: Choice, quoted: Quote | None) -> None:
-    """Ticks, a name, the button; and what was released."""
-    with layout.user_errors():
-        cards.before(choice, quoted)
+    """What was released; and ticks, a name and the button of the next release."""
     with layout.user_errors():
         cards.result()
+    with layout.user_errors():
+        cards.before(choice, quoted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.answers import CurveQuestion, ReleasedCurve, curve_questions
+from engine.answers.reply import DRAWN_OTHERWISE
 from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.topics.mean.shape_words import ASKING
@@ -27,7 +28,7 @@ def table(curve: ReleasedCurve) -> None:
                  hide_index=True)
     for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
         st.markdown(f":small[{escape(note)}]")
-    st.markdown(f":small[{ASKING}]")
+    st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
 
 
 def one_question(curve: ReleasedCurve) -> None:

@@ -3,7 +3,7 @@
 Two events on `window` tie them together. `pc:budget` carries the chosen budget as a number while
 the slider moves; `pc:flush` asks whoever still owes the server a report to send it now.
 `window.__budget` keeps the number for pieces that are mounted later, and `window.__budgetRev` which
-move by the server (a link, Back) it belongs to, and on which page: a number counts the steps of one.
+move by the server (a link, Back) it belongs to and on which page: steps are those of one page.
 """
 
 from pages.shared.components.chart import chart, chart_by_step

@@ -363,18 +363,22 @@ function drawReading(S) {
   if (k === null || S.pull) return;
   const groups = compared(S), x = main.xs[k], edges = band(S), off = release(S)[k], mean = S.curves.without[k];
   for (const P of [main, D]) P.over.append(svg('line', {x1: x, x2: x, y1: P.box.top, y2: P.box.bottom, class: 'rule'}));
-  const next = newPeople(S), half = edges ? (edges[1][k] - edges[0][k]) / 2 : null;
+  const next = newPeople(S);
   const lines = [
     `${time.name} ${rounded(S.curves.times[k], time.high - time.low)}${unit(time)}`,
     `${words.mean}: ${amount(S, mean)}${unit(value)}`,
     `${groups ? S.asked.names[0] : words.release}: ${amount(S, mean + off)}${unit(value)}`,
-    groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${off > 0 ? '+' : ''}${amount(S, off)}${half === null ? '' : ` (${words.band}: ± ${amount(S, half)})`}`,
+    groups ? `${S.asked.names[1]}: ${amount(S, mean + groups[0][k])}${unit(value)}` : `${words.difference}: ${plusMinus(S, off)}${edges ? ` (${words.band}: ${plusMinus(S, edges[0][k])} … ${plusMinus(S, edges[1][k])})` : ''}`,
     ...(next ? [`${S.asked.person}: ${next.map(edge => amount(S, mean + edge[k])).join(' – ')}${unit(value)}`] : []),
   ];
   S.readout = lines.join(', ');
   const width = 18 + Math.max(...lines.map(line => wide(S, line))), left = +x + 12 + width < S.width ? +x + 12 : +x - 12 - width;
   main.over.append(svg('rect', {x: left, y: main.box.top + 4, width, height: 18 * lines.length + 10, rx: 5, class: 'plate'}),
     ...lines.map((line, i) => svg('text', {x: left + 9, y: main.box.top + 21 + 18 * i}, line)));
+}
+
+function plusMinus(S, difference) {
+  return `${difference > 0 ? '+' : ''}${amount(S, difference)}`;
 }
 
 // ---- pulling a curve ----------------------------------------------------------------------------

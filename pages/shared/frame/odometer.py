@@ -19,10 +19,15 @@ def line(source: Source) -> None:
     """One line under the strip; nothing for simulated data, of which there is no ledger."""
     if source.is_random:
         return
-    from engine.release.sentences import left  # on first use: most pages show simulated curves
+    from engine.release.sentences import (  # on first use: most pages show simulated curves
+        known_people,
+        left,
+    )
 
     try:
-        words = left(source.facts, read(source))
+        spent = read(source)
+        people = known(source) if spent is None else None
+        words = left(source.facts, spent) if people is None else known_people(people, source.facts)
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     st.markdown(f":material/receipt_long: {words}")

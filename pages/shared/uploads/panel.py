@@ -145,12 +145,12 @@ def _show(upload: Source, request: DialogRequest) -> None:
     request.then()
 
 
-def moved(upload: Upload | UploadRows | UploadEvents) -> None:
-    """How much was moved into the stated bounds; only ever shown beside one's own data.
+def moved(upload: Source) -> None:
+    """How much was moved into the stated bounds; nothing beside data that are not one's own.
 
     Parameters
     ----------
-    upload : Upload, UploadRows or UploadEvents
+    upload : Source
     """
     if isinstance(upload, UploadEvents):
         if sentence := _moved_of_events(upload):
@@ -158,9 +158,16 @@ def moved(upload: Upload | UploadRows | UploadEvents) -> None:
         return
     if isinstance(upload, Upload):
         facts.doubts(upload)
+        if upload.n_repeated:
+            st.warning(f"**{counted(upload.n_repeated, 'curve')} repeat an earlier one exactly.** "
+                       "If somebody is in the file twice, give both curves one id: the guarantee "
+                       "is for one id. This count is for you only.",
+                       icon=":material/content_copy:")
         sentence = _moved_of_curves(upload)
-    else:
+    elif isinstance(upload, UploadRows):
         sentence = _moved_of_rows(upload)
+    else:
+        return
     if sentence:
         st.warning(f"**{sentence}** They were moved to the nearest bound. This count is for you "
                    "only.", icon=":material/compress:")
@@ -169,12 +176,11 @@ def moved(upload: Upload | UploadRows | UploadEvents) -> None:
 def _moved_of_curves(upload: Upload) -> str:
     stated, (times, values, covariates) = upload.declared, upload.n_clipped
     sentences = []
-    if times and upload.is_single:
-        sentences.append(f"{times} observations lay outside {span(stated)}.")
-    elif times or values:
-        sentences.append(
-            f"{values} observations lay outside {stated.value_low:g} to {stated.value_high:g} "
-            f"{stated.value_unit} and {times} outside {span(stated)}.")
+    outside = [f"{counted(count, 'observation')} outside {of}" for count, of in (
+        (values, f"{stated.value_low:g} to {stated.value_high:g} {stated.value_unit}".strip()),
+        (times, span(stated))) if count]
+    if outside:
+        sentences.append(f"Your file has {' and '.join(outside)}.")
     if covariates:
         sentences.append(f"{counted(covariates, 'number')} of columns that may explain the curves "
                          "lay outside what you stated.")
