@@ -570,7 +570,7 @@ def _stored_sketches(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> di
 def _known(books: Books, alike: Mapping[str, tuple[float, str]]) -> Known | None:
     if not alike:
         return None
-    share, kind = max(alike.values())
+    share, kind = max(alike.values(), key=lambda pair: (pair[1] == "repair", pair))
     return Known(share, kind, books.odometer(*alike))
 
 

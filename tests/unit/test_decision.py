@@ -9,6 +9,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import DECIDED, TASKS
 from engine.core.types import Budget
 from engine.exports.memo import study_memo
+from engine.language import odds_words
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.univariate_mean import UnivariateMean
@@ -137,8 +138,9 @@ def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profile
     answer = decisions.decision(profiles["sites"], 2.0, "19")
     memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1)
     for _, option in answer.options:
-        assert words.attacker(option.odds) in memo
-        assert words.error(option, answer.profile) in memo
+        assert f">{odds_words.odds_short(option.odds)}<" in memo
+        assert words.typical_error(option, answer.profile) in memo
+        assert words.within(answer, option) in memo
     assert "&lt;b&gt;A" in memo and "1 May 2030" in memo and "https://here" in memo
     assert "<svg" in memo and "above your own rule" in memo
 
