@@ -8,6 +8,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -15,7 +16,7 @@ from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape, shape_words
-from engine.topics.mean.answer import drawn, mean_over_budgets, study_beside
+from engine.topics.mean.answer import drawn, mean_over_budgets, other_methods
 from engine.topics.mean.shape import Agreeing, Question
 
 TIMES = np.linspace(2.0, 18.0, 161)
@@ -158,7 +159,7 @@ BUDGETS = tuple(Budget(epsilon, 1e-5) for epsilon in (2.0, 10.0))
 
 @pytest.mark.slow
 def test_the_draws_are_those_behind_the_typical_error():
-    draws = drawn(SOURCE, METHOD, METHOD, BUDGETS, 1)
+    draws = drawn(SOURCE, METHOD, BUDGETS, 1)
     result = mean_over_budgets(SOURCE, METHOD, 1e-5, 1, (2.0, 10.0))
     assert draws.is_truth and draws.curves.shape == (2, 100, len(drawing_grid()))
     distances = np.sqrt(((draws.curves - draws.reference) ** 2).mean(axis=-1))
@@ -167,12 +168,14 @@ def test_the_draws_are_those_behind_the_typical_error():
 
 def test_of_real_curves_all_methods_have_one_aim():
     source = sources.get("sea_temperature")()
-    draws = drawn(source, NoisyGradientMean(), METHOD, BUDGETS, 1)
-    result = mean_over_budgets(source, METHOD, 1e-5, 1, (2.0, 10.0))
-    np.testing.assert_allclose(draws.reference, result.without)
+    draws = drawn(source, NoisyGradientMean(), BUDGETS, 1)
+    pictures = [mean_over_budgets(source, method, 1e-5, 1, (2.0, 10.0))
+                for method in (METHOD, NoisyGradientMean())]
+    for picture in pictures:
+        np.testing.assert_allclose(draws.reference, picture.without)
     assert not draws.is_truth
-    beside = study_beside(source, METHOD, METHOD, BUDGETS, 1)
-    np.testing.assert_allclose(beside.errors, result.study.errors)
+    errors = other_methods(MEAN_FUNCTION.key, source, METHOD, BUDGETS, 1)
+    np.testing.assert_allclose(errors[NoisyGradientMean().label][1], pictures[1].study.error)
 
 
 # -- in words ---------------------------------------------------------------------------------

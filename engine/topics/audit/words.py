@@ -121,7 +121,7 @@ def worked_out(progress: Progress) -> str:
     progress : Progress
         Of a running attack, or its report.
     """
-    pairs = numbers.number(progress.tried, 6)
+    pairs = numbers.whole(progress.tried)
     if progress.reason:
         return f"After {pairs} pairs: {progress.reason}."
     if math.isinf(progress.ratio):
@@ -167,10 +167,10 @@ def running(progress: Progress) -> str:
     progress : Progress
         So far.
     """
-    pairs = numbers.number(progress.tried, 6)
+    pairs = numbers.whole(progress.tried)
     if not progress.runs:
         return f"{pairs} pairs of neighbours tried"
-    return (f"{pairs} pairs tried; {numbers.number(progress.runs, 6)} releases of each of two data "
+    return (f"{pairs} pairs tried; {numbers.whole(progress.runs)} releases of each of two data "
             "sets looked at")
 
 

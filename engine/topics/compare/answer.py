@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,11 +20,9 @@ from engine.topics.mean.answer import (
     MeanAnswer,
     Study,
     mean_over_budgets,
-    study_beside,
 )
 
 Draw = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
-Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
 
@@ -67,12 +65,12 @@ class MethodAnswer:
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
-                 units: int = 1, draw: Draw = mean_over_budgets, aim: Aim = study_beside
+                 units: int = 1, draw: Draw = mean_over_budgets
                  ) -> list[MethodAnswer | RefusedMethod]:
     """Every method on the same curves; those that never need a δ get none.
 
-    Real curves have no known truth: there all errors are from what the first method makes of them
-    without protection. `draw` and `aim` compute; a page passes its own, which remember.
+    Real curves have no known truth: there all errors are from one non-private mean. `draw`
+    computes; a page passes its own, which remembers.
 
     Parameters
     ----------
@@ -85,22 +83,15 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
         Of data and noise.
     units : int
         Protected units of the person whose odds are said.
-    draw, aim : callable
-        As `mean_over_budgets` and `study_beside`.
+    draw : callable
+        As `mean_over_budgets`.
 
     Returns
     -------
     list of MethodAnswer or RefusedMethod
         In the order of the methods.
     """
-    answers = [_drawn(source, method, delta, seed, units, draw) for method in methods]
-    first = next((answer.mechanism for answer in answers if isinstance(answer, MethodAnswer)), None)
-    if first is None or source.is_random:
-        return answers
-    return [replace(answer, study=aim(source, answer.mechanism, first, answer.picture.budgets,
-                                      seed))
-            if isinstance(answer, MethodAnswer) and answer.mechanism != first else answer
-            for answer in answers]
+    return [_drawn(source, method, delta, seed, units, draw) for method in methods]
 
 
 def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],

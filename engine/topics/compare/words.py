@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import PublicFacts
 from engine.language import odds_words
 from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
+from engine.mechanisms import mechanisms
 from engine.privacy.risk import Odds
 
 SIZES = ("Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
@@ -162,17 +164,16 @@ def _inside(label: str) -> str:
     return escape(uncapital(label))
 
 
-def aim(label: str, is_truth: bool) -> str:
+def aim(is_truth: bool) -> str:
     """What errors are measured from.
 
     Parameters
     ----------
-    label : str
-        The method that fits the non-private mean.
     is_truth : bool
         Whether the true mean is known.
     """
     if is_truth:
         return "Errors are distances from the true mean, over fresh curves."
-    return (f"Errors are distances from the non-private mean, as {escape(label)} "
-            "fits it: one aim for all methods.")
+    default = mechanisms.get(MEAN_FUNCTION.mechanism).label
+    return (f"Errors are distances from one non-private mean for all methods: {escape(default)} "
+            "without noise.")

@@ -19,6 +19,7 @@ from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.feasibility import Feasibility
@@ -184,7 +185,8 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
         source, MOST_READINGS,
         "Take fewer people or observations here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    without = mechanism.without_protection(data)
+    without = (mechanism.without_protection(data) if source.is_random
+               else non_private_mean(data))
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
@@ -422,11 +424,11 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> 
                  shares[:count])
 
 
-def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
-          budgets: Sequence[Budget], seed: int) -> Draws:
+def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+          ) -> Draws:
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
-    Real curves are compared with what `beside` makes of them without protection.
+    Real curves are compared with `non_private_mean`.
 
     Parameters
     ----------
@@ -434,8 +436,6 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
         What is drawn from.
     mechanism : Mechanism
         With its settings.
-    beside : Mechanism
-        Whose average without protection real curves are compared with.
     budgets : sequence of Budget
         All with one δ.
     seed : int
@@ -449,7 +449,7 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
         without = mechanism.without_protection(data).values(grid)[0, :, 0]
     else:
         data, estimate = on_screen(source, mechanism, budgets, seed)
-        without = beside.without_protection(data).values(grid)[0, :, 0]
+        without = non_private_mean(data).values(grid)[0, :, 0]
         reference = without[0]
     count = len(budgets)
     curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
@@ -457,27 +457,18 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
                  data.truth is not None)
 
 
-def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
-                 budgets: Sequence[Budget], seed: int) -> Study:
-    """Errors from what another method would make of the same real curves without protection.
+def non_private_mean(data: CurveData) -> Estimate:
+    """The mean that real curves are compared with: that of the default method, without noise.
 
-    So that methods side by side have one aim: each one's own would hide what its fit leaves out.
+    It is one for all methods: what the fit of a method leaves out is part of its error.
 
     Parameters
     ----------
-    source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
-    beside : Mechanism
-        Whose average without protection is the aim.
-    budgets : sequence of Budget
-        All with one δ.
-    seed : int
-        Of data and noise.
+    data : CurveData
+        Real curves.
     """
-    data, estimate = on_screen(source, mechanism, budgets, seed)
-    return _study_of_real_curves(estimate, beside.without_protection(data), len(budgets))
+    default: Mechanism = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+    return default.without_protection(data)
 
 
 def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
@@ -533,18 +524,19 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
             if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                errors[label] = (other, _error(source, other, mechanism, budgets, seed))
+                errors[label] = (other, _error(source, other, budgets, seed))
     return errors
 
 
-def _error(source: Source[CurveData], other: Mechanism, reference: Mechanism,
-           budgets: Sequence[Budget], seed: int) -> Array:
+def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int
+           ) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
     if source.is_random:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
-        errors = study_beside(source, other, reference, asked_for, seed).errors
+        data, estimate = on_screen(source, other, asked_for, seed)
+        errors = _study_of_real_curves(estimate, non_private_mean(data), len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
                     np.nan)

@@ -53,7 +53,7 @@ class SideBySide(View):
         self.delta = session.chosen_delta(self.source)
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
         self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
-                                 self.now.group, run.mean_at_every_step, run.study)
+                                 self.now.group, run.mean_at_every_step)
         self.known = published(self.ways)
         self.floor = (run.answer(floor, self.source, self.delta, self.now.group)
                       if self.facts.is_simulated else None)
@@ -239,7 +239,7 @@ def verdict(view: SideBySide) -> None:
     if view.floor is not None:
         lines.append(words.floor({EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.at},
                                  view.facts))
-    st.markdown("  \n".join(lines) + "  \n" + words.aim(view.known[0].label, is_truth))
+    st.markdown("  \n".join(lines) + "  \n" + words.aim(is_truth))
 
 
 def table(view: SideBySide) -> None:
@@ -302,8 +302,7 @@ def shapes_kept(view: SideBySide) -> None:
 
 
 def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape_cards.Answer:
-    draws = run.answer(drawn, view.source, method.mechanism, view.known[0].mechanism,
-                       method.picture.budgets, view.now.seed)
+    draws = run.answer(drawn, view.source, method.mechanism, method.picture.budgets, view.now.seed)
     return shape_cards.answer(question, draws, method.error, view.facts)
 
 

@@ -43,7 +43,8 @@ def budgets(scene: Scene) -> None:
     st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
                 "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
                 "published, or the error is beyond the range of the values. Of the other methods, "
-                f"the {FEW} with the smallest errors are drawn; *Numbers* has all of them.]")
+                f"the {FEW} with the smallest errors over all budgets are drawn; *Numbers* has "
+                "all of them.]")
 
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
@@ -59,8 +60,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     typical = float(scene.error[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        quality.budget_ratio(facts, here, typical, study.baseline, _error_at(scene, here / 2),
-                             _error_at(scene, here * 2)),
+        quality.budget_ratio(facts, here, typical, study.baseline, scene.error_at(here / 2),
+                             scene.error_at(here * 2)),
         quality.enough(*_enough(scene)), quality.compared(typical, errors),
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
@@ -118,16 +119,6 @@ def _deltas(scene: Scene, chosen_method: error_curve.Method, others: Sequence[er
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
     return error_curve.Method(label, mechanism.key, mechanism.family, errors,
                               controls.variant(mechanism, label))
-
-
-def _error_at(scene: Scene, epsilon: float) -> float | None:
-    """The error at an ε on the slider's range, between its steps on log scales."""
-    known = scene.shown.published
-    epsilons = np.array(scene.epsilons)[known]
-    if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
-        return None
-    return float(np.exp(np.interp(np.log(epsilon), np.log(epsilons),
-                                  np.log(scene.error[known]))))
 
 
 def _enough(scene: Scene) -> tuple[float | None, str]:

@@ -265,7 +265,7 @@ def _answers_of_releases(scene: Scene, question: Question) -> None:
 def _how_often(scene: Scene, asked: Question) -> None:
     facts, picture = scene.facts, scene.shown
     mechanism = session.current().mechanism
-    draws = run.answer(mean_topic.drawn, scene.source, mechanism, mechanism, picture.budgets,
+    draws = run.answer(mean_topic.drawn, scene.source, mechanism, picture.budgets,
                        session.current().seed)
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.at, scene.budget, facts)

@@ -222,11 +222,6 @@ def mean_at_every_step(source: Source, mechanism: Mechanism, delta: float, seed:
     return steps
 
 
-def study(*arguments: Any) -> mean_topic.Study:
-    """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
-    return answer(mean_topic.study_beside, *arguments)
-
-
 def _store_of_sites(arguments: Any) -> Store:
     """For results about sites: they are small, and a table needs many of them."""
     return _store_of(arguments, _SITES, "own_site_results", _MOST_KEPT)
