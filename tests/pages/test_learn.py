@@ -40,7 +40,9 @@ def picture(at):
 
 
 def reveal(at):
-    at.session_state[lesson_cards._KEY] = {"revealed": picture(at)["tag"]}
+    message = picture(at)
+    key = lesson_cards._SLIDE if message["mode"] == "slides" else lesson_cards._KEY
+    at.session_state[key] = {"revealed": message["tag"]}
     return at.run()
 
 
@@ -151,9 +153,9 @@ def test_slides_are_large_have_nothing_around_them_and_are_linked():
     assert 'font-size="17"' in message["looks"][0]["svg"] and len(message["looks"]) == 3
     assert message["slide"]["ask"] == said(EVERY[2], EVERY[2].ask, 7)
     assert message["slide"]["has_previous"] and message["slide"]["has_next"]
-    report(at, lesson_cards._KEY, asked="next")
+    report(at, lesson_cards._SLIDE, asked="next")
     assert at.title[0].value == heading(EVERY[3]) and picture(at)["mode"] == "slides"
-    report(at, lesson_cards._KEY, asked="leave")
+    report(at, lesson_cards._SLIDE, asked="leave")
     assert at.button(key="learn_present") and at.query_params["s"].split("~").count("lesson-4") == 1
 
 
@@ -170,7 +172,7 @@ def school(monkeypatch):
 
 def open_class(token="lesson-1~presenter-on"):
     teacher = visit("learn", token)
-    report(teacher, lesson_cards._KEY, asked="open")
+    report(teacher, lesson_cards._SLIDE, asked="open")
     room = picture(teacher)["room"]
     return teacher, room
 
@@ -187,16 +189,20 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
         assert send(pupil, [value]).session_state["settings"].room == room["code"]
         assert picture(pupil)["is_sent"] and picture(pupil)["guesses"] == []
     send(pupils[1], [60])  # corrected: one guess for each visit
-    assert picture(teacher.run())["guesses"] == [[30], [60]]
+    before = picture(teacher.run())
+    assert before["guesses"] == [] and before["room"]["count"] == 2  # nobody copies
     assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0])
     reveal(teacher)
     assert said(EVERY[0], EVERY[0].shows) in words(pupils[0].run())
-    assert picture(pupils[0])["guesses"] == [[30], [60]]
+    assert picture(pupils[0])["guesses"] == picture(teacher.run())["guesses"] == [[30], [60]]
     assert "came too late" in send(pupils[0], [10]).error[0].value
-    report(teacher, lesson_cards._KEY, asked="next")
+    report(teacher, lesson_cards._SLIDE, asked="next")
     assert pupils[0].run().title[0].value == said(EVERY[1], EVERY[1].ask)
     assert picture(teacher)["guesses"] == [] and not picture(pupils[0])["is_sent"]
-    report(teacher, lesson_cards._KEY, asked="end")
+    report(teacher, lesson_cards._SLIDE, asked="previous")
+    assert picture(teacher)["room"]["count"] == 2  # guesses stay until the class ends
+    report(teacher, lesson_cards._SLIDE, asked="next")
+    report(teacher, lesson_cards._SLIDE, asked="end")
     assert picture(teacher)["room"] is None
     assert pupils[0].run().button(key="pupil_leave")
     pupils[0].button(key="pupil_leave").click().run()
@@ -236,9 +242,9 @@ def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(s
 def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(school):
     _, room = open_class()
     again = visit("learn", "lesson-1~presenter-on")
-    report(again, lesson_cards._KEY, asked="back:nonsense")
+    report(again, lesson_cards._SLIDE, asked="back:nonsense")
     assert picture(again)["room"] is None
-    report(again, lesson_cards._KEY, asked=f"back:{room['key']}")
+    report(again, lesson_cards._SLIDE, asked=f"back:{room['key']}")
     assert picture(again)["room"]["code"] == room["code"]
 
 
@@ -275,8 +281,16 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
 def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school, monkeypatch):
     monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
     _, room = open_class()
-    assert room["link"] == room["qr"] == "" and "ADDRESS=0.0.0.0" in room["note"]
-    assert not visit("learn", "lesson-1").code
+    assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
+    lesson = visit("learn", "lesson-1")
+    assert not lesson.code and "ADDRESS=0.0.0.0" in lesson.button(key="learn_present").help
+
+
+def test_slides_begin_with_the_question_though_the_teacher_has_answered_it():
+    at = visit("learn", "lesson-2")
+    reveal(at)
+    at.button(key="learn_present").click().run()
+    assert picture(at)["mode"] == "slides" and not picture(at)["is_revealed"]
 
 
 def test_the_attackers_game_follows_the_guess_of_the_last_lesson():
@@ -295,7 +309,7 @@ def test_the_slide_of_the_last_lesson_is_the_game_and_a_class_guesses_first(scho
     at.button(key="slide_open").click().run()
     assert picture(at)["mode"] == "slides" and picture(at)["room"]
     assert not [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
-    report(at, lesson_cards._KEY, asked="end")
+    report(at, lesson_cards._SLIDE, asked="end")
     assert at.button(key="slide_leave")
     at.button(key="slide_previous").click().run()
     assert at.title[0].value == heading(EVERY[-2]) and picture(at)["mode"] == "slides"

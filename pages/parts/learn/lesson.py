@@ -25,7 +25,7 @@ from pages.shared.frame.word_fold import entry
 from pages.shared.server import reached
 from pages.shared.state import links, run, session, settings
 
-_KEY = "lesson_picture"
+_KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
 _PAGES = Path(__file__).parents[2]
 _STEPS = ("**1. Guess.** Move the squares.", "**2. Reveal.** See what happens, and why.",
           "**3. Answer** one question.")
@@ -44,7 +44,7 @@ def show() -> None:
             with layout.user_errors():
                 slides.show_game(lesson, view.worked, view.now.seed)
         else:
-            slides.show(_KEY, view.message, lesson, view.worked)
+            slides.show(_SLIDE, view.message, lesson, view.worked)
         return
     details = [Detail("words", "Words and formula", view.formula, ("teach_formula", "words")),
                Detail("data", "Numbers", view.table, ("teach_numbers",)),
@@ -143,7 +143,9 @@ def _above(details: list[Detail]) -> None:
                   args=("",), type="tertiary")
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
-                  help="For a projector. A class can guess along on its phones.")
+                  help=" ".join(["For a projector. A class can guess along on its phones.",
+                                 *([] if reached.page_for_others("learn") else
+                                   [reached.what_to_do()])]))
         if slides.classroom() is not None:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)

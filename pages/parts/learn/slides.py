@@ -44,12 +44,12 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
     slide = _slide(lesson, worked)
 
     def part() -> None:
-        room = classroom()
+        room, is_revealed = classroom(), figure.revealed(key, message)
         if room is not None:
-            room.ask(poll, figure.revealed(key, message))
+            room.ask(poll, is_revealed)
         guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
         report = figure.guess(
-            key, message, guesses=guesses, slide=slide,
+            key, message, guesses=guesses if is_revealed else [], slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))
         if report.request:
             _do(report.request, lesson, poll)
@@ -128,7 +128,7 @@ def _open_class(poll: Poll) -> None:
 def _seen_by_teacher(room: Classroom, count: int) -> figure.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
-    note = "" if link else reached.what_to_do()
+    note = "" if link else f"Class {room.code}, on this computer only"
     return figure.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
 
 

@@ -37,9 +37,9 @@ function take(S, data) {                  // another lesson, or other noise: a n
   if (S.data && S.data.lesson !== data.lesson) {
     document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0);
   }
-  const mine = visit()[data.tag];
+  const mine = data.mode === 'slides' ? undefined : visit()[data.tag];   // a class begins with the question
   S.isTold = false;
-  S.isRevealed = data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil');
+  S.isRevealed = data.mode !== 'slides' && (data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil'));
   S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
   S.isTouched = Boolean(mine?.isTouched);
   S.values = [...(mine?.values || data.guess.start)];
@@ -51,6 +51,7 @@ function visit() {
 }
 
 function remember(S) {
+  if (S.data.mode === 'slides') return;   // what is shown to a class is no guess of the teacher
   const {values, isRevealed, isTouched} = S;
   made = {...visit(), [S.data.tag]: {values, isRevealed, isTouched}};
   try { sessionStorage.setItem(VISIT, JSON.stringify(made)); } catch (_) { /* closed */ }
@@ -70,7 +71,10 @@ function wire(S) {
   };
   then('#back', () => step(S, -1));
   then('#forth', () => step(S, 1));
-  then('#room', () => S.ask(S.data.room ? 'end' : 'open'));
+  then('#room', () => {
+    if (!S.data.room && S.isRevealed) reveal(S, false);
+    S.ask(S.data.room ? 'end' : 'open');
+  });
   S.q('#leave').onclick = () => S.ask('leave');
   const stage = S.q('#stage');
   stage.onkeydown = event => slideKey(S, event);
@@ -86,7 +90,7 @@ function wire(S) {
 function reveal(S, isRevealed) {
   S.isRevealed = isRevealed;
   S.isRestored = false;
-  if (isRevealed && S.isTouched) keep(S, S.data);
+  if (isRevealed && S.isTouched && S.data.mode !== 'slides') keep(S, S.data);
   remember(S);
   S.isTold = isRevealed;
   S.send();
@@ -129,8 +133,11 @@ function seatClass(S, room) {             // the code to scan, and how many have
   } catch (_) { /* storage is closed */ }
   S.wasRoom = Boolean(room);
   if (!room) return;
-  S.q('#address').textContent = room.link || `${room.note} Class ${room.code}.`;
-  const text = room.count === 1 ? '1 guess' : `${room.count} guesses`;
+  S.q('#address').textContent = room.link || room.note;
+  const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
+  const median = S.isRevealed && values.length && !S.data.guess.is_curve
+    ? `, median ${said(S, (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2)}` : '';
+  const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} of the class${median}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;
   S.code = room.code;
@@ -207,10 +214,10 @@ function keep(S, data) {                  // the first guess of a lesson counts
 }
 
 function tell(S) {
-  const mine = S.isRevealed && !S.isRestored && S.isTouched, {mode, is_sent} = S.data;
+  const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && S.isTouched && mode !== 'slides';
   const word = verdict(S), all = mode === 'slides' ? [] : Object.entries(kept());
   S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.`
-    : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. Correct it until the teacher reveals.'
+    : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
     all.map(([lesson, g]) => `lesson ${lesson} ${g.verdict} (${g.off} off)`).join(' · ')}.` : '';
@@ -317,20 +324,23 @@ function set(S, k, value) {
   show(S);
 }
 
-// The guesses of a class: dots above the number that was guessed, or beside the place of a height.
+// The guesses of a class: dots above the number that was guessed, or at the height, never beside it.
 function drawRoom(S) {
   const {guess, guesses} = S.data, {box, places, thick} = S.look, r = 4.5 * thick;
   const dot = (cx, cy) => svg('circle', {cx, cy, r});
   const up = value => along(S, value, box.bottom, box.top);
-  if (guess.is_curve) {                   // a little to the side, so that equal ones can be counted
-    S.room.replaceChildren(...guesses.flatMap((values, k) => values.map((value, at) =>
-      dot(places[at] + ((k * .618) % 1 - .5) * 5 * r, up(value)))));
+  if (guess.is_curve) {
+    S.room.replaceChildren(...guesses.flatMap(values => values.map((value, at) => dot(places[at], up(value)))));
     return;
   }
-  const columns = guesses.map(([value]) => Math.round(along(S, value, box.left, box.right) / (2 * r)));
-  const heights = columns.map((column, k) => columns.slice(0, k).filter(other => other === column).length);
+  const xs = guesses.map(([value]) => along(S, value, box.left, box.right));
+  const heights = [];                     // above every earlier dot that it would hide
+  xs.forEach((x, k) => {
+    const below = heights.filter((_, other) => Math.abs(xs[other] - x) < 2 * r);
+    heights[k] = below.length ? Math.max(...below) + 1 : 0;
+  });
   const apart = Math.min(2 * r + 1, (box.bottom - box.top - 2 * r) / Math.max(1, ...heights));
-  S.room.replaceChildren(...columns.map((column, k) => dot(column * 2 * r, box.bottom - r - 2 - heights[k] * apart)));
+  S.room.replaceChildren(...xs.map((x, k) => dot(x, box.bottom - r - 2 - heights[k] * apart)));
 }
 
 function press(S, k, event) {

@@ -10,6 +10,7 @@ import math
 import secrets
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -85,15 +86,14 @@ class Classroom:
     poll: Poll
     ends_at: float
     is_revealed: bool = False
-    _guesses: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    _guesses: dict[Poll, dict[int, tuple[float, ...]]] = field(
+        default_factory=lambda: defaultdict(dict))  # by seat, for every picture
     _seats: count[int] = field(default_factory=count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, poll: Poll, is_revealed: bool) -> None:
-        """Show a picture to the class; another one begins without guesses."""
+        """Show a picture to the class; the guesses in each picture stay until the class ends."""
         with self._lock:
-            if poll != self.poll:
-                self._guesses.clear()
             self.poll, self.is_revealed = poll, is_revealed
 
     def seat(self) -> int:
@@ -122,20 +122,21 @@ class Classroom:
             if poll != self.poll or self.is_revealed:
                 raise InputError("The teacher has gone on; this guess came too late.",
                                  field="guess", hint="The next picture comes by itself.")
-            if seat not in self._guesses and len(self._guesses) >= MOST_GUESSES:
+            guesses = self._guesses[poll]
+            if seat not in guesses and len(guesses) >= MOST_GUESSES:
                 raise InputError(f"This class has {MOST_GUESSES} guesses, and takes no more.",
                                  field="guess", hint="Look on as the teacher reveals.")
-            self._guesses[seat] = numbers
+            guesses[seat] = numbers
 
     def has(self, seat: int) -> bool:
         """Whether a seat has guessed in this picture."""
-        return seat in self._guesses
+        return seat in self._guesses[self.poll]
 
     @property
     def guesses(self) -> list[tuple[float, ...]]:
         """All guesses, in the order in which they came."""
         with self._lock:
-            return list(self._guesses.values())
+            return list(self._guesses[self.poll].values())
 
 
 class Classrooms:
