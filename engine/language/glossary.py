@@ -73,8 +73,9 @@ TERMS = (
     Term("Pure", "Differential privacy with δ = 0: the bound given by ε always holds.",
          "Lab, density and sparse regression", r"\delta = 0",
          ("pure differential privacy", "(ε, 0)")),
-    Term("Approximate", "Differential privacy with δ above zero. At equal ε it is weaker than pure "
-         "differential privacy.", "Explore, Lab", r"\delta > 0",
+    Term("Approximate", "Differential privacy with δ above zero. At equal ε the definition is "
+         "weaker than the pure one; a given mechanism may still protect better.",
+         "Explore, Lab", r"\delta > 0",
          ("approximate differential privacy", "(ε, δ)")),
     Term("Group privacy", "Several units of one person are protected less than one of them: with "
          "δ = 0, k units have k times the ε.", "The attacker’s accuracy",
@@ -159,8 +160,9 @@ TERMS = (
          ("floor of unbiased methods",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",
          "Lab, Theory; the command line", r"\int_0^1(\tilde f(t)-f(t))^2\,dt", ("ISE",)),
-    Term("Bias", "The part of the error that more people do not reduce: from smoothing, clipping "
-         "and rounding to a grid.", "Sources of the error", r"\mathrm{E}\tilde f - f"),
+    Term("Bias", "How far releases are from the truth on average: from smoothing, clipping and "
+         "rounding to a grid. More people do not reduce it.", "Sources of the error",
+         r"\mathrm{E}\tilde f - f"),
     Term("Privacy noise range", "The spread of releases of the same data, caused by the added "
          "noise. It shrinks with more people and a larger ε.", "Explore, Numbers and files"),
     Term("Sampling range", "The spread of the mean over random samples of people. It is there "

@@ -48,20 +48,21 @@ class AttackersGame(Lesson):
         "Each round shows two curves. One child is in the data, the other is not. You know "
         "everything else, and you see the release.",
         "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
-    ask = "How many of {rounds} rounds does the best attacker win on average?"
-    shows = ("The best attacker wins **{best} of {rounds}** rounds on average: an accuracy of at "
-             "most {accuracy}. Guessing wins {coin}. Now play: the game is below.")
+    ask = "How many of {rounds} rounds can an attacker win on average, at most?"
+    shows = ("No attacker can win more than **{best} of {rounds}** rounds on average, whoever the "
+             "two children are: an accuracy of at most {accuracy}. Guessing wins {coin}. Now play: "
+             "the game is below.")
     explains = (
-        "No cleverness helps: the bound follows from the noise. It holds for every attack, also "
-        "for those that nobody has thought of.",
+        "No cleverness helps: the bound follows from the noise. It holds for every attack, "
+        "including those nobody has thought of yet.",
         "One game says little. Pure guessing wins {low} to {high} rounds in {share} of games.",
-        "So an attack that fails proves nothing. An audit plays many thousand rounds, and only a "
-        "proof covers all attacks.")
+        "So an attack that fails proves nothing. An audit plays many thousands of rounds, and only "
+        "a proof covers all attacks.")
     question = Question("A pupil wins {high} of {rounds} rounds. What follows?", (
         Option("Luck is enough to explain it.", "Pure guessing wins {low} to {high} rounds in "
                "{share} of games.", True),
         Option("The mechanism is broken.", "For that, luck must be ruled out. An audit plays many "
-               "thousand rounds."),
+               "thousands of rounds."),
         Option("This pupil knows who took part.", "At ε = {epsilon} nobody is right more often "
                "than {accuracy} in the long run.")))
     terms = ("Neighbours", "Odds", "Audit")

@@ -52,25 +52,25 @@ class Clipping(Lesson):
     label = "choosing a clipping bound"
     unit = ("One pupil’s number", "What is protected: the number of any one pupil.")
     story = (
-        "{n} pupils say how many minutes they need to school. The mean is to be published.",
+        "{n} pupils say how long their journey to school takes. The mean is to be published.",
         "A pupil who says a thousand would move it far, and noise must hide even that. So every "
         "number is first clipped to a **bound**, and the noise is scaled to the bound.",
-        "A low bound adds bias. A high one needs much noise. ε = {epsilon}.")
+        "A low bound adds bias. A high one needs a lot of noise. ε = {epsilon}.")
     ask = "Which clipping bound gives the smallest error?"
     shows = ("The error is smallest at a bound of **{best} minutes**: {least} minutes. At {low} it "
              "would be {at_low}, at {high} it would be {at_high}.")
     explains = (
-        "At {low} minutes the noise is only {noise_low}. But long ways are clipped, so the mean is "
-        "{bias_low} minutes too short. Asking more pupils does not mend that.",
+        "At {low} minutes the noise is only {noise_low}. But long journeys are clipped, so the "
+        "mean of such classes is {bias_low} minutes too low. Asking more pupils does not fix that.",
         "At {high} minutes nearly nothing is clipped. But the noise is {noise_high} minutes.",
         "The bound must come from what is known without these pupils, such as a bus timetable. "
-        "Read off their numbers, it would tell about the pupil who needs longest.")
+        "If read off their data, it would give away the pupil with the longest journey.")
     question = Question("The school has twice as many pupils next year. What about the bound?", (
         Option("It can be higher.", "Noise falls with the number of pupils, bias does not. The "
                "best bound moves from {best} to {best_twice} minutes.", True),
         Option("It should be lower.", "With more pupils there is less noise, so clipping is what "
                "costs. The best bound becomes {best_twice} minutes."),
-        Option("Take the longest way of all pupils.", "Then what is published depends on one "
+        Option("Take the longest journey of all pupils.", "Then what is published depends on one "
                "pupil alone, and no noise was made for that.")))
     terms = ("Clipping", "Sensitivity", "Laplace noise")
     see = (See("explore.py", "Clipping of curves on Explore"),)
@@ -102,12 +102,12 @@ def _picture(seed: int, words: dict[str, str]) -> Picture:
     stack = np.sort(times)
     height = np.array([0.25, 0.55, 0.85, 1.15])[np.arange(len(stack)) % 4]
     marks = (
-        Mark(stack, height, "raw", "One pupil’s way", "dot", opacity=0.8),
+        Mark(stack, height, "raw", "One pupil’s journey", "dot", opacity=0.8),
         Mark(LIMITS, noise, "gradient", "Noise", dash="8,3", after=True),
         Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from clipping",
              dash="2,3", after=True),
         Mark(LIMITS, both, "text", "Both together", width=2.6, after=True))
-    alt = f"The ways of {CLASS.n_items} pupils as dots on an axis of minutes."
+    alt = f"The journeys of {CLASS.n_items} pupils as dots on an axis of minutes."
     few = slice(4, None, 5)
     return Picture(
         Axis("Clipping bound (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),

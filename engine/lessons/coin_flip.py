@@ -17,7 +17,7 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 
 PUPILS, COPIED = 200, 0.3
-EPSILON = math.log(3)  # of two fair coins: an answer is turned round with chance 1/4
+EPSILON = math.log(3)  # of two fair coins: an answer is flipped with chance 1/4
 _MECHANISM = SparseMeanSigns()
 _ROWS = 5  # of dots
 _IN_19_OF_20 = 1.96  # standard errors
@@ -80,17 +80,17 @@ class CoinFlip(Lesson):
         "Now every yes may be the coin’s. **{said} %** said yes.")
     ask = "What share of the pupils has really copied?"
     shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
-             "%** ± {error}. Crosses: answers that the coins turned round.")
+             "%**, ± {error} points (95 %). Crosses: answers that the coins flipped.")
     explains = (
-        "The coins turn {turned} % of the answers round on average. That share is known, so it can "
+        "The coins flip {turned} % of the answers on average. That share is known, so it can "
         "be corrected in the total.",
-        "Which answers were turned is not known. So no single answer can be corrected.",
-        "Whatever is true of a pupil, no answer becomes more than {ratio} times as likely. The "
-        "logarithm of {ratio} is the privacy budget: ε = {epsilon}.")
+        "Which answers were flipped is not known. So no single answer can be corrected.",
+        "Changing the truth about a pupil makes neither answer more than {ratio} times as likely. "
+        "The logarithm of {ratio} is the privacy budget: ε = {epsilon}.")
     question = Question("Mia said yes. What does the teacher know about Mia?", (
-        Option("That she has copied.", "The coins may have said yes for her. They turn "
-               "{turned} % of the answers round."),
-        Option("That it is somewhat likelier, and never for sure.", "A yes is {ratio} times as "
+        Option("That she has copied.", "The coins may have said yes for her. They flip "
+               "{turned} % of the answers."),
+        Option("That it is more likely, but not certain.", "A yes is {ratio} times as "
                "likely from a pupil who has copied. It is still no proof.", True),
         Option("Nothing at all.", "A yes is {ratio} times as likely from a pupil who has copied. "
                "Privacy bounds what is learned; it is rarely nothing.")))

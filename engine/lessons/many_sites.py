@@ -90,7 +90,7 @@ class ManySites(Lesson):
         "Often no centre is trusted. Then the same children belong to several hospitals. Each adds "
         "its own noise, ε = {epsilon}, before anything leaves.",
         "What they send is averaged.")
-    ask = "How large is the error when more hospitals share the same children?"
+    ask = "How large is the error when the children are split among more hospitals?"
     shows = ("With {most} hospitals the error is **{together} cm**, at one trusted centre it is "
              "**{centre} cm**. Without privacy: {floor} cm.")
     explains = (

@@ -53,12 +53,12 @@ class ReusedNoise(Lesson):
     story = (
         "The mean of {n} curves is published with ε = {first}. Later it is published again, "
         "with ε = {second}.",
-        "To save work, the programmer uses the same random draw both times. It only gets another "
-        "size, and the sizes are public.",
+        "To save work, the programmer uses the same random draw both times. It is only "
+        "rescaled, and the scales are public.",
         "Both releases are in the figure. The mean that they protect is not.")
     ask = "Where is the mean that was protected?"
     shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
-             "digits**. The noise in them was {noise_first} and {noise_second}.")
+             "digits**. The noise in them was typically {noise_first} and {noise_second}.")
     explains = (
         "The two releases are two equations. Unknown are the draw and the mean. Two equations "
         "with two unknowns have one solution.",

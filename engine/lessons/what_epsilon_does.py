@@ -27,7 +27,7 @@ _AGES = (3.0, 6.0, 9.0, 12.0, 15.0, 17.0)
 
 
 def moved_by_one_child(seed: int) -> Array:
-    """How far the non-private mean moves if one child becomes as tall as can be; cm, (points,).
+    """How far the non-private mean moves if one child is as tall as bounds allow; cm, (points,).
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class WhatEpsilonDoes(Lesson):
         "The mean growth curve of {n} children is to be published. Noise is added first, so that "
         "no child’s curve can be worked out from it.",
         "The line shows one child’s influence: how far the mean moves if one child is as tall as "
-        "can be.",
+        "the bounds allow, as far as the kept basis functions can draw it.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
     ask = "How far from the non-private mean do {share} of releases stay?"
-    shows = ("They stay within **± {noise} cm**, and one child moves the mean by **{moved} cm**. "
-             "Thin lines: releases, all equally likely.")
+    shows = ("At any one age they stay within **± {noise} cm**, and one child moves the mean by "
+             "**{moved} cm**. Thin lines: releases, all equally likely.")
     explains = (
         "So the noise hides what one child adds. The mean is about all {n} children, so it "
         "survives.",
-        "ε sets the trade. At ε = {less} the error is {error_less} cm. At ε = {epsilon} it is "
+        "ε sets the trade-off. At ε = {less} the error is {error_less} cm. At ε = {epsilon} it is "
         "{error} cm, at ε = {more} only {error_more} cm.",
         "An attacker chooses between two curves for one child. At ε = {less} their accuracy is at "
         "most {odds_less}, at ε = {more} at most {odds_more}.")

@@ -270,8 +270,9 @@ def play(page: Page, choose: Locator, press) -> int:
         expect(page.locator("#question")).to_contain_text(f"Round {turn} of 20")
         press(choose)
         if turn < 20:
-            expect(page.locator("#answer")).to_contain_text(re.compile(r"^(Right|Wrong): it was [AB]\."))
-            hits += page.locator("#answer").inner_text().startswith("Right")
+            expect(page.locator("#answer")).to_contain_text(re.compile(
+                rf"^Round {turn}: (right|wrong), it was [AB]\."))
+            hits += "right, it was" in page.locator("#answer").inner_text()
             expect(page.locator("#answer")).to_contain_text(f"{hits} of {turn} right.")
     return hits
 

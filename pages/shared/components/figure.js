@@ -568,7 +568,7 @@ function guess(S, answer) {
   const game = S.game;
   if (!game || isRefused(S) || game.right.length === ROUNDS) return;
   const isRight = answer === game.secret, right = [...game.right, isRight], {words} = S.data;
-  const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a});
+  const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a, round: right.length});
   S.game = right.length < ROUNDS ? {...round(S, {...game, right}), told} : {...game, right, told: ''};
   show(S);
   if (right.length === ROUNDS) S.q('#restart').focus();     // the button that was pressed has gone

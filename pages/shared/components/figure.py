@@ -490,14 +490,16 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
                 "this round’s release and where the mean lies with A and with B.",
         "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
         "raise": "Move the slider to the right until a curve is released.",
-        "a": "A", "b": "B", "right": "Right: it was {letter}.", "wrong": "Wrong: it was {letter}.",
+        "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
+        "wrong": "Round {round}: wrong, it was {letter}.",
         "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
         "restart": "Play again", "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
         "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
                    "Dashed: no attacker is right more than {bound} of the time.",
         "lessons": {
-            "within": "Pure guessing gives {low} to {high} right in 95 % of games, and so did you.",
+            "within": "Pure guessing gives {low} to {high} right in 95 % of games; you were within "
+                      "that range.",
             "above": "Pure guessing gives {low} to {high} right in 95 % of games; you had more.",
             "below": "Pure guessing gives {low} to {high} right in 95 % of games; you had fewer.",
             "over": "Over many games no attacker, whatever they know, is right more than {bound} "
