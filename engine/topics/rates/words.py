@@ -28,6 +28,10 @@ _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared
 UNKNOWN_SHARE = ("Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
                  "follows from a measured error.")
 
+UNKNOWN_CONSTANTS = (
+    "Which term is largest, and what doubling a size would buy, depends on constants that theory "
+    "drops and that nothing fits to these data. *Estimate* shows what was measured.")
+
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
     """Which term is the largest, and by how much.

@@ -120,6 +120,17 @@ class RateAtPoint(View):
         return practice[0].facts if practice else sources.get(key)().facts
 
     @property
+    def has_shares(self) -> bool:
+        """Whether shares of the terms can be stated: not of data whose constants nothing fits."""
+        return bool(self.rate.has_constants or not self.has_scenario or self.now.example
+                    or self.measured_share is not None)
+
+    @property
+    def mark(self) -> str:
+        """What the mark in the map is."""
+        return "◇ you are here." if self.has_scenario else "◇ the sizes above."
+
+    @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
         return TASKS[self.problem].sizes_of_rates or "Default sizes of this problem"
@@ -234,12 +245,11 @@ def regimes(view: RateAtPoint) -> None:
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     view.draw("What limits the error where", chart, "regimes", 430, 340)
     if view.rate.has_constants:
-        st.markdown(":small[Constants are part of it: none is dropped or fitted. ◇ you are "
-                    "here.]")
+        st.markdown(f":small[Constants are part of it: none is dropped or fitted. {view.mark}]")
         return
     if view.measured_share is None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
-                    "dropped. ◇ you are here.]")
+                    f"dropped. {view.mark}]")
         return
     controls.bound(st.segmented_control, "Constants", view.now.constants,
                    lambda chosen: session.change(constants=chosen or "fitted"), "constants",
@@ -247,7 +257,7 @@ def regimes(view: RateAtPoint) -> None:
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
                    help="Theory drops constants. Fitted: privacy weighs as much as was measured "
                    "on Explore, so that the map agrees with it here.")
-    st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
+    st.markdown(f":small[{_about_constants(view)} {view.mark}]")
 
 
 def _about_constants(view: RateAtPoint) -> str:
@@ -272,13 +282,17 @@ def answer(view: RateAtPoint) -> None:
         _measured(view)
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
-        st.markdown(rate_words.ruling(view.weighted, view.point))
+        if view.has_shares:
+            st.markdown(rate_words.ruling(view.weighted, view.point))
         for sentence in (rate_words.gap(view.rate, view.point),
                          rate_words.lost(view.rate, view.point)):
             if sentence:
                 st.markdown(sentence)
-        st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
-            rate_words.if_doubled(view.weighted, view.point)))
+        if view.has_shares:
+            st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
+                rate_words.if_doubled(view.weighted, view.point)))
+        else:
+            st.markdown(rate_words.UNKNOWN_CONSTANTS)
         if any(term.is_private for term in view.rate.terms):
             st.markdown(rate_words.when_free(*view.private_shares))
     if view.rate.assumptions:
@@ -312,7 +326,9 @@ def _measured(view: RateAtPoint) -> None:
 def _where(view: RateAtPoint) -> str:
     values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u202f")
               for symbol in view.rate.symbols if symbol.name != "delta"]
-    return ", ".join(values)
+    sizes = view.source.sizes.n_curves_per_server
+    has_smallest = view.has_scenario and len(set(sizes)) > 1
+    return ", ".join(values) + " (n is that of the smallest site)" * has_smallest
 
 
 def notions(view: RateAtPoint) -> None:
