@@ -80,7 +80,7 @@ class CoinFlip(Lesson):
         "Now every yes may be the coin’s. **{said} %** said yes.")
     ask = "What share of the pupils has really copied?"
     shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
-             "%**, ± {error} points (95 %). Crosses: answers that the coins flipped.")
+             "%** ± {error}. Crosses: answers that the coins flipped.")
     explains = (
         "The coins flip {turned} % of the answers on average. That share is known, so it can "
         "be corrected in the total.",

@@ -285,7 +285,7 @@ def test_the_game_is_played_to_the_end_by_keyboard(stage):
     expect(question).to_have_text(re.compile(rf"^({hits}|{hits + 1}) of 20 right$"))
     final = int(question.inner_text().split(" ")[0])
     low, high = (int(end) for end in binom.ppf((0.025, 0.975), 20, 0.5))
-    verdict = ("so did you" if low <= final <= high else
+    verdict = ("within that range" if low <= final <= high else
                "you had more" if final > high else "you had fewer")
     expect(stage.locator("#answer")).to_contain_text(f"Pure guessing gives {low} to {high} right")
     expect(stage.locator("#answer")).to_contain_text(verdict)

@@ -68,7 +68,8 @@ def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     assert not at.error and answer.options and at.selectbox(key="w_decided").value == key
     for _, option in answer.options:
         error = decision_words.error(option, answer.profile)
-        assert f"± {error}" in words(at) and f"± {error}" in memo(at)
+        assert f"± {error}" in words(at)
+        assert decision_words.typical_error(option, answer.profile) in memo(at)
     assert decision_words.question(answer) in memo(at)
     assert decision_words.verdict(answer).split("**")[1] in memo(at)
     assert strip(at, "decide_strip")["budgets"][0]["error"] == decision_words.error(

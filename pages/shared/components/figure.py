@@ -399,10 +399,20 @@ def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked
 def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
     """Where the server last moved the figure to; constant, so that the message stays a hash."""
     memory = st.session_state.get(f"{key}_moved")
-    if memory is None or memory[0] != rev or key not in st.session_state:
+    if (memory is None or memory[0] != rev or key not in st.session_state
+            or start.budget != _known_to_browser(key, rev, memory[1]["start"])):
         memory = (rev, {"start": start.budget, "view": start.view})
         st.session_state[f"{key}_moved"] = memory
     return dict(memory[1])
+
+
+def _known_to_browser(key: str, rev: int, start: int) -> Any:
+    """Where the figure stands by its last report, or else where it began."""
+    state = st.session_state.get(key)
+    report = state.get("picked") if isinstance(state, Mapping) else None
+    if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
+        return start
+    return report.get("budget", start)
 
 
 def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
