@@ -76,7 +76,7 @@ class WhatEpsilonDoes(Lesson):
         "The mean growth curve of {n} children is to be published. Noise is added first, so that "
         "no child’s curve can be worked out from it.",
         "The line shows one child’s influence: how far the mean moves if one child is as tall as "
-        "the bounds allow. It waves: few basis functions draw it.",
+        "the bounds allow. It bends because few basis functions draw it.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
     ask = "How far from the non-private mean do {share} of releases stay?"
     shows = ("At any one age they stay within **± {noise} cm**, and one child moves the mean by "
