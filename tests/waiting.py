@@ -83,6 +83,17 @@ def choose(page, key, option):
     page.get_by_role("option", name=option).click()
 
 
+def download(page, button):
+    """Press a button of a page that has come to rest, and wait for its file.
+
+    A button may still be moved by what is drawn above it, and a press on a moving one is lost.
+    """
+    settle(page)
+    with page.expect_download() as file:
+        button.click()
+    return file.value
+
+
 def says(element, words, does, again=""):
     """Wait until the element says these words after `does`, however shortly it says them.
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from engine.simulation import scenario
 from tests import files
-from tests.waiting import choose, settle
+from tests.waiting import choose, download, settle
 
 SLIDER = "input[type=range]"
 CARD = "root mean squared distance from"
@@ -117,17 +117,14 @@ def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
 def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
     arrived.get_by_role("button", name="Details").click()
     choose(arrived, "drawer_choice", "Numbers and files")
-    with arrived.expect_download() as figure:
-        arrived.get_by_role("button", name="Figure as SVG").click()
-    assert "<svg" in figure.value.path().read_text()
-    with arrived.expect_download() as numbers:
-        arrived.get_by_role("button", name="Get the numbers", exact=True).click()
-    text = numbers.value.path().read_text()
+    figure, numbers, plan = (
+        download(arrived, arrived.get_by_role("button", name=name, exact=True)).path()
+        for name in ("Figure as SVG", "Get the numbers", "Get the scenario"))
+    assert "<svg" in figure.read_text()
+    text = numbers.read_text()
     assert "Age (years)" in text
     assert text.count("\n") == 101 + 4
-    with arrived.expect_download() as plan:
-        arrived.get_by_role("button", name="Get the scenario", exact=True).click()
-    read = scenario.from_plain(json.loads(plan.value.path().read_text()))
+    read = scenario.from_plain(json.loads(plan.read_text()))
     assert read.source.mean == "growth"
 
 
@@ -231,9 +228,8 @@ def test_a_statistician_compares_groups_and_takes_synthetic_people_away(explore)
     expect(page.locator("#sentence")).to_contain_text("Controls and treated")
     expect(page.locator("#difference")).to_contain_text("controls − treated (cm)")
     page.get_by_text("Synthetic people drawn from one release").click()
-    with page.expect_download() as file:
-        page.get_by_role("button", name="Get 1,000 synthetic people").click()
-    first, heading, row = file.value.path().read_text().splitlines()[:3]
+    file = download(page, page.get_by_role("button", name="Get 1,000 synthetic people"))
+    first, heading, row = file.path().read_text().splitlines()[:3]
     assert "No row is a person" in first and heading.endswith(",synthetic")
     assert row.endswith(",yes")
     assert page.problems == []

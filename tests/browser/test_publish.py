@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests import files
 from tests.browser.conftest import PHONE
-from tests.waiting import choose, settle
+from tests.waiting import choose, download, settle
 
 
 class Counted:
@@ -73,9 +73,7 @@ def test_a_statistician_gets_from_a_file_to_attacker_error_and_band_and_to_a_rel
     somebody.press("Publish and write to the ledger")
     expect(page.get_by_role("heading", name="Released: growth")).to_be_visible()
     assert somebody.interactions <= 12
-    with page.expect_download() as figure:
-        page.get_by_role("button", name="Figure (SVG)").click()
-    picture = figure.value.path().read_text()
+    picture = download(page, page.get_by_role("button", name="Figure (SVG)")).path().read_text()
     assert "of 60 children" in picture and "ε = 1" in picture and "band" in picture
     assert page.outside == [] and page.problems == []
 

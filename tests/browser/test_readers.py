@@ -14,7 +14,7 @@ from engine.topics.coverage import answer as coverage_lab
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
-from tests.waiting import choose, says
+from tests.waiting import choose, download, says
 
 
 @pytest.fixture
@@ -93,9 +93,8 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
     page.get_by_text("Code for this view").click()  # 3
     expect(page.get_by_text("question = ask(")).to_be_visible()
-    with page.expect_download() as got:
-        page.get_by_role("button", name="Get the notebook").click()
-    cells = json.loads(got.value.path().read_text())["cells"]
+    notebook = download(page, page.get_by_role("button", name="Get the notebook"))
+    cells = json.loads(notebook.path().read_text())["cells"]
     assert any("limits=Experiment(" in "".join(cell["source"]) for cell in cells)
     assert page.problems == []
 
