@@ -105,7 +105,7 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at.button(key="learn_path").click().run()
     at.button(key="tile_3").click().run()
     assert not at.radio and at.title[0].value == heading(EVERY[2])
-    for lesson in ("1", "3"):  # in the third, what is right hangs on no seed
+    for lesson in ("1", "3"):
         one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
         assert one["tag"] != other["tag"]
 
