@@ -93,7 +93,7 @@ class SameEpsilon(Lesson):
                  "error_gauss": errors[0], "error_pure": errors[1]}
         guess = Guess(tuple(map(accuracy, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Accuracy at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
-                      places=_PLACES, unit="%")
+                      places=_PLACES, unit="%", off_unit="percentage points")
         budget = Budget(EPSILON, DELTA)
         return Worked(words, _picture(), guess, tags.budget_chip(budget), budget)
 

@@ -32,7 +32,7 @@ def question(page):
 @pytest.mark.slow
 def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
-    page.get_by_role("link", name="Learn in five minutes").click()  # 1
+    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
     page.get_by_role("button", name="Show as slides").click()  # 2
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
@@ -127,7 +127,7 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     expect(handle).to_have_attribute("aria-valuetext", "44 %")
     tab_to(page, "^reveal")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="Your guess was off by")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="percentage points")).to_be_visible()
     expect(page.get_by_text("Estimate from the answers")).to_be_visible()
     expect(page.get_by_text("What happened")).to_be_visible()
     page.keyboard.press("Shift+Tab")

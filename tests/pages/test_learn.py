@@ -142,6 +142,18 @@ def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
     assert visit("teach", "presenter-on").title[0].value == heading(EVERY[0])
 
 
+@pytest.mark.parametrize(("lesson", "squares"), [("1", "square"), ("7", "squares")])
+def test_a_visitor_is_told_of_as_many_squares_as_there_are(lesson, squares):
+    at = visit("learn", f"lesson-{lesson}")
+    assert f"Move the {squares}." in words(at)
+    assert (len(picture(at)["guess"]["truth"]) > 1) == (squares == "squares")
+
+
+def test_a_guess_of_a_share_is_off_by_points():
+    for lesson in ("1", "6"):
+        assert picture(visit("learn", f"lesson-{lesson}"))["guess"]["off_unit"] == "percentage points"
+
+
 @pytest.mark.slow
 def test_slides_are_large_have_nothing_around_them_and_are_linked():
     at = visit("learn", "lesson-3~seed-7")

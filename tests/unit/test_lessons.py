@@ -164,6 +164,15 @@ def test_a_picture_is_well_formed_in_every_size_and_stays_inside(lesson):
 
 
 @each
+def test_no_line_runs_out_of_the_plot(lesson):
+    picture = worked(lesson).picture
+    for mark in picture.marks:
+        for axis, values in ((picture.x, mark.x), (picture.y, mark.y)):
+            inside = values[np.isfinite(values)]
+            assert ((axis.low <= inside) & (inside <= axis.high)).all(), mark.label
+
+
+@each
 def test_what_happened_is_hidden_at_first_and_has_a_text_and_a_table(lesson):
     picture = worked(lesson).picture
     assert any(mark.after for mark in picture.marks) and not all(m.after for m in picture.marks)

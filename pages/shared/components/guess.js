@@ -193,13 +193,18 @@ function off(S) {                         // root mean square distance over the 
   return Math.sqrt(truth.reduce((sum, t, k) => sum + (S.values[k] - t) ** 2, 0) / truth.length);
 }
 
+function saidOff(S) {
+  const {unit, off_unit} = S.data.guess;
+  return said(S, off(S), off_unit || unit);
+}
+
 function verdict(S) {
   const {close} = S.data.guess, far = off(S);
   return S.data.verdicts[far <= close ? 0 : far <= 3 * close ? 1 : 2];
 }
 
-function said(S, value) {
-  const {decimals, unit} = S.data.guess;
+function said(S, value, unit = S.data.guess.unit) {
+  const {decimals} = S.data.guess;
   return `${value.toFixed(decimals).replace('-', '\u2212')} ${unit}`.trim();
 }
 
@@ -209,14 +214,14 @@ function kept() {
 
 function keep(S, data) {                  // the first guess of a lesson counts
   const all = kept();
-  all[data.lesson] ||= {off: said(S, off(S)), verdict: verdict(S)};
+  all[data.lesson] ||= {off: saidOff(S), verdict: verdict(S)};
   try { localStorage.setItem(STORE, JSON.stringify(all)); } catch (_) { /* storage is closed */ }
 }
 
 function tell(S) {
   const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && S.isTouched && mode !== 'slides';
   const word = verdict(S), all = mode === 'slides' ? [] : Object.entries(kept());
-  S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.`
+  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}: ${word}.`
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
