@@ -50,6 +50,14 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(s
     page.keyboard.press("ArrowLeft")
     expect(answer).to_have_count(0)
     page.keyboard.press("ArrowRight")
+    expect(answer).to_be_visible()
+    page.keyboard.press("Space")
+    expect(question(page)).to_contain_text("What does the teacher know about Mia?")
+    right = page.locator("dialog li.right")
+    expect(page.locator("dialog li")).to_have_count(3)
+    expect(right).to_have_count(0)
+    page.keyboard.press("Space")
+    expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
     expect(question(page)).to_contain_text("How far from the non-private mean")
     page.keyboard.press("ArrowLeft")
@@ -88,7 +96,9 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     for pupil in pupils:
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
-    teacher.keyboard.press("ArrowRight")
+        expect(pupil.get_by_text("● The class, median")).to_be_visible()
+    for _ in range(3):  # the closing question, its answer, the next lesson
+        teacher.keyboard.press("ArrowRight")
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
     expect(teacher.get_by_text("0 guesses")).to_be_visible()
     teacher.reload()
@@ -100,9 +110,21 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
 
 
 @pytest.mark.slow
-def test_the_slide_of_the_last_lesson_is_a_game_over_the_menu_that_keys_play(server, open_app):
+def test_the_game_of_the_last_lesson_is_a_slide_that_keys_reach_play_and_leave(server, open_app):
     page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8")
     first = page.locator("#game #a")
+    expect(question(page)).to_contain_text("can an attacker win")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(first).to_be_in_viewport()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(first).to_be_in_viewport()
+    page.keyboard.press("Space")
+    expect(question(page)).to_contain_text("What follows?")
+    page.keyboard.press("ArrowLeft")
     expect(first).to_be_in_viewport()
     expect(page.get_by_role("link", name="Explore", exact=True)).to_be_hidden()
     settle(page)
@@ -209,3 +231,16 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert page.problems == []
+
+
+@pytest.mark.slow
+def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides(server, open_app):
+    page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8", viewport={"width": 1920, "height": 1080})
+    size = "e => (e.currentCSSZoom || 1) * parseFloat(getComputedStyle(e).fontSize)"
+    shown = page.locator("dialog #text p").first.evaluate(size)
+    page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    for part in ("#game #question", "#game #answer", "#main text >> nth=0"):
+        assert page.locator(part).evaluate(size) >= shown
+    expect(page.locator("#game #a")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#e")).to_be_in_viewport(ratio=1)

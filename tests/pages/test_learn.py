@@ -213,6 +213,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["guesses"] == [] and not picture(pupils[0])["is_sent"]
     report(teacher, lesson_cards._SLIDE, asked="previous")
     assert picture(teacher)["room"]["count"] == 2  # guesses stay until the class ends
+    assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0].run())
     report(teacher, lesson_cards._SLIDE, asked="next")
     report(teacher, lesson_cards._SLIDE, asked="end")
     assert picture(teacher)["room"] is None
@@ -298,6 +299,15 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
     assert not lesson.code and "ADDRESS=0.0.0.0" in lesson.button(key="learn_present").help
 
 
+@pytest.mark.parametrize("leads", [("next", "previous"), ("open",)])
+def test_what_slides_revealed_is_hidden_again_when_they_come_back_and_in_a_new_class(school, leads):
+    at = reveal(visit("learn", "lesson-1~presenter-on"))
+    assert picture(at)["is_revealed"]
+    for asked in leads:
+        report(at, lesson_cards._SLIDE, asked=asked)
+    assert not picture(at)["is_revealed"] and at.title[0].value == heading(EVERY[0])
+
+
 def test_slides_begin_with_the_question_though_the_teacher_has_answered_it():
     at = visit("learn", "lesson-2")
     reveal(at)
@@ -315,16 +325,35 @@ def test_the_attackers_game_follows_the_guess_of_the_last_lesson():
     assert now["rev"] != at.session_state["rev"]  # else it would begin where another slider stands
 
 
-def test_the_slide_of_the_last_lesson_is_the_game_and_a_class_guesses_first(school):
-    at = visit("learn", "presenter-on~lesson-8")
-    assert [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
-    at.button(key="slide_open").click().run()
-    assert picture(at)["mode"] == "slides" and picture(at)["room"]
-    assert not [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
-    report(at, lesson_cards._SLIDE, asked="end")
-    assert at.button(key="slide_leave")
-    at.button(key="slide_previous").click().run()
-    assert at.title[0].value == heading(EVERY[-2]) and picture(at)["mode"] == "slides"
+def games(at):
+    return [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+
+
+def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(school):
+    at, room = open_class("presenter-on~lesson-8")
+    assert picture(at)["slide"]["has_game"] and picture(at)["slide"]["start"] == "" and not games(at)
+    pupil = visit("learn", f"class-{room['code']}")
+    reveal(at)
+    report(at, lesson_cards._SLIDE, asked="game")
+    assert games(at) and pupil.run() and games(pupil)  # what is revealed stays so
+    for button, start in (("slide_question", "question"), ("slide_shows", "shows")):
+        at.button(key=button).click().run()
+        assert not games(at) and picture(at)["slide"]["start"] == start
+        assert said(EVERY[7], EVERY[7].shows) in words(pupil.run())
+        reveal(at)
+        report(at, lesson_cards._SLIDE, asked="game")
+    at.button(key="slide_leave").click().run()
+    assert at.button(key="learn_present")
+    at.button(key="learn_present").click().run()
+    assert not games(at) and picture(at)["slide"]["start"] == ""
+
+
+def test_slides_end_with_the_question_of_the_lesson_and_every_answer():
+    closing = picture(visit("learn", "presenter-on~lesson-1"))["slide"]["question"]
+    assert closing["ask"] == said(CoinFlip, CoinFlip.question.ask)
+    assert [option["why"] for option in closing["options"]] == [
+        said(CoinFlip, option.why) for option in CoinFlip.question.options]
+    assert sum(option["is_right"] for option in closing["options"]) == 1
 
 
 def test_a_link_brings_lesson_seed_and_view_back():

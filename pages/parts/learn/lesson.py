@@ -40,7 +40,7 @@ def show() -> None:
     if view is None:
         return
     if view.is_presented:
-        if lesson.has_game and slides.classroom() is None:  # a class guesses first
+        if lesson.has_game and slides.place(lesson) == "game":  # what is guessed comes first
             with layout.user_errors():
                 slides.show_game(lesson, view.worked, view.now.seed)
         else:
@@ -78,7 +78,8 @@ class LessonView(View):
             self.worked = run.answer(work, lesson.key, self.now.seed)
         self.message = guess.payload(lesson.key, self.worked.picture, self.worked.guess,
                                      self.filled(lesson.ask),
-                                     "slides" if self.is_presented else "page")
+                                     "slides" if self.is_presented else "page",
+                                     slides.turn() if self.is_presented else 0)
 
     @property
     def is_presented(self) -> bool:
