@@ -70,14 +70,21 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(s
 
 @pytest.mark.slow
 def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
-    teacher = open_app(f"{server.url}/learn?s=presenter-on~lesson-1")
+    teacher = open_app(f"{server.url}/learn?s=lesson-1")
     teacher.get_by_role("button", name="Open a class").click()
-    words = teacher.locator("#address")
-    expect(words).to_contain_text("on this computer only")  # no link to itself
-    assert "127.0.0.1" not in words.inner_text()
-    code = re.search(r"Class (\w{6}),", words.inner_text())[1]
-    pupils = [open_app(f"{server.url}/learn?s=class-{code}", viewport=PHONE, **touch)
-              for touch in ({}, {"has_touch": True})]
+    expect(teacher.get_by_text("Only this computer reaches this page")).to_be_visible()
+    teacher.get_by_role("button", name="Open the class").click()
+    expect(question(teacher)).to_be_visible()
+    expect(teacher.get_by_text("Only this computer")).to_have_count(0)
+    words = teacher.locator("#class")
+    expect(words).to_contain_text("Join on the page Learn with the code")
+    assert "127.0.0.1" not in words.inner_text()  # no link to itself
+    code = teacher.locator("#join strong").inner_text()
+    pupils = [open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
+              for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))]
+    field = pupils[1].get_by_label("Join a class: code")
+    field.fill(code.lower())
+    field.press("Enter")
     assert len({page.context for page in (teacher, *pupils)}) == 3
     for pupil, moves in zip(pupils, (1, 4), strict=True):
         send = pupil.get_by_role("button", name="Send my guess")
@@ -102,7 +109,7 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
     expect(teacher.get_by_text("0 guesses")).to_be_visible()
     teacher.reload()
-    expect(teacher.locator("#address")).to_contain_text(code)  # the teacher comes back to the class
+    expect(teacher.locator("#join")).to_contain_text(code)  # the teacher comes back to the class
     teacher.get_by_role("button", name="End the class").click()
     expect(pupils[1].get_by_role("heading", level=1)).to_have_text("This class has ended")
     for page in (teacher, *pupils):

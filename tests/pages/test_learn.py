@@ -178,7 +178,8 @@ def school(monkeypatch):
     rooms = Classrooms(lambda: clock["now"])
     for module in (slides, lesson_cards.slides, classroom):
         monkeypatch.setattr(module, "CLASSROOMS", rooms)
-    monkeypatch.setattr("pages.parts.learn.pupil.CLASSROOMS", rooms)
+    for part in ("pupil", "path"):
+        monkeypatch.setattr(f"pages.parts.learn.{part}.CLASSROOMS", rooms)
     return rooms, clock
 
 
@@ -285,7 +286,7 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
     monkeypatch.setenv(reached.ADDRESS_NAME, "https://curves.example/")
     _, room = open_class()
     assert room["link"] == f"https://curves.example/learn?s=class-{room['code']}"
-    assert room["qr"].startswith("<svg") and room["note"] == ""
+    assert room["qr"].startswith("<svg") and room["code"] in room["note"]
     monkeypatch.setenv(reached.ADDRESS_NAME, "curves")
     with pytest.raises(ValueError, match="must begin with"):
         reached.page_for_others("learn")
@@ -295,8 +296,38 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
     monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
-    lesson = visit("learn", "lesson-1")
-    assert not lesson.code and "ADDRESS=0.0.0.0" in lesson.button(key="learn_present").help
+    assert "ADDRESS" not in room["note"]  # a class looks on
+
+
+@pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
+def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
+        school, monkeypatch, address, is_told):
+    monkeypatch.setenv(reached.ADDRESS_NAME, address)
+    at = visit("learn", "lesson-2")
+    at.button(key="learn_class").click().run()
+    assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told
+    at.button(key="class_open").click().run()
+    assert picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
+    assert not at.warning
+
+
+def test_a_pupil_joins_a_class_by_its_code_on_the_first_screen(school):
+    _, room = open_class("lesson-3~presenter-on")
+    code = room["code"]
+    at = visit("learn")
+    at.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:]}").run()
+    assert at.title[0].value == said(EVERY[2], EVERY[2].ask)
+    assert set(at.query_params["s"].split("~")) == {f"class-{code}", "lesson-3"}
+
+
+@pytest.mark.parametrize("typed", ["ABC", "<b>x</b>", "ABCDEF", "**"])
+def test_a_code_of_no_class_is_told_what_to_do(school, typed):
+    at = visit("learn")
+    at.text_input(key="class_code").set_value(typed).run()
+    assert "No class has the code" in at.error[0].value and at.button(key="tile_1")
+    assert "<b>" not in at.error[0].value
+    at.text_input(key="class_code").set_value("").run()
+    assert not at.error
 
 
 @pytest.mark.parametrize("leads", [("next", "previous"), ("open",)])

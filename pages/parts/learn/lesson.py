@@ -50,7 +50,7 @@ def show() -> None:
                Detail("data", "Numbers", view.table, ("teach_numbers",)),
                Detail("seed", "Seed", _seed, ("teach_more",)),
                Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
-    _above(details)
+    _above(view, details)
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
         predict(view)
@@ -137,17 +137,31 @@ class LessonView(View):
         return ask(work, self.lesson.key, self.now.seed)
 
 
-def _above(details: list[Detail]) -> None:
+@st.dialog("A class guesses along")
+def _class_dialog(view: LessonView) -> None:
+    """What a class is, and before anything is projected whether its phones reach this server."""
+    st.markdown("The slides show a code. Pupils enter it on the page *Learn* and guess on their "
+                "phones. You see how many have guessed, and their guesses once you reveal. They "
+                "are numbers without names, and forgotten when you end the class.")
+    if not reached.page_for_others("learn"):
+        st.warning(reached.what_to_do(), icon=":material/wifi_off:")
+    if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
+                 on_click=slides.begin_class, args=(view.lesson, view.now.seed, view.worked)):
+        st.rerun()
+
+
+def _above(view: LessonView, details: list[Detail]) -> None:
     """Back to the path, on to the slides, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All lessons", icon=":material/arrow_back:", key="learn_path", on_click=_go,
                   args=("",), type="tertiary")
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
-                  help=" ".join(["For a projector. A class can guess along on its phones.",
-                                 *([] if reached.page_for_others("learn") else
-                                   [reached.what_to_do()])]))
-        if slides.classroom() is not None:
+                  help="For a projector. A class can guess along on its phones.")
+        if slides.classroom() is None:
+            if st.button("Open a class", icon=":material/groups:", key="learn_class"):
+                _class_dialog(view)
+        else:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
         st.space("stretch")

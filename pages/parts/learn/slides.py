@@ -155,6 +155,22 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
             st.session_state.classroom = room.code
 
 
+def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
+    """Open a class and its first slide.
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        With which it begins.
+    seed : int
+        Of data and noise.
+    worked : Worked
+        The lesson for this seed.
+    """
+    _do("open", lesson, poll_of(lesson.key, seed, worked))
+    session.change(presenter="on")
+
+
 def _open_class(poll: Poll) -> None:
     try:
         st.session_state.classroom = CLASSROOMS.open(poll).code
@@ -165,7 +181,7 @@ def _open_class(poll: Poll) -> None:
 def _seen_by_teacher(room: Classroom, count: int) -> figure.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
-    note = "" if link else f"Class {room.code}, on this computer only"
+    note = f"Join on the page Learn with the code **{room.code}**"
     return figure.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
 
 

@@ -137,7 +137,9 @@ function seatClass(S, room) {             // the code to scan, and how many have
   } catch (_) { /* storage is closed */ }
   S.wasRoom = Boolean(room);
   if (!room) return;
-  S.q('#address').textContent = room.link || room.note;
+  S.q('#address').textContent = room.link;
+  const note = paragraph(room.note);
+  if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
   const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} of the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;

@@ -76,7 +76,7 @@ class Room:
     link, qr : str
         The address for pupils, and its QR code as SVG; empty where they cannot reach the server.
     note : str
-        What to do instead.
+        How to join without it; bold is the only markup.
     count : int
         How many have guessed.
     """
