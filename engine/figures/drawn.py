@@ -357,7 +357,8 @@ def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
         if mark is _GUESS_MARK:
             drawn += _dot(middle, y, Mark(ends, ends, "text", shape="square"), 4.5)
         drawn += _text(x + _SAMPLE + 6, y + 0.35 * look.text, mark.label, "start", role="text")
-        yield f'<g class="after">{drawn}</g>' if mark.after else drawn
+        part = "after" if mark.after else "mine" if mark is _GUESS_MARK else ""
+        yield f'<g class="{part}">{drawn}</g>' if part else drawn
 
 
 def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Lessons of five minutes: a story, a guess, what really happens, and a question.
+"""Short lessons: a story, a guess, what really happens, and a question.
 
 A lesson is one file of this package. Its words are templates without a single digit: every number
 in them is a field that `work` fills with what the engine computes for a seed, so that no lesson can
@@ -45,6 +45,8 @@ class Guess:
         Of what is guessed.
     decimals : int
         To which it is written.
+    off_unit : str
+        Of how far off a guess is, where that has another unit: shares differ by points.
     """
 
     truth: tuple[float, ...]
@@ -55,6 +57,7 @@ class Guess:
     places: tuple[float, ...] = ()
     unit: str = ""
     decimals: int = 0
+    off_unit: str = ""
 
     @property
     def is_curve(self) -> bool:

@@ -50,8 +50,8 @@ class AttackersGame(Lesson):
         "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
     ask = "How many of {rounds} rounds can an attacker win on average, at most?"
     shows = ("No attacker can win more than **{best} of {rounds}** rounds on average, whoever the "
-             "two children are: an accuracy of at most {accuracy}. Guessing wins {coin}. Now play: "
-             "the game is below.")
+             "two children are: an accuracy of at most {accuracy}. Guessing wins {coin}. Now play "
+             "yourself.")
     explains = (
         "No cleverness helps: the bound follows from the noise. It holds for every attack, "
         "including those nobody has thought of yet.",
@@ -77,20 +77,20 @@ class AttackersGame(Lesson):
                  "rounds": str(ROUNDS), "best": f"{best:.1f}", "coin": f"{ROUNDS * COIN:g}",
                  "accuracy": percent_up(odds.right), "low": str(low), "high": str(high),
                  "share": "95 %"}
-        guess = Guess((best,), (float(ROUNDS),), ("Rounds that the best attacker wins",),
-                      close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1)
+        guess = Guess((best,), (float(ROUNDS),), ("Rounds that an attacker can win",),
+                      close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1, off_unit="rounds")
         return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET), BUDGET,
                       odds)
 
 
 def _picture(accuracy: float, words: dict[str, str]) -> Picture:
-    """How many rounds are won, by guessing and by the best attacker."""
+    """How many rounds are won, by guessing and at the bound of all attackers."""
     wins = np.arange(ROUNDS + 1.0)
     guessing, attacking = (100 * binom.pmf(wins, ROUNDS, chance) for chance in (COIN, accuracy))
     marks = (
         Mark(wins, guessing, "raw", "Pure guessing", "dot"),
         Mark(wins, guessing, "raw", width=1.2, opacity=0.6),
-        Mark(wins, attacking, "gradient", "The best attacker", "ring", after=True),
+        Mark(wins, attacking, "gradient", "An attacker at the bound", "ring", after=True),
         Mark(wins, attacking, "gradient", width=1.6, after=True),
         Mark(np.full(2, ROUNDS * accuracy), np.array([0.0, _MOST]), "gradient", dash="6,4",
              after=True))
@@ -98,7 +98,7 @@ def _picture(accuracy: float, words: dict[str, str]) -> Picture:
     return Picture(
         Axis(f"Rounds won (of {ROUNDS})", 0, ROUNDS, plain_ticks(*range(0, ROUNDS + 1, 2))),
         Axis("Games (%)", 0, _MOST, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
-        f"{alt} The best attacker wins {words['best']} on average, hardly more.",
+        f"{alt} An attacker can win at most {words['best']} on average.",
         {"rounds won": wins.astype(int).tolist(),
          "pure guessing (%)": [round(float(v), 2) for v in guessing],
-         "the best attacker (%)": [round(float(v), 2) for v in attacking]})
+         "an attacker at the bound (%)": [round(float(v), 2) for v in attacking]})

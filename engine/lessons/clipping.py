@@ -23,23 +23,48 @@ LIMITS = np.arange(21.0, 101.0)  # minutes at which numbers may be held
 _TALLEST = 8.0  # minutes of error that are shown
 
 
-def parts(limit: float) -> tuple[float, float]:
-    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes.
+def journeys(seed: int) -> Array:
+    """What the pupils say, in minutes: (pupils,).
+
+    Parameters
+    ----------
+    seed : int
+        Of the pupils.
+    """
+    return np.asarray(CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0])
+
+
+def parts(limit: float, times: Array) -> tuple[float, float]:
+    """Bias and standard deviation of the noise of the mean of pupils clipped to [0, limit].
 
     Parameters
     ----------
     limit : float
         In minutes.
+    times : (pupils,)
+        What they say, in minutes.
+
+    Returns
+    -------
+    tuple of float
+        By how much clipping lowers the mean of these pupils, and the noise; in minutes.
     """
     clipped = replace(CLASS, value_high=limit)
     noise = METHOD.exact_error(clipped.sizes, (BUDGET,), clipped.facts)
     assert noise is not None
-    return CLASS.true_mean - clipped.true_mean, math.sqrt(noise)
+    return float(np.mean(times - np.minimum(times, limit))), math.sqrt(noise)
 
 
-def errors() -> Array:
-    """Bias, noise and both together at every limit: (3, limits)."""
-    bias, noise = np.array([parts(limit) for limit in LIMITS]).T  # (limits, 2) to (limits,) each
+def errors(seed: int) -> Array:
+    """Bias, noise and both together at every limit: (3, limits).
+
+    Parameters
+    ----------
+    seed : int
+        Of the pupils.
+    """
+    times = journeys(seed)
+    bias, noise = np.array([parts(limit, times) for limit in LIMITS]).T  # (limits, 2) to (limits,)
     return np.stack([bias, noise, np.hypot(bias, noise)])
 
 
@@ -61,7 +86,7 @@ class Clipping(Lesson):
              "would be {at_low}, at {high} it would be {at_high}.")
     explains = (
         "At {low} minutes the noise is only {noise_low}. But long journeys are clipped, so the "
-        "mean of such classes is {bias_low} minutes too low. Asking more pupils does not fix that.",
+        "mean of these pupils is {bias_low} minutes too low. Asking more pupils does not fix that.",
         "At {high} minutes nearly nothing is clipped. But the noise is {noise_high} minutes.",
         "The bound must come from what is known without these pupils, such as a bus timetable. "
         "If read off their data, it would give away the pupil with the longest journey.")
@@ -77,7 +102,7 @@ class Clipping(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        bias, noise, both = errors()
+        bias, noise, both = errors(seed)
         best, low, high = int(both.argmin()), 4, len(LIMITS) - 1
         written = together([both[best], both[low], both[high], noise[low], bias[low],
                             noise[high]])
@@ -97,9 +122,8 @@ def _best_with_twice(bias: Array, noise: Array) -> float:
 
 
 def _picture(seed: int, words: dict[str, str]) -> Picture:
-    bias, noise, both = errors()
-    times = CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0]
-    stack = np.sort(times)
+    bias, noise, both = errors(seed)
+    stack = np.sort(journeys(seed))
     height = np.array([0.25, 0.55, 0.85, 1.15])[np.arange(len(stack)) % 4]
     marks = (
         Mark(stack, height, "raw", "One pupil’s journey", "dot", opacity=0.8),

@@ -80,7 +80,7 @@ class CoinFlip(Lesson):
         "Now every yes may be the coin’s. **{said} %** said yes.")
     ask = "What share of the pupils has really copied?"
     shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
-             "%** ± {error}. Crosses: answers that the coins flipped.")
+             "%** ± {error} points ({level}). Crosses: answers that the coins flipped.")
     explains = (
         "The coins flip {turned} % of the answers on average. That share is known, so it can "
         "be corrected in the total.",
@@ -104,11 +104,11 @@ class CoinFlip(Lesson):
         estimate = 100 * answers.estimate
         words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
                  "estimate": f"{estimate:.0f}",
-                 "error": f"{100 * _IN_19_OF_20 * answers.standard_error:.0f}",
+                 "error": f"{100 * _IN_19_OF_20 * answers.standard_error:.0f}", "level": "95 %",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
-                      unit="%")
+                      unit="%", off_unit="percentage points")
         return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}",
                       Budget(EPSILON))
 
@@ -128,7 +128,7 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
 
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
-             Mark(x[turned], y[turned], "bias", "Turned round by coins", "cross", after=True),
+             Mark(x[turned], y[turned], "bias", "Flipped by coins", "cross", after=True),
              line(true, "truth", "Have really copied", ""),
              line(estimate, "functional", "Estimate from the answers", "10,2"))
     alt = f"{PUPILS} dots, one for each pupil; {words['said']} % said yes."

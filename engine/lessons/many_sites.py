@@ -87,15 +87,15 @@ class ManySites(Lesson):
     story = (
         "{n} children have {m} observations each. If one centre holds all curves, it adds noise "
         "once. The error is {centre} cm (left end).",
-        "Often no centre is trusted. Then the same children belong to several hospitals. Each adds "
-        "its own noise, ε = {epsilon}, before anything leaves.",
+        "Often no centre is trusted. Then each curve stays at one of several hospitals. Each "
+        "hospital adds its own noise, ε = {epsilon}, before anything leaves.",
         "What they send is averaged.")
-    ask = "How large is the error when the children are split among more hospitals?"
+    ask = "How large is the error when the {n} children are split among more hospitals?"
     shows = ("With {most} hospitals the error is **{together} cm**, at one trusted centre it is "
              "**{centre} cm**. Without privacy: {floor} cm.")
     explains = (
-        "Each hospital must hide one child among its own, who are few. So each adds much noise, "
-        "and only part of it averages out.",
+        "Each hospital must hide one child among its own, who are few. So each adds a lot of "
+        "noise, and only part of it averages out.",
         "That is the price of having no trusted centre: here the error is {price} as large.",
         "Still it pays to work together. The error of {some} hospitals is {together_some} cm. One "
         "of them alone: {alone}.")
@@ -141,14 +141,15 @@ def _picture(errors: Errors) -> Picture:
         Mark(sites, np.full(len(sites), errors.floor), "without", "Non-private", dash="6,4"),
         Mark(sites[:1], errors.together[:1], "gradient", "One trusted centre", "dot"),
         Mark(sites, errors.together, "gradient", "Hospitals together", width=2.6, after=True),
-        Mark(sites, errors.alone, "functional", "One hospital alone", dash="10,2", after=True))
+        Mark(sites, np.where(errors.alone <= top, errors.alone, np.nan), "functional",
+             "One hospital alone", dash="10,2", after=True))
     alt = f"Error against hospitals; one trusted centre has {errors.together[0]:.2f} cm."
     return Picture(
-        Axis("Hospitals that share the children (log scale)", 1, 20, plain_ticks(*SITES),
+        Axis("Hospitals (log scale)", 1, 20, plain_ticks(*SITES),
              is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.01, 0.5))), marks,
         alt, f"{alt} It grows to {errors.together[-1]:.2f} cm with {SITES[-1]} hospitals; one "
-        "alone has more.",
+        "alone has more, soon beyond the figure.",
         {"hospitals": list(SITES),
          "together (cm)": [round(float(v), 2) for v in errors.together],
          "one alone (cm)": [_in_cm(v).removesuffix(" cm") for v in errors.alone]})

@@ -67,8 +67,8 @@ class SameEpsilon(Lesson):
         "ε is one number about the worst case. Gaussian noise must keep it nearly always, so "
         "most of the time it does better.",
         "In exchange the bound may fail, with a probability of at most {one_in}.",
-        "The error differs, too. At ε = {epsilon} it is {error_gauss} cm with Gaussian noise and "
-        "{error_pure} cm with pure privacy.",
+        "The error differs, too. At ε = {epsilon} the adaptive mean has {error_gauss} cm with "
+        "Gaussian noise and {error_pure} cm with δ = zero.",
         "So compare methods by the attacker’s accuracy and by error. ε alone compares methods of "
         "one kind.")
     question = Question("Method A has ε = {epsilon} and δ above zero. Method B has ε = {epsilon} "
@@ -80,7 +80,8 @@ class SameEpsilon(Lesson):
         Option("ε alone does not tell.", "The attacker’s accuracy compares them: {gauss} for A, "
                "{pure} for B. And somebody must judge a probability of {one_in}.", True)))
     terms = ("Pure", "Approximate", "Odds")
-    see = (See("explore.py", "Attacker and error at every ε"),)
+    see = (See("explore.py", "Attacker and error at every ε"),
+           See("lab.py", "The same mean with δ = 0 in the Lab", "delta-0"))
 
     @classmethod
     def work(cls, seed: int) -> Worked:
@@ -92,7 +93,7 @@ class SameEpsilon(Lesson):
                  "error_gauss": errors[0], "error_pure": errors[1]}
         guess = Guess(tuple(map(accuracy, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Accuracy at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
-                      places=_PLACES, unit="%")
+                      places=_PLACES, unit="%", off_unit="percentage points")
         budget = Budget(EPSILON, DELTA)
         return Worked(words, _picture(), guess, tags.budget_chip(budget), budget)
 

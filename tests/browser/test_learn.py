@@ -32,7 +32,7 @@ def question(page):
 @pytest.mark.slow
 def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
-    page.get_by_role("link", name="Learn in five minutes").click()  # 1
+    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
     page.get_by_role("button", name="Show as slides").click()  # 2
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
@@ -50,6 +50,14 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(s
     page.keyboard.press("ArrowLeft")
     expect(answer).to_have_count(0)
     page.keyboard.press("ArrowRight")
+    expect(answer).to_be_visible()
+    page.keyboard.press("Space")
+    expect(question(page)).to_contain_text("What does the teacher know about Mia?")
+    right = page.locator("dialog li.right")
+    expect(page.locator("dialog li")).to_have_count(3)
+    expect(right).to_have_count(0)
+    page.keyboard.press("Space")
+    expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
     expect(question(page)).to_contain_text("How far from the non-private mean")
     page.keyboard.press("ArrowLeft")
@@ -62,14 +70,21 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(s
 
 @pytest.mark.slow
 def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
-    teacher = open_app(f"{server.url}/learn?s=presenter-on~lesson-1")
+    teacher = open_app(f"{server.url}/learn?s=lesson-1")
     teacher.get_by_role("button", name="Open a class").click()
-    words = teacher.locator("#address")
-    expect(words).to_contain_text("on this computer only")  # no link to itself
-    assert "127.0.0.1" not in words.inner_text()
-    code = re.search(r"Class (\w{6}),", words.inner_text())[1]
-    pupils = [open_app(f"{server.url}/learn?s=class-{code}", viewport=PHONE, **touch)
-              for touch in ({}, {"has_touch": True})]
+    expect(teacher.get_by_text("Only this computer reaches this page")).to_be_visible()
+    teacher.get_by_role("button", name="Open the class").click()
+    expect(question(teacher)).to_be_visible()
+    expect(teacher.get_by_text("Only this computer")).to_have_count(0)
+    words = teacher.locator("#class")
+    expect(words).to_contain_text("Join on the page Learn with the code")
+    assert "127.0.0.1" not in words.inner_text()  # no link to itself
+    code = teacher.locator("#join strong").inner_text()
+    pupils = [open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
+              for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))]
+    field = pupils[1].get_by_label("Join a class: code")
+    field.fill(code.lower())
+    field.press("Enter")
     assert len({page.context for page in (teacher, *pupils)}) == 3
     for pupil, moves in zip(pupils, (1, 4), strict=True):
         send = pupil.get_by_role("button", name="Send my guess")
@@ -88,11 +103,13 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     for pupil in pupils:
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
-    teacher.keyboard.press("ArrowRight")
+        expect(pupil.get_by_text("● The class, median")).to_be_visible()
+    for _ in range(3):  # the closing question, its answer, the next lesson
+        teacher.keyboard.press("ArrowRight")
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
     expect(teacher.get_by_text("0 guesses")).to_be_visible()
     teacher.reload()
-    expect(teacher.locator("#address")).to_contain_text(code)  # the teacher comes back to the class
+    expect(teacher.locator("#join")).to_contain_text(code)  # the teacher comes back to the class
     teacher.get_by_role("button", name="End the class").click()
     expect(pupils[1].get_by_role("heading", level=1)).to_have_text("This class has ended")
     for page in (teacher, *pupils):
@@ -100,9 +117,21 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
 
 
 @pytest.mark.slow
-def test_the_slide_of_the_last_lesson_is_a_game_over_the_menu_that_keys_play(server, open_app):
+def test_the_game_of_the_last_lesson_is_a_slide_that_keys_reach_play_and_leave(server, open_app):
     page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8")
     first = page.locator("#game #a")
+    expect(question(page)).to_contain_text("can an attacker win")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(first).to_be_in_viewport()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(first).to_be_in_viewport()
+    page.keyboard.press("Space")
+    expect(question(page)).to_contain_text("What follows?")
+    page.keyboard.press("ArrowLeft")
     expect(first).to_be_in_viewport()
     expect(page.get_by_role("link", name="Explore", exact=True)).to_be_hidden()
     settle(page)
@@ -127,7 +156,7 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     expect(handle).to_have_attribute("aria-valuetext", "44 %")
     tab_to(page, "^reveal")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status").filter(has_text="Your guess was off by")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="percentage points")).to_be_visible()
     expect(page.get_by_text("Estimate from the answers")).to_be_visible()
     expect(page.get_by_text("What happened")).to_be_visible()
     page.keyboard.press("Shift+Tab")
@@ -209,3 +238,16 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert page.problems == []
+
+
+@pytest.mark.slow
+def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides(server, open_app):
+    page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8", viewport={"width": 1920, "height": 1080})
+    size = "e => (e.currentCSSZoom || 1) * parseFloat(getComputedStyle(e).fontSize)"
+    shown = page.locator("dialog #text p").first.evaluate(size)
+    page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    for part in ("#game #question", "#game #answer", "#main text >> nth=0"):
+        assert page.locator(part).evaluate(size) >= shown
+    expect(page.locator("#game #a")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#e")).to_be_in_viewport(ratio=1)

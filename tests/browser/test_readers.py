@@ -42,7 +42,7 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_reads_the_memo(arriv
 @pytest.mark.slow
 def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
-    page.get_by_role("link", name="Learn in five minutes").click()  # 1
+    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
     says(page.locator("#strip [role=status]"), "Link copied",
          page.get_by_role("button", name="Copy link").click)  # 2

@@ -362,9 +362,10 @@ def test_own_curves_are_in_no_address_with_any_fold_open():
 
 def test_the_doors_are_links_to_views_that_are_filled_in():
     links = {link.proto.label: link.proto for link in seen("explore").at.get("page_link")}
-    assert set(links) == {"Decide on a budget", "Learn in five minutes"}
+    assert set(links) == {"Decide on a budget", "First lesson in 4 minutes"}
     assert "target-" in links["Decide on a budget"].query_string
-    assert "lesson-1" in links["Learn in five minutes"].query_string
+    assert "lesson-1" in links["First lesson in 4 minutes"].query_string
+    assert lessons.lessons.get("1").minutes == 4
     assert all("open-" not in link.query_string for link in links.values())
 
 

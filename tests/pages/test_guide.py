@@ -61,8 +61,9 @@ def test_the_glossary_has_all_terms_and_shows_formulas_when_asked():
     assert "\\psi_R" in words(at)
 
 
-def test_a_search_from_the_path_finds_terms_and_chapters_which_open():
+def test_a_search_in_the_guide_finds_terms_and_chapters_which_open():
     at = visit("learn")
+    at.button(key="guide_open").click().run()
     at.text_input(key="guide_search").set_value("witness").run()
     (found,) = [button for button in at.button if button.key.startswith("found_")]
     assert found.label == "Publishing for real: The ledger"

@@ -105,7 +105,7 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at.button(key="learn_path").click().run()
     at.button(key="tile_3").click().run()
     assert not at.radio and at.title[0].value == heading(EVERY[2])
-    for lesson in ("1", "3"):  # in the third, what is right hangs on no seed
+    for lesson in ("1", "3"):
         one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
         assert one["tag"] != other["tag"]
 
@@ -142,6 +142,18 @@ def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
     assert visit("teach", "presenter-on").title[0].value == heading(EVERY[0])
 
 
+@pytest.mark.parametrize(("lesson", "squares"), [("1", "square"), ("7", "squares")])
+def test_a_visitor_is_told_of_as_many_squares_as_there_are(lesson, squares):
+    at = visit("learn", f"lesson-{lesson}")
+    assert f"Move the {squares}." in words(at)
+    assert (len(picture(at)["guess"]["truth"]) > 1) == (squares == "squares")
+
+
+def test_a_guess_of_a_share_is_off_by_points():
+    for lesson in ("1", "6"):
+        assert picture(visit("learn", f"lesson-{lesson}"))["guess"]["off_unit"] == "percentage points"
+
+
 @pytest.mark.slow
 def test_slides_are_large_have_nothing_around_them_and_are_linked():
     at = visit("learn", "lesson-3~seed-7")
@@ -166,7 +178,8 @@ def school(monkeypatch):
     rooms = Classrooms(lambda: clock["now"])
     for module in (slides, lesson_cards.slides, classroom):
         monkeypatch.setattr(module, "CLASSROOMS", rooms)
-    monkeypatch.setattr("pages.parts.learn.pupil.CLASSROOMS", rooms)
+    for part in ("pupil", "path"):
+        monkeypatch.setattr(f"pages.parts.learn.{part}.CLASSROOMS", rooms)
     return rooms, clock
 
 
@@ -201,6 +214,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["guesses"] == [] and not picture(pupils[0])["is_sent"]
     report(teacher, lesson_cards._SLIDE, asked="previous")
     assert picture(teacher)["room"]["count"] == 2  # guesses stay until the class ends
+    assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0].run())
     report(teacher, lesson_cards._SLIDE, asked="next")
     report(teacher, lesson_cards._SLIDE, asked="end")
     assert picture(teacher)["room"] is None
@@ -272,7 +286,7 @@ def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypat
     monkeypatch.setenv(reached.ADDRESS_NAME, "https://curves.example/")
     _, room = open_class()
     assert room["link"] == f"https://curves.example/learn?s=class-{room['code']}"
-    assert room["qr"].startswith("<svg") and room["note"] == ""
+    assert room["qr"].startswith("<svg") and room["code"] in room["note"]
     monkeypatch.setenv(reached.ADDRESS_NAME, "curves")
     with pytest.raises(ValueError, match="must begin with"):
         reached.page_for_others("learn")
@@ -282,8 +296,47 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
     monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
-    lesson = visit("learn", "lesson-1")
-    assert not lesson.code and "ADDRESS=0.0.0.0" in lesson.button(key="learn_present").help
+    assert "ADDRESS" not in room["note"]  # a class looks on
+
+
+@pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
+def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
+        school, monkeypatch, address, is_told):
+    monkeypatch.setenv(reached.ADDRESS_NAME, address)
+    at = visit("learn", "lesson-2")
+    at.button(key="learn_class").click().run()
+    assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told
+    at.button(key="class_open").click().run()
+    assert picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
+    assert not at.warning
+
+
+def test_a_pupil_joins_a_class_by_its_code_on_the_first_screen(school):
+    _, room = open_class("lesson-3~presenter-on")
+    code = room["code"]
+    at = visit("learn")
+    at.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:]}").run()
+    assert at.title[0].value == said(EVERY[2], EVERY[2].ask)
+    assert set(at.query_params["s"].split("~")) == {f"class-{code}", "lesson-3"}
+
+
+@pytest.mark.parametrize("typed", ["ABC", "<b>x</b>", "ABCDEF", "**"])
+def test_a_code_of_no_class_is_told_what_to_do(school, typed):
+    at = visit("learn")
+    at.text_input(key="class_code").set_value(typed).run()
+    assert "No class has the code" in at.error[0].value and at.button(key="tile_1")
+    assert "<b>" not in at.error[0].value
+    at.text_input(key="class_code").set_value("").run()
+    assert not at.error
+
+
+@pytest.mark.parametrize("leads", [("next", "previous"), ("open",)])
+def test_what_slides_revealed_is_hidden_again_when_they_come_back_and_in_a_new_class(school, leads):
+    at = reveal(visit("learn", "lesson-1~presenter-on"))
+    assert picture(at)["is_revealed"]
+    for asked in leads:
+        report(at, lesson_cards._SLIDE, asked=asked)
+    assert not picture(at)["is_revealed"] and at.title[0].value == heading(EVERY[0])
 
 
 def test_slides_begin_with_the_question_though_the_teacher_has_answered_it():
@@ -303,16 +356,35 @@ def test_the_attackers_game_follows_the_guess_of_the_last_lesson():
     assert now["rev"] != at.session_state["rev"]  # else it would begin where another slider stands
 
 
-def test_the_slide_of_the_last_lesson_is_the_game_and_a_class_guesses_first(school):
-    at = visit("learn", "presenter-on~lesson-8")
-    assert [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
-    at.button(key="slide_open").click().run()
-    assert picture(at)["mode"] == "slides" and picture(at)["room"]
-    assert not [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
-    report(at, lesson_cards._SLIDE, asked="end")
-    assert at.button(key="slide_leave")
-    at.button(key="slide_previous").click().run()
-    assert at.title[0].value == heading(EVERY[-2]) and picture(at)["mode"] == "slides"
+def games(at):
+    return [piece for piece in at.get("bidi_component") if "lesson_game" in piece.proto.id]
+
+
+def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(school):
+    at, room = open_class("presenter-on~lesson-8")
+    assert picture(at)["slide"]["has_game"] and picture(at)["slide"]["start"] == "" and not games(at)
+    pupil = visit("learn", f"class-{room['code']}")
+    reveal(at)
+    report(at, lesson_cards._SLIDE, asked="game")
+    assert games(at) and pupil.run() and games(pupil)  # what is revealed stays so
+    for button, start in (("slide_question", "question"), ("slide_shows", "shows")):
+        at.button(key=button).click().run()
+        assert not games(at) and picture(at)["slide"]["start"] == start
+        assert said(EVERY[7], EVERY[7].shows) in words(pupil.run())
+        reveal(at)
+        report(at, lesson_cards._SLIDE, asked="game")
+    at.button(key="slide_leave").click().run()
+    assert at.button(key="learn_present")
+    at.button(key="learn_present").click().run()
+    assert not games(at) and picture(at)["slide"]["start"] == ""
+
+
+def test_slides_end_with_the_question_of_the_lesson_and_every_answer():
+    closing = picture(visit("learn", "presenter-on~lesson-1"))["slide"]["question"]
+    assert closing["ask"] == said(CoinFlip, CoinFlip.question.ask)
+    assert [option["why"] for option in closing["options"]] == [
+        said(CoinFlip, option.why) for option in CoinFlip.question.options]
+    assert sum(option["is_right"] for option in closing["options"]) == 1
 
 
 def test_a_link_brings_lesson_seed_and_view_back():

@@ -26,7 +26,7 @@ def show(details: Sequence[Detail]) -> None:
                                      target=target, folds=()))
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
-        _link("learn.py", "Learn in five minutes", ":material/school:", "lesson-1")
+        _link("learn.py", "First lesson in 4 minutes", ":material/school:", "lesson-1")
         st.button("Use my data", key="door_data", icon=":material/upload_file:", type="tertiary",
                   on_click=panel.open_dialog, disabled=not visitors.may_bring_files(),
                   help="A file stays in memory while you visit; nothing is published.")

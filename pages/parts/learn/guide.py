@@ -20,12 +20,10 @@ _MOST_FOUND = 8  # of sections, and of terms
 
 
 def entrance() -> None:
-    """The way in from the path: the first chapter, or words to search for."""
+    """The way in from the path: the first chapter, which has a search above it."""
     st.header("Guide and glossary", anchor=False)
-    with st.container(key="guide_entrance", horizontal=True, vertical_alignment="bottom"):
-        _search()
-        st.button("Open the guide", icon=":material/menu_book:", key="guide_open", on_click=_open,
-                  args=(handbook.CHAPTERS[0],))
+    st.button("Open or search the guide", icon=":material/menu_book:", key="guide_open",
+              on_click=_open, args=(handbook.CHAPTERS[0],))
 
 
 def show() -> None:

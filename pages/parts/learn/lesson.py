@@ -27,7 +27,7 @@ from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
 _PAGES = Path(__file__).parents[2]
-_STEPS = ("**1. Guess.** Move the squares.", "**2. Reveal.** See what happens, and why.",
+_STEPS = ("**1. Guess.** Move the {squares}.", "**2. Reveal.** See what happens, and why.",
           "**3. Answer** one question.")
 _WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
 
@@ -40,7 +40,7 @@ def show() -> None:
     if view is None:
         return
     if view.is_presented:
-        if lesson.has_game and slides.classroom() is None:  # a class guesses first
+        if lesson.has_game and slides.place(lesson) == "game":  # what is guessed comes first
             with layout.user_errors():
                 slides.show_game(lesson, view.worked, view.now.seed)
         else:
@@ -50,7 +50,7 @@ def show() -> None:
                Detail("data", "Numbers", view.table, ("teach_numbers",)),
                Detail("seed", "Seed", _seed, ("teach_more",)),
                Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
-    _above(details)
+    _above(view, details)
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
         predict(view)
@@ -78,7 +78,8 @@ class LessonView(View):
             self.worked = run.answer(work, lesson.key, self.now.seed)
         self.message = guess.payload(lesson.key, self.worked.picture, self.worked.guess,
                                      self.filled(lesson.ask),
-                                     "slides" if self.is_presented else "page")
+                                     "slides" if self.is_presented else "page",
+                                     slides.turn() if self.is_presented else 0)
 
     @property
     def is_presented(self) -> bool:
@@ -136,17 +137,31 @@ class LessonView(View):
         return ask(work, self.lesson.key, self.now.seed)
 
 
-def _above(details: list[Detail]) -> None:
+@st.dialog("A class guesses along")
+def _class_dialog(view: LessonView) -> None:
+    """What a class is, and before anything is projected whether its phones reach this server."""
+    st.markdown("The slides show a code. Pupils enter it on the page *Learn* and guess on their "
+                "phones. You see how many have guessed, and their guesses once you reveal. They "
+                "are numbers without names, and forgotten when you end the class.")
+    if not reached.page_for_others("learn"):
+        st.warning(reached.what_to_do(), icon=":material/wifi_off:")
+    if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
+                 on_click=slides.begin_class, args=(view.lesson, view.now.seed, view.worked)):
+        st.rerun()
+
+
+def _above(view: LessonView, details: list[Detail]) -> None:
     """Back to the path, on to the slides, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All lessons", icon=":material/arrow_back:", key="learn_path", on_click=_go,
                   args=("",), type="tertiary")
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
-                  help=" ".join(["For a projector. A class can guess along on its phones.",
-                                 *([] if reached.page_for_others("learn") else
-                                   [reached.what_to_do()])]))
-        if slides.classroom() is not None:
+                  help="For a projector. A class can guess along on its phones.")
+        if slides.classroom() is None:
+            if st.button("Open a class", icon=":material/groups:", key="learn_class"):
+                _class_dialog(view)
+        else:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
         st.space("stretch")
@@ -171,8 +186,9 @@ def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
         with st.container(border=True):
+            squares = "square" if len(view.worked.guess.truth) == 1 else "squares"
             for step in _STEPS:
-                st.markdown(step)
+                st.markdown(step.format(squares=squares))
         return
     with st.container(border=True):
         st.header("What happened", anchor=False)

@@ -1,22 +1,26 @@
-"""The path: a tile for each lesson, and below it the way into the guide."""
+"""The path: a tile for each lesson, the way into a class, and the way into the guide."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from engine.core.errors import InputError
 from engine.language.grammar import capital
 from engine.lessons import Lesson, lessons
 from pages.parts.learn import guide
-from pages.shared.frame import page
+from pages.shared.frame import controls, page
+from pages.shared.server.classroom import CLASSROOMS
 from pages.shared.state import session
 
 _IN_A_ROW = 4
+_CODE, _PROBLEM = "class_code", "class_code_problem"
 
 
 def show() -> None:
     """Eight tiles in their order; each opens its lesson."""
     page.begin("Learn")
     st.markdown("Eight short lessons: guess first, then see what happens.")
+    _join()
     every = lessons.all()
     with st.container(key="path"):
         for start in range(0, len(every), _IN_A_ROW):
@@ -26,6 +30,25 @@ def show() -> None:
                     _tile(lesson)
     st.space("small")
     guide.entrance()
+
+
+def _join() -> None:
+    """The way into a class for who has its code: below it, why a code leads nowhere."""
+    st.text_input("Join a class: code", key=_CODE, max_chars=20, width=180, on_change=_joined)
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(controls.message(problem), icon=":material/error:")
+
+
+def _joined() -> None:
+    text = st.session_state[_CODE]
+    if not text.strip():
+        return
+    try:
+        room = CLASSROOMS.joined(text)
+    except InputError as problem:
+        st.session_state[_PROBLEM] = problem
+    else:
+        session.change(room=room.code, lesson=room.poll.lesson, learn="")
 
 
 def _tile(lesson: type[Lesson]) -> None:

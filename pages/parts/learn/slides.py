@@ -9,7 +9,7 @@ import segno
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.lessons import Guess, Lesson, Worked, heading, neighbours
+from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
 from pages.parts.learn import game
 from pages.shared import components as pieces
 from pages.shared.components import guess as figure
@@ -19,6 +19,7 @@ from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
 from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
+_PLACE, _TURN = "slide_place", "slide_turn"  # in the session
 
 
 def poll_of(lesson: str, seed: int, worked: Worked) -> Poll:
@@ -38,19 +39,48 @@ def end_class() -> None:
     CLASSROOMS.end(st.session_state.pop("classroom", ""))
 
 
+def place(lesson: type[Lesson]) -> str:
+    """Where the slides of a lesson stand: at the "game", or at a slide that comes back from it.
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        On screen.
+
+    Returns
+    -------
+    str
+        "game", "shows" or "question"; "" where they begin with what is asked.
+    """
+    key, where = st.session_state.get(_PLACE, ("", ""))
+    return str(where) if key == lesson.key else ""
+
+
+def turn() -> int:
+    """How often slides began anew: what was revealed before is no longer."""
+    return int(st.session_state.get(_TURN, 0))
+
+
+def _begin_anew() -> None:
+    st.session_state.pop(_PLACE, None)
+    st.session_state[_TURN] = turn() + 1
+
+
 def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Worked) -> None:
     """The slide of a lesson; with a class it looks for new guesses by itself."""
     poll = poll_of(lesson.key, session.current().seed, worked)
-    slide = _slide(lesson, worked)
 
     def part() -> None:
-        room, is_revealed = classroom(), figure.revealed(key, message)
+        slide = _slide(lesson, worked)
+        room, is_revealed = classroom(), bool(slide.start) or figure.revealed(key, message)
         if room is not None:
             room.ask(poll, is_revealed)
         guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
         report = figure.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))
+        if report.is_revealed:
+            st.session_state.pop(_PLACE, None)
         if report.request:
             _do(report.request, lesson, poll)
             st.rerun()
@@ -65,7 +95,7 @@ def _tell_class_problem() -> None:
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
-    """The attacker's game as a slide, over everything; with a class its guess comes first.
+    """The attacker's game as a slide, over everything, between its guess and its question.
 
     Parameters
     ----------
@@ -77,37 +107,44 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
         Of data and noise.
     """
     poll = poll_of(lesson.key, seed, worked)
-    buttons = (("◀ Back", "previous", "PageUp"), ("Open a class", "open", None),
-               ("Leave", "leave", "Esc"))
     with st.container(key="game_slide", gap="xsmall"):
-        pieces.around("slide")
+        pieces.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(heading(lesson), width="stretch")
-            for label, wish, shortcut in buttons:
-                st.button(label, key=f"slide_{wish}", shortcut=shortcut, on_click=_do,
-                          args=(wish, lesson, poll))
+            for label, wish in (("◀ Back", "shows"), ("One question ▶", "question"),
+                                ("Leave", "leave")):
+                st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
         st.markdown(" ".join(lesson.story[:-1]).format_map(worked.words))
         game.show(seed)
-    _tell_class_problem()
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
     before, after = neighbours(lesson)
-    story, explains, (ask, shows) = (
-        [template.format_map(worked.words) for template in templates]
-        for templates in (lesson.story, lesson.explains, (lesson.ask, lesson.shows)))
-    return figure.Slide(heading(lesson), ask, story, shows, explains, before is not None,
-                        after is not None)
+
+    def filled(template: str) -> str:
+        return template.format_map(worked.words)
+
+    closing = lesson.question
+    question = Question(filled(closing.ask), tuple(
+        Option(filled(option.text), filled(option.why), option.is_right)
+        for option in closing.options))
+    return figure.Slide(heading(lesson), filled(lesson.ask), [*map(filled, lesson.story)],
+                        filled(lesson.shows), [*map(filled, lesson.explains)], question,
+                        lesson.has_game, before is not None, after is not None, place(lesson))
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     """What the teacher asked for on a slide."""
     before, after = neighbours(lesson)
+    if wish in ("leave", "previous", "next", "open"):
+        _begin_anew()
     if wish == "leave":
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
         other = before if wish == "previous" else after
         session.change(lesson=lesson.key if other is None else other.key)
+    elif wish in ("game", "shows", "question"):
+        st.session_state[_PLACE] = (lesson.key, wish)
     elif wish == "open":
         _open_class(poll)
     elif wish == "end":
@@ -116,6 +153,22 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
         room = CLASSROOMS.of_teacher(wish.removeprefix("back:"))
         if room is not None:
             st.session_state.classroom = room.code
+
+
+def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
+    """Open a class and its first slide.
+
+    Parameters
+    ----------
+    lesson : type of Lesson
+        With which it begins.
+    seed : int
+        Of data and noise.
+    worked : Worked
+        The lesson for this seed.
+    """
+    _do("open", lesson, poll_of(lesson.key, seed, worked))
+    session.change(presenter="on")
 
 
 def _open_class(poll: Poll) -> None:
@@ -128,7 +181,7 @@ def _open_class(poll: Poll) -> None:
 def _seen_by_teacher(room: Classroom, count: int) -> figure.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
-    note = "" if link else f"Class {room.code}, on this computer only"
+    note = f"Join on the page Learn with the code **{room.code}**"
     return figure.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
 
 

@@ -227,7 +227,7 @@ function wire(S) {
   STILL.addEventListener('change', S.motion = () => { S.paused = STILL.matches; show(S); });
   S.paused = STILL.matches;
   const size = new ResizeObserver(() => {
-    const isSame = Math.round(stage.clientWidth) === S.width && S.q('#main').clientHeight === S.main.height;
+    const isSame = Math.round(stage.clientWidth) === S.width && S.q('#main').clientHeight === S.main?.height;   // none yet: not painted
     if (S.width && !isSame) paint(S);
   });
   size.observe(stage);
@@ -384,8 +384,8 @@ function plusMinus(S, difference) {
 // ---- pulling a curve ----------------------------------------------------------------------------
 
 function place(S, event) {
-  const edge = S.q('#stage').getBoundingClientRect();
-  return {x: event.clientX - edge.left, y: event.clientY - edge.top};
+  const stage = S.q('#stage'), edge = stage.getBoundingClientRect(), scale = edge.width / stage.offsetWidth;   // a slide is enlarged
+  return {x: (event.clientX - edge.left) / scale, y: (event.clientY - edge.top) / scale};
 }
 
 function grip(S, event) {
@@ -579,6 +579,7 @@ function drawGame(S) {
   S.q('#game').hidden = !game;
   S.q('#attack').setAttribute('aria-expanded', String(Boolean(game)));
   S.q('#figure').classList.toggle('playing-game', Boolean(game));
+  S.q('#figure').classList.toggle('on-slide', Boolean(S.host.closest('.st-key-game_slide')));
   for (const P of [main, D]) P.game.replaceChildren();
   if (!game) return;
   S.q('#a').hidden = S.q('#b').hidden = S.q('#restart').hidden = S.q('#board').hidden = isRefused(S);

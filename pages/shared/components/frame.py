@@ -26,8 +26,11 @@ _AROUND = {
   visibility: hidden }
 """,
 }
+# Keys of a slide that is no dialog press its buttons; what has the focus keeps its own keys.
+_SLIDE_KEYS = (_HERE / "slide_keys.js").read_text("utf-8")
 _around = {name: st.components.v2.component(
-    f"privacy_curves_around_{name}", html="<span hidden></span>", css=css, isolate_styles=False)
+    f"privacy_curves_around_{name}", html="<span hidden></span>", css=css,
+    js=_SLIDE_KEYS if name == "slide" else None, isolate_styles=False)
     for name, css in _AROUND.items()}
 
 

@@ -12,6 +12,7 @@ const TEACHER = 'privacy-curves-class';   // what a teacher comes back to their 
 const PHONE = 520;                        // narrower than this: the second drawing
 const REACH = 20;                         // pixels around a handle that take hold of it
 const SOME = 5;                           // steps of the large keys
+const SHOWS = 1, QUESTION = 2, ANSWER = 3; // slides of a lesson, after the first, which asks
 let made = {};                            // as in VISIT, where the session's storage is closed
 
 export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
@@ -39,7 +40,8 @@ function take(S, data) {                  // another lesson, or other noise: a n
   }
   const mine = data.mode === 'slides' ? undefined : visit()[data.tag];   // a class begins with the question
   S.isTold = false;
-  S.isRevealed = data.mode !== 'slides' && (data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil'));
+  S.step = data.mode === 'slides' ? {shows: SHOWS, question: QUESTION}[data.slide.start] || 0 : 0;
+  S.isRevealed = data.mode === 'slides' ? S.step > 0 : data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil');
   S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
   S.isTouched = Boolean(mine?.isTouched);
   S.values = [...(mine?.values || data.guess.start)];
@@ -71,10 +73,7 @@ function wire(S) {
   };
   then('#back', () => step(S, -1));
   then('#forth', () => step(S, 1));
-  then('#room', () => {
-    if (!S.data.room && S.isRevealed) reveal(S, false);
-    S.ask(S.data.room ? 'end' : 'open');
-  });
+  then('#room', () => S.ask(S.data.room ? 'end' : 'open'));
   S.q('#leave').onclick = () => S.ask('leave');
   const stage = S.q('#stage');
   stage.onkeydown = event => slideKey(S, event);
@@ -112,12 +111,17 @@ function stand(S) {                       // in the page, or over everything
     stage.after(box);
   }
   if (!isSlide) return;
-  if (S.q('#question').textContent !== slide.ask && !S.q('#plot').contains(S.root.activeElement)) S.q('#question').focus();
   S.q('#heading').textContent = slide.heading;
-  S.q('#question').textContent = slide.ask;
+  headline(S);
   stage.setAttribute('aria-label', slide.heading);
-  S.q('#back').disabled = !S.isRevealed && !slide.has_previous;
   seatClass(S, room);
+}
+
+function headline(S) {                    // what is asked, first in the figure and last in words
+  const {slide} = S.data, text = S.step < QUESTION ? slide.ask : slide.question.ask, node = S.q('#question');
+  if (node.textContent === text) return;
+  if (!S.q('#plot').contains(S.root.activeElement)) node.focus();
+  node.textContent = text;
 }
 
 function seatClass(S, room) {             // the code to scan, and how many have guessed
@@ -133,11 +137,10 @@ function seatClass(S, room) {             // the code to scan, and how many have
   } catch (_) { /* storage is closed */ }
   S.wasRoom = Boolean(room);
   if (!room) return;
-  S.q('#address').textContent = room.link || room.note;
-  const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
-  const median = S.isRevealed && values.length && !S.data.guess.is_curve
-    ? `, median ${said(S, (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2)}` : '';
-  const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} of the class${median}`;
+  S.q('#address').textContent = room.link;
+  const note = paragraph(room.note);
+  if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
+  const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} of the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;
   S.code = room.code;
@@ -149,41 +152,69 @@ function seatClass(S, room) {             // the code to scan, and how many have
   S.q('#code').replaceChildren(...drawing);
 }
 
+function median(S) {                      // of a class that guessed one number, once it is revealed
+  const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
+  if (!S.isRevealed || !values.length || S.data.guess.is_curve) return '';
+  return `, median ${said(S, (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2)}`;
+}
+
 function slideKey(S, event) {             // a button keeps its own keys, a square those it has taken
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const isButton = S.root.activeElement?.localName === 'button';
   const way = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1}[event.key];
   if (event.key === ' ' && !isButton) {
     event.preventDefault();
-    if (!S.isRevealed) step(S, 1);
+    if (S.step < ANSWER) step(S, 1);      // it does not leave the lesson
   } else if (way) {
     event.preventDefault();
     step(S, way);
   }
 }
 
-function step(S, way) {                   // guess, reveal, next
-  const {slide} = S.data;
-  if (S.isRevealed === (way < 0)) reveal(S, way > 0);
-  else if (way > 0 ? slide.has_next : slide.has_previous) S.ask(way > 0 ? 'next' : 'previous');
+function step(S, way) {                   // guess, reveal, question, answer; next
+  const {slide} = S.data, to = S.step + way;
+  if (to < 0 || to > ANSWER) {
+    if (way > 0 ? slide.has_next : slide.has_previous) S.ask(way > 0 ? 'next' : 'previous');
+  } else if (slide.has_game && S.step + to === SHOWS + QUESTION) {
+    S.ask('game');
+  } else {
+    S.step = to;
+    if (S.isRevealed === to > 0) show(S);
+    else reveal(S, to > 0);
+  }
+}
+
+function paragraph(text) {                // bold is the only markup
+  const line = document.createElement('p');
+  line.append(...text.split('**').map((part, k) => {
+    if (k % 2 === 0) return part;
+    const strong = document.createElement('strong');
+    strong.textContent = part;
+    return strong;
+  }));
+  return line;
+}
+
+function options(S) {                     // A, B, C; each is explained once the answer is shown
+  const list = document.createElement('ol'), isTold = S.step === ANSWER;
+  list.append(...S.data.slide.question.options.map(({text, why, is_right}) => {
+    const item = document.createElement('li'), mark = isTold && is_right ? '**Right:** ' : '';
+    item.classList.toggle('right', isTold && is_right);
+    item.append(paragraph(`${mark}${text}`), ...(isTold ? [paragraph(why)] : []));
+    return item;
+  }));
+  return list;
 }
 
 function tellSlide(S) {
-  const {slide} = S.data;
-  const written = (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(text => {
-    const line = document.createElement('p');
-    line.append(...text.split('**').map((part, k) => {
-      if (k % 2 === 0) return part;
-      const strong = document.createElement('strong');
-      strong.textContent = part;
-      return strong;
-    }));
-    return line;
-  });
-  S.q('#text').replaceChildren(...written);
-  S.q('#forth').textContent = S.isRevealed ? 'Next lesson ▶' : 'Reveal';
-  S.q('#forth').disabled = S.isRevealed && !slide.has_next;
-  S.q('#back').disabled = !S.isRevealed && !slide.has_previous;
+  const {slide} = S.data, isAsking = S.step >= QUESTION;
+  headline(S);
+  S.q('#guess').classList.toggle('asking', isAsking);
+  S.q('#text').replaceChildren(...(isAsking ? [options(S)]
+    : (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(paragraph)));
+  S.q('#forth').textContent = ['Reveal', slide.has_game ? 'Play ▶' : 'One question ▶', 'Answer', 'Next lesson ▶'][S.step];
+  S.q('#forth').disabled = S.step === ANSWER && !slide.has_next;
+  S.q('#back').disabled = !S.step && !slide.has_previous;
 }
 
 // ---- the score --------------------------------------------------------------------------------
@@ -193,13 +224,18 @@ function off(S) {                         // root mean square distance over the 
   return Math.sqrt(truth.reduce((sum, t, k) => sum + (S.values[k] - t) ** 2, 0) / truth.length);
 }
 
+function saidOff(S) {
+  const {unit, off_unit} = S.data.guess;
+  return said(S, off(S), off_unit || unit);
+}
+
 function verdict(S) {
   const {close} = S.data.guess, far = off(S);
   return S.data.verdicts[far <= close ? 0 : far <= 3 * close ? 1 : 2];
 }
 
-function said(S, value) {
-  const {decimals, unit} = S.data.guess;
+function said(S, value, unit = S.data.guess.unit) {
+  const {decimals} = S.data.guess;
   return `${value.toFixed(decimals).replace('-', '\u2212')} ${unit}`.trim();
 }
 
@@ -209,14 +245,14 @@ function kept() {
 
 function keep(S, data) {                  // the first guess of a lesson counts
   const all = kept();
-  all[data.lesson] ||= {off: said(S, off(S)), verdict: verdict(S)};
+  all[data.lesson] ||= {off: saidOff(S), verdict: verdict(S)};
   try { localStorage.setItem(STORE, JSON.stringify(all)); } catch (_) { /* storage is closed */ }
 }
 
 function tell(S) {
   const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && S.isTouched && mode !== 'slides';
   const word = verdict(S), all = mode === 'slides' ? [] : Object.entries(kept());
-  S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.`
+  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}: ${word}.`
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
@@ -307,7 +343,10 @@ function show(S) {
   S.q('#reveal').hidden = S.data.mode === 'slides' || (isPupil && S.isRevealed);
   S.q('#reveal').disabled = isPupil && !S.isTouched;
   S.q('#reveal').textContent = isPupil ? 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
-  S.q('#how').textContent = S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
+  const isRoom = isPupil && S.isRevealed && S.data.guesses.length > 0;    // the dots, which are new to a pupil
+  S.q('#how').classList.toggle('room', isRoom);
+  S.q('#how').textContent = isRoom ? `● The class${median(S)}`
+    : S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
   if (S.data.mode === 'slides') tellSlide(S);
   drawRoom(S);
   S.host.dataset.values = S.values.join(' ');

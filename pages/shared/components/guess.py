@@ -16,7 +16,7 @@ import streamlit as st
 
 from engine.core.identity import digest
 from engine.figures import drawn
-from engine.lessons import Guess
+from engine.lessons import Guess, Question
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -43,8 +43,14 @@ class Slide:
         Paragraphs before and after it is revealed; bold is the only markup.
     shows : str
         What happened, above `explains`.
+    question : Question
+        The closing one.
+    has_game : bool
+        Whether a game, which is another slide, comes between what happened and the question.
     has_previous, has_next : bool
         Whether there are lessons before and after.
+    start : str
+        Where a slide begins that is come back to: "shows" or "question"; else with what is asked.
     """
 
     heading: str
@@ -52,8 +58,11 @@ class Slide:
     story: Sequence[str]
     shows: str
     explains: Sequence[str]
+    question: Question
+    has_game: bool
     has_previous: bool
     has_next: bool
+    start: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Room:
     link, qr : str
         The address for pupils, and its QR code as SVG; empty where they cannot reach the server.
     note : str
-        What to do instead.
+        How to join without it; bold is the only markup.
     count : int
         How many have guessed.
     """
@@ -89,7 +98,8 @@ class Report:
     is_revealed : bool
         Whether the rest of the picture is shown.
     request : str
-        "next", "previous", "leave", "open", "end", "back:" with a teacher's key; or nothing.
+        "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or
+        nothing.
     sent : object
         The values of a pupil's guess in this picture, unchecked; None if none came.
     """
@@ -99,9 +109,25 @@ class Report:
     sent: object = None
 
 
-def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page"
-            ) -> dict[str, Any]:
-    """The message of one picture; `tag` tells it from all others."""
+def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page",
+            turn: int = 0) -> dict[str, Any]:
+    """The message of one picture; `tag` tells it from all others.
+
+    Parameters
+    ----------
+    lesson : str
+        Its key.
+    picture : Picture
+        With what is revealed.
+    guess : Guess
+        What is guessed in it.
+    ask : str
+        The question.
+    mode : str
+        "page", "slides" or "pupil".
+    turn : int
+        A picture that is shown anew, with nothing revealed, has another turn.
+    """
     looks = {"wide": drawn.WIDE, "narrow": drawn.NARROW} if mode != "slides" else {
         "wide": drawn.PRESENTED, "narrow": drawn.PRESENTED_NARROW, "high": drawn.PRESENTED_HIGH}
     data = {"lesson": lesson, "mode": mode, "guess": {**asdict(guess), "is_curve": guess.is_curve},
@@ -111,7 +137,7 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
                    "Your guess was off by",
             "colours": {theme: {**drawn.palette(theme), "room": _ROOM[theme]}
                         for theme in ("light", "dark")}}
-    tag = digest((lesson, guess, picture.marks))
+    tag = digest((lesson, guess, picture.marks, *((turn,) if turn else ())))
     return {**data, "tag": tag, "looks": [_look(picture, guess, look, name)
                                           for name, look in looks.items()]}
 

@@ -1,4 +1,4 @@
-"""Details of a page at its right, one at a time; a link keeps which."""
+"""Details of a page at its right, one at a time, which a link remembers."""
 
 from __future__ import annotations
 

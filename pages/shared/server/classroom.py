@@ -179,6 +179,27 @@ class Classrooms:
             self._end_old()
             return self._open.get(code)
 
+    def joined(self, text: str) -> Classroom:
+        """The class of a code as somebody types it: in any case, with spaces.
+
+        Parameters
+        ----------
+        text : str
+            What was typed.
+
+        Raises
+        ------
+        InputError
+            If no class has this code now.
+        """
+        code = "".join(text.split()).replace("-", "").upper()
+        room = self.find(code)
+        if room is None:
+            raise InputError(f"No class has the code “{code[:2 * _LENGTH]}” now.", field="class",
+                             hint=f"A code has {_LENGTH} letters and digits. Look at it once more, "
+                                  "or ask whether the class has ended.")
+        return room
+
     def of_teacher(self, key: str) -> Classroom | None:
         """The class of a teacher's key; None if there is none."""
         with self._lock:
