@@ -21,8 +21,8 @@ def show(code: str) -> None:
     room = CLASSROOMS.find(code)
     if room is None:
         page.begin("This class has ended")
-        st.markdown("Ask your teacher for a new code, which you can enter on the page Learn, or try the "
-                    "lessons by yourself.")
+        st.markdown("Ask your teacher for a new code, which you can enter on the page *Learn*, or "
+                    "try the lessons by yourself.")
         st.button("All lessons", on_click=session.change, kwargs={"room": "", "lesson": ""},
                   icon=":material/school:", key="pupil_leave")
         return
