@@ -3,6 +3,7 @@
 import pytest
 
 from engine.core.tasks import TASKS
+from engine.language import numbers
 from engine.topics.mean.answer import EPSILON_STEPS
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
@@ -63,6 +64,15 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
     error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
+
+
+def test_what_doubling_epsilon_buys_is_one_number_in_the_list_and_beside_the_chart():
+    at = visit("lab", _SMALL)
+    now = at.session_state.settings
+    study = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed).study
+    one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
+    assert f"ε: error **{numbers.change(two / one - 1)}**" in words(at)
+    assert f"{numbers.number(two)}" in words(at).split("It would be ")[1].split("ε = 2")[0]
 
 
 @pytest.mark.parametrize("shows", range(3))

@@ -56,8 +56,8 @@ class Method:
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
-                   others: Sequence[Method] = (), theory: Mapping[str, Array] | None = None,
-                   floor: Array | None = None) -> Chart:
+                   others: Sequence[Method] = (), in_table: Sequence[Method] = (),
+                   theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
     Below every ε stands what it allows by itself, at the present δ: so it never stands alone. The
@@ -75,6 +75,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         Of the page.
     others : sequence of Method
         Drawn for comparison.
+    in_table : sequence of Method
+        Among the numbers alone.
     theory : mapping of str to (budgets,), optional
         Rates with fitted constants by their names, in response units.
     floor : (budgets,), optional
@@ -105,8 +107,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit),
-                 _table(x, median, low, high, study.baseline, others, floor,
-                        theory or {}))
+                 _table(x, median, low, high, study.baseline, (*others, *in_table),
+                        floor, theory or {}))
 
 
 def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,

@@ -139,6 +139,9 @@ class Scene(ReleaseView):
         if self.shown.is_refused(k) or not self.changes:
             return ""
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
+        doubled = self.shown.error_at(2 * self.epsilons[k])
+        if doubled is not None:  # the error that stands beside the chart of budgets
+            here["epsilon"] = doubled / float(self.error[k]) - 1
         return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @property
