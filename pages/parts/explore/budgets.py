@@ -54,7 +54,7 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
     chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
-                                       others=others, floor=_floor(scene),
+                                       odds=scene.odds, others=others, floor=_floor(scene),
                                        in_table=[m for m in every if m.label not in drawn],
                                        theory=None if beside is None else beside.lines)
     if scene.is_refused:

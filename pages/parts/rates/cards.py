@@ -135,14 +135,23 @@ class RateAtPoint(View):
         """
         budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
         scene, error = self.scene, ""
-        odds = strips.by_budget_alone(budget)
         if scene is not None:
             odds = odds_words.odds_short(scene.odds[scene.at])
             error = scene.errors_in_words[scene.at]
+        else:
+            odds = self._odds(budget)
         strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                      TASKS[self.problem].unit, budget.epsilon,
                      self.serves_curves and not self.now.example,
                      None if scene is None else scene.stated_delta)
+
+    def _odds(self, budget: Budget) -> str:
+        """The odds of the method of this problem; of the budget alone where there is none."""
+        if self.now.example or self.problem not in settings.CHOSEN_FOR:
+            return strips.by_budget_alone(budget)
+        source = session.source(self.problem)
+        return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
+            budget.epsilon, session.delta(source, self.problem)))
 
     @property
     def changed(self) -> list[str]:

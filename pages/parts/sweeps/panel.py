@@ -50,7 +50,9 @@ def strip(task: str) -> None:
     highest = Budget(max(epsilons), delta)
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
-    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
+    method = session.current().mechanism_of(task)
+    budgets = [Budget(epsilon, delta) for epsilon in {min(epsilons), highest.epsilon}]
+    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_method(method, source, *budgets),
                  _errors(task), TASKS[task].unit, highest.epsilon, pins_here=False)
 
 
