@@ -184,9 +184,10 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     view = run.mean_at_every_step(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
+    here = {what: float(relative[at]) for what, relative in changes.items()}
+    here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
     rows = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
-            *error_parts.if_doubled(usual.source.facts, {
-                what: float(relative[at]) for what, relative in changes.items()})]
+            *error_parts.if_doubled(usual.source.facts, here)]
     for sentence in rows:
         assert sentence in words(explore) and sentence in words(rate)
 

@@ -270,10 +270,9 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
         layout.draw(chart, "practice", 460, 380)
         st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
                     "as was measured at the middle value.]")
-        for line in compared:
-            if line is not None:
-                st.markdown(f":small[{words.fitted(line.fitted)}]")
-                break
+        fits = {one.name: one.compared.fitted for one in series if one.compared is not None}
+        if fits:
+            st.markdown(f":small[{words.fitted_to_squares(fits)}]")
     view.charts[SLOPE] = chart
     with right:
         for k, setting in enumerate(series):
