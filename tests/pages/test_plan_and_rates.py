@@ -257,9 +257,9 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     text = words(at)
     for line, is_proved in zip(result.compared(asked), (True, False), strict=True):
         assert rate_words.verdict(line, "n", is_proved) in text
-    assert coverage_words.misses(result.limits.proper) in text
-    assert coverage_words.misses(result.limits.naive, True) in text
-    assert coverage_words.widths(result.limits) in text
+    assert coverage_words.misses(result.limits.proper, asked.limits.kind) in text
+    assert coverage_words.misses(result.limits.naive, asked.limits.kind, True) in text
+    assert coverage_words.widths(result.limits, asked.limits.kind) in text
 
 
 @pytest.mark.slow

@@ -218,7 +218,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
 
 def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme,
               own_dash: str) -> list[Spec]:
-    """Points with their bars, and the rate with fitted constants; one of several in its own look."""
+    """Points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
         return []
     shade, _, marker = series.style

@@ -159,8 +159,8 @@ def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
     """
     first, *others = fits.values()
     factors = {name: number((1 + fit.largest_deviation)**2) for name, fit in fits.items()}
-    off = " and ".join(f"{factor} for {uncapital(name)}" for name, factor in factors.items()
-                       ) if others else next(iter(factors.values()))
+    of_each = [f"{factor} ({uncapital(name)})" for name, factor in factors.items()]
+    off = " and ".join(of_each if others else factors.values())
     return (f"{_fit(first)} These squared errors are within a factor of {off} of it."
             f"{_lower_bound(first)}")
 
