@@ -149,7 +149,7 @@ def parts(view: Audited) -> None:
                    label_visibility="collapsed")
 
 
-def _slider(label: str = "Claimed protection (ε)") -> None:
+def _slider(label: str = "Claimed ε") -> None:
     controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
                             "Higher ε: the opposite.", label)
 

@@ -170,10 +170,20 @@ def _steps(asked):
     return list(audit_topic.steps_of(asked, tries=100, runs=2000))
 
 
+def test_counts_are_written_as_whole_numbers():
+    step = audit.Progress(2000, 0.9, 1.0, "epsilon", 1.0, 0.0, runs=8000)
+    for said in (audit_words.running(step), audit_words.worked_out(step)):
+        assert "2\u202f000 pairs" in said and "." not in said.split(" pairs")[0]
+    assert "8\u202f000 releases" in audit_words.running(step)
+
+
 def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
+    title = figures.climbing([figures.Line("Method", [result], False)], 1.0, "light").spec["layout"][
+        "title"]["text"]
+    assert "0.999," in title  # the same number as on the card
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
     assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
         audit_words.attacked(beyond))

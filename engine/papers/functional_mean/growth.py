@@ -162,7 +162,7 @@ def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float], theme: 
     people, epsilons = plain(errors.columns), plain(errors.index)
     z = np.log(errors.to_numpy()).round(3).tolist()
     return Panel(f"{m} observations each", figures.heat(
-        people, epsilons, z, ("People n", "Protection (ε)", "log mean squared error"), theme,
+        people, epsilons, z, ("People n", "Privacy budget (ε)", "log mean squared error"), theme,
         f"Logarithm of the mean squared error with {m} observations per curve: from "
         f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "
         f"at {people[-1]} and {epsilons[-1]:g}.", limits))
