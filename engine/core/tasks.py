@@ -170,7 +170,7 @@ MEAN_FUNCTION = Task(
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
     source="sparse_curves", mechanism="adaptive_mean",
     roles=_OF_CURVES, estimand="mean", letters="cm", release=1, decided="mean curve",
-    sizes_of_rates="Your scenario on Explore",
+    sizes_of_rates="Your scenario",
     compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
 
 INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
@@ -184,7 +184,7 @@ VARYING_COEFFICIENTS = Task(
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
     decided="effects of covariates",
     estimand="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
-    sizes_of_rates="Your scenario on Varying coefficients")
+    sizes_of_rates="Your scenario")
 
 UNIVARIATE_MEAN = Task(
     key="univariate_mean", label="Average number", result="Average number",

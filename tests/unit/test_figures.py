@@ -181,6 +181,13 @@ def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     assert "in %, ours" in axis["title"]["text"]
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.095, 0.17), (0.11, 0.19), (2.1, 2.2), (1.01, 1.013)])
+def test_a_log_axis_over_little_has_at_least_two_ticks_inside(low, high):
+    axis = theme.log_axis("light", "error", low, high)
+    assert 2 <= len(axis["tickvals"]) <= 9
+    assert all(low <= value <= high for value in axis["tickvals"])
+
+
 @pytest.mark.parametrize(("low", "high", "step"), [(2, 18, 4), (0, 1, 0.2), (0, 24, 5)])
 def test_both_ends_of_a_time_axis_have_a_tick(low, high, step):
     axis = theme.time_axis("light", PublicFacts(time_low=low, time_high=high))

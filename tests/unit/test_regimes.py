@@ -11,6 +11,7 @@ from engine.language.numbers import change, number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
+from engine.rates.density_release import DensityReleaseRate
 from engine.rates.fitted import Weighted, beside, fit
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
@@ -203,6 +204,21 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     assert [line.split(" (")[0] for line in lines] == [
         "People on each site", "Observations per curve", "Sites", "Privacy budget"]
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
+
+
+def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together():
+    rate = DensityReleaseRate()  # the best bandwidth makes spread and smoothing equal
+    point = {"n": 1000.0, "epsilon": 1.0}
+    regions = regime_map(Weighted.plain(rate), "epsilon", "n", point, 60)
+    assert (np.diff(regions.regimes, axis=1) != 0).sum(axis=1).max() <= 1  # no stripes
+    said = rate_words.ruling(Weighted.plain(rate), point)
+    assert "Largest terms" in said and "number of people and smoothing" in said and "50 %" in said
+
+
+def test_rates_that_end_at_one_height_are_not_said_to_differ():
+    chart = figures.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
+                           POINT, "light")
+    assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
 
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():

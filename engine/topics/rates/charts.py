@@ -41,6 +41,7 @@ _DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for sev
 _TRUST = {RateSetting(name).mechanism: CALLED[name].removesuffix(", many numbers each")
           for name in SETTINGS}
 _FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
+_SAME = 1.01  # rates whose ends differ by less are drawn as one
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
@@ -170,7 +171,10 @@ def _fastest(values: Mapping[str, Array]) -> str:
     """The rate that is smallest where its lines end, or how the only one changes."""
     if len(values) > 1:
         ends = {name: float(y[-1]) for name, y in values.items()}
-        return f"Smallest rate at the right end: {min(ends, key=ends.__getitem__)}"
+        smallest = [name for name, end in ends.items() if end <= _SAME * min(ends.values())]
+        if len(smallest) == len(ends):
+            return "The rates are equal at the right end"
+        return f"Smallest rate at the right end: {' and '.join(smallest)}"
     (y,) = values.values()
     return labels.changed("Rate", float(y[0]), float(y[-1]))
 

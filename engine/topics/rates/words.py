@@ -22,6 +22,7 @@ _TUNED = {"truncation": "basis functions "
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
           "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
           "M_high": "M at most"}
+_EQUAL = 1e-6  # terms whose shares differ by less are the same
 _NO_GAP = 1.01  # factors closer to one are none
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
@@ -40,9 +41,12 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
         Values of its symbols.
     """
     shares = weighted.shares(**point)
-    first = int(shares.argmax())
-    name = weighted.rate.terms[first].name.lower()
-    return f"Largest term of the rate: **{name}**, {100 * shares[first]:.0f} % of it."
+    most = float(shares.max())
+    names = [term.name.lower() for term, share in zip(weighted.rate.terms, shares, strict=True)
+             if share >= most * (1 - _EQUAL)]
+    if len(names) > 1:
+        return f"Largest terms of the rate: **{' and '.join(names)}**, {100 * most:.0f} % each."
+    return f"Largest term of the rate: **{names[0]}**, {100 * most:.0f} % of it."
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:

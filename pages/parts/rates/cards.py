@@ -255,7 +255,7 @@ def regimes(view: RateAtPoint) -> None:
                    options=["fitted", "one"], format_func={
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
                    help="Theory drops constants. Fitted: privacy weighs as much as was measured "
-                   "on Explore, so that the map agrees with it here.")
+                   "for your scenario, so that the map agrees with it here.")
     st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
 
 
@@ -267,7 +267,7 @@ def _about_constants(view: RateAtPoint) -> str:
     private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
     text = "Borders show where regimes change, not exact sizes."
     if abs(private - (view.measured_share or 0)) > 0.3:
-        text += (f" **They disagree with Explore here:** measured, privacy makes up "
+        text += (f" **They disagree with the measured error here:** measured, privacy makes up "
                  f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
                  f"constants one it would be {100 * private:.0f} %.")
     return text
