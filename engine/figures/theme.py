@@ -255,13 +255,13 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def _fine(low: float, high: float) -> list[float]:
-    """Two to about six round numbers, equally spaced, between two that are close together."""
-    for pieces in (4, 8, 16):  # steps of the raw size, halved until two are inside
+    """Three to about six round numbers, equally spaced, between two that are close together."""
+    for pieces in (4, 8, 16):  # steps of the raw size, halved until three are inside
         raw = (high - low) / pieces
         lead = 10.0 ** math.floor(math.log10(raw))
         step = next(m for m in (1, 2, 5, 10) if m * lead >= raw) * lead
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        if last > first:
+        if last > first + 1:
             break
     return [float(f"{k * step:.6g}") for k in range(first, last + 1)]
 

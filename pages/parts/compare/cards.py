@@ -214,8 +214,8 @@ def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str])
 def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
     epsilon, error = EPSILON_STEPS[k], _written(method, k)
     if not error:
-        st.markdown(f":small[**ε = {epsilon:g}** · Nothing would be published: the noise would be "
-                    "larger than the curve.]")
+        st.markdown(f":small[**ε = {epsilon:g}** · {quality.too_few(view.facts)}: nothing would "
+                    "be published.]")
         return
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)
