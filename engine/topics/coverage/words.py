@@ -77,10 +77,10 @@ def what_is_covered(kind: str) -> str:
     if kind not in _PROJECTED:
         return ""
     name = _PROJECTED[kind]
-    are, has, it = ("are", "have", "them") if name.endswith("s") else ("is", "has", "it")
-    return (f"Covered {are} the **projected {name}**: the true {name} as far as the kept basis "
-            f"functions can represent {it}. The true {name} also {has} a part outside of them, the "
-            f"truncation bias, which this {noun(kind)} leaves out.")
+    has, it = ("have", "them") if name.endswith("s") else ("has", "it")
+    return (f"The {noun(kind)} is for the **projected {name}**: the true {name} as far as the kept "
+            f"basis functions can represent {it}. The true {name} also {has} a part outside of "
+            "them, the truncation bias, which is not covered.")
 
 
 def legend(kind: str) -> str:
