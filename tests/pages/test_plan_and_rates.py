@@ -192,9 +192,9 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
         assert sentence in words(explore) and sentence in words(rate)
 
 
-def test_with_all_constants_one_the_disagreement_with_explore_is_said():
+def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():
     at = visit("rates", "constants-one")
-    assert "They disagree with Explore here" in words(at)
+    assert "They disagree with the measured error here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     from engine.rates.fitted import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
