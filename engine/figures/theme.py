@@ -211,7 +211,7 @@ def _even_step(length: float) -> float | None:
 
 def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
              room: float = 0.0) -> Spec:
-    """A log axis; few decades get 1–2–5 ticks, many get powers of ten.
+    """A log axis; few decades get 1–2–5 ticks or finer ones, many get powers of ten.
 
     Parameters
     ----------
@@ -230,6 +230,8 @@ def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = 
         low, high = low / 1.3, high * 1.3
     decades = math.log10(high / low)
     ticks = log_ticks(low, high) if decades < 3 else _powers(low, high, decades)
+    if len(ticks) < 2:
+        ticks = _fine(low, high)
     margin = room * max(decades, 0.3)
     return axis(theme, title, grid=grid, type="log", tickvals=ticks,
                 ticktext=[_tick(value) for value in ticks],
@@ -250,6 +252,18 @@ def log_ticks(low: float, high: float) -> list[float]:
     [0.5, 1.0, 2.0, 5.0, 10.0]
     """
     return [m * 10.0**e for e in range(-6, 9) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+
+
+def _fine(low: float, high: float) -> list[float]:
+    """Three to about six round numbers, equally spaced, between two that are close together."""
+    for pieces in (4, 8, 16):  # steps of the raw size, halved until three are inside
+        raw = (high - low) / pieces
+        lead = 10.0 ** math.floor(math.log10(raw))
+        step = next(m for m in (1, 2, 5, 10) if m * lead >= raw) * lead
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last > first + 1:
+            break
+    return [float(f"{k * step:.6g}") for k in range(first, last + 1)]
 
 
 def _powers(low: float, high: float, decades: float) -> list[float]:

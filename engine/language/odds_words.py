@@ -6,7 +6,7 @@ A chance of an attacker is an upper bound and is rounded up.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.core.types import PublicFacts
 from engine.language.grammar import a, escape, of
@@ -34,6 +34,41 @@ def odds_short(odds: Odds) -> str:
     """
     bound = f"≤ {math.ceil(round(100 * odds.right, 6))} %" if odds.right <= 0.99 else "> 99 %"
     return bound + (f" ({odds.group} together)" if odds.group > 1 else "")
+
+
+def odds_alone(odds: Odds) -> str:
+    """For the strip where no method is known: "≤ 74 % by ε alone".
+
+    Parameters
+    ----------
+    odds : Odds
+        Of a budget without noise.
+    """
+    return f"{odds_short(odds)}{BY_BUDGET_ALONE}"
+
+
+BY_BUDGET_ALONE = " by ε alone"  # ends the odds of a budget of which no noise is known
+WHY_ALONE = ("By ε alone: what the worst mechanism with this ε and δ would allow. No method is "
+             "chosen here; the noise of one allows at most that.")
+
+
+def odds_span(odds: Sequence[Odds]) -> str:
+    """For the strip of a page with several budgets: "≤ 53 to 89 %".
+
+    Parameters
+    ----------
+    odds : sequence of Odds
+        One for each budget or method; all of as many records.
+
+    Returns
+    -------
+    str
+        From the smallest to the largest bound; one bound where they are the same as written.
+    """
+    low, high = (odds_short(pick(odds, key=lambda each: each.right)) for pick in (min, max))
+    if low == high:
+        return low
+    return f"{low.partition(' %')[0]} to {high.removeprefix('≤ ')}"
 
 
 def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -> str:

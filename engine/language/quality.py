@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from engine.core.lists import counted
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape, span, uncapital
-from engine.language.numbers import number, percent, times, two_digits_up, whole, with_unit
+from engine.language.numbers import (
+    digits_down,
+    number,
+    percent,
+    times,
+    two_digits_up,
+    whole,
+    with_unit,
+)
 from engine.privacy.feasibility import Feasibility
 
 _ENOUGH_IN_A_ROUND = 10
@@ -77,6 +85,19 @@ YARDSTICK = ("Proved for one release; for a sequence of releases that learn from
              "a yardstick.")
 
 
+def too_few(facts: PublicFacts) -> str:
+    """Why nothing would be published, wherever there is room for a few words alone.
+
+    What decides are sizes and budget, by the effective size, and never the curves.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for several persons.
+    """
+    return f"Too few {facts.people} for this ε"
+
+
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
             ) -> tuple[str, str]:
     """Instead of a picture: that nothing useful can be published, and what would change it.
@@ -98,7 +119,8 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
         A heading, and the sentence below it.
     """
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
-            f"The noise would be larger than the signal, so no budget is spent. "
+            f"The effective size is {number(digits_down(verdict.per_function, 3))}; below "
+            f"{verdict.least:g} the noise is too large for any curve, and no budget is spent. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
             "possible.")
 

@@ -97,9 +97,9 @@ def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = Non
 
 
 def _raised(text: str) -> str:
-    """Exponents such as that of n^(1/2) as a formula, where they can be raised."""
-    return re.sub(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))",
-                  lambda match: f"$^{{{match[1] or match[2]}}}$", text)
+    """Powers such as n^(1/2) as a formula: with its base, from which no line breaks it."""
+    return re.sub(r"([\w²³()]*)\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))", lambda match: (
+        rf"$\mathrm{{{match[1]}}}^{{{match[2] or match[3]}}}$"), text)
 
 
 def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:
@@ -148,17 +148,6 @@ def time_of(result: Result) -> str:
     if result.seconds >= 120:
         return f"{result.seconds / 60:.0f} min"
     return f"{result.seconds:.0f} s" if result.seconds >= 0.5 else "under 1 s"
-
-
-def forms(stored: Sequence[Result]) -> str:
-    """Which forms of an exhibit come with the engine, and how long each took.
-
-    Parameters
-    ----------
-    stored : sequence of Result
-        Of one exhibit.
-    """
-    return ", ".join(f"{result.form} in {time_of(result)}" for result in stored)
 
 
 def _compared(result: Result, stored: Result) -> str:

@@ -134,14 +134,15 @@ class Weighted:
         return np.minimum(summed, 1.0) if self.rate.capped else summed
 
     def dominant(self, **point: float | Array) -> Array:
-        """Index of the largest term at every point.
+        """Index of the largest term at every point; of equal ones that of the first.
 
         Parameters
         ----------
         **point : float or array
             Symbols of the rate.
         """
-        return np.asarray(self.evaluate(**point).argmax(axis=0))
+        sizes = self.evaluate(**point)
+        return np.asarray((sizes >= sizes.max(axis=0) * (1 - _ROUNDING)).argmax(axis=0))
 
     def shares(self, **point: float | Array) -> Array:
         """Every term over the sum of all: (terms, *shape of the broadcast point).

@@ -323,8 +323,8 @@ def _check_promise(estimate: Estimate, budgets: tuple[Budget, ...]) -> None:
         raise InputError(spending.broken_promise(budget, proved_epsilon).replace("**", ""),
                          field="mechanism")
     if all(accounting.total_rho(lines) == 0 for lines in accounting.by_server(spends).values()):
-        raise InputError("Nothing would be published: at this ε the noise would be larger than "
-                         "the curve.", field="epsilon",
+        raise InputError("Nothing would be published: too few people for this ε.",
+                         field="epsilon",
                          hint="Ask more people, raise ε, or choose another method.")
 
 

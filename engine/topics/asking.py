@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from engine.core.types import Spend
+from engine.core.types import Budget, Public, Spend
 from engine.figures.theme import Chart
 from engine.language.numbers import named
+from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import Person
+from engine.sources import Source
 
 Numbers = dict[str, float]  # by names that give the unit
 WITHIN = "95 % of releases within"
@@ -121,6 +123,32 @@ def protection(spends: Sequence[Spend], person: Person) -> Numbers:
     """
     proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
+
+
+def odds_of_method(mechanism: Mechanism, source: Source[Any], budget: Budget, group: int = 1
+                   ) -> risk.Odds:
+    """What the noise of a method allows at a budget: the odds of every release of this scenario.
+
+    They follow from sizes and stated facts, so that pages without a release have them, too.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+    source : Source
+        Whose sizes and facts the method plans with.
+    budget : Budget
+        Of every site.
+    group : int
+        Protected units of one person.
+
+    Raises
+    ------
+    InputError
+        If the method has no plan for these sizes at this budget.
+    """
+    plan = mechanism.plan(Public(source.sizes, source.facts), (budget,))
+    return risk.of_ledger(mechanism.ledger(plan), group)
 
 
 def odds(spends: Sequence[Spend], person: Person) -> Numbers:

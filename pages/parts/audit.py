@@ -84,8 +84,8 @@ class Audited(View):
         claim = _lab(self) if current.part == "coverage" else self
         is_curve = claim.source.holds_curves
         strips.fixed(claim.source.facts, words.claim(claim.budget), "audit_strip",
-                     strips.by_budget_alone(claim.budget), highest=claim.budget.epsilon,
-                     pins_here=False,
+                     strips.by_method(claim.mechanism, claim.source, claim.budget),
+                     highest=claim.budget.epsilon, pins_here=False,
                      unit=Unit.CURVE if is_curve else Unit.RECORD,
                      protected=None if is_curve else _RECORD)
 

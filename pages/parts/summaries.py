@@ -253,8 +253,7 @@ def noise(view: Summary) -> None:
     with left:
         view.draw("Noise by coefficient", figures.spectrum(by_coefficient, layout.theme()),
                   "spectrum", 340, 340)
-        st.markdown(":small[Published: the bound as printed. Optimal: the least noise in total. "
-                    "Switch under *All settings*.]")
+        st.markdown(f":small[{words.noises(by_coefficient)}]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
         if printed := words.printed(mechanism, view.chosen.budget):

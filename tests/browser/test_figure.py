@@ -401,7 +401,7 @@ def test_figure_and_slider_fit_a_laptop_and_a_phone(stage, width, height):
 def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_words(show):
     page = show("refused")
     page.locator("#e").fill("1")
-    expect(page.locator(".shout")).to_have_text("Noise larger than the signal: would not be released")
+    expect(page.locator(".shout")).to_have_text("Too few children for this ε: would not be released")
     expect(page.locator("#sentence")).to_have_text("Too few <b>children</b>. Ask more.")
     expect(page.locator("#error")).to_have_text("–")
     expect(release(page)).to_have_css("opacity", "0.4")

@@ -84,8 +84,8 @@ def test_limits_are_repeated_and_misses_counted():
     (job,) = at.session_state["audit_jobs"].values()
     result = lab.CoverageAnswer.joined(job.parts)
     assert len(result.proper.off) == lab.REPEATS
-    assert coverage_words.misses(result.proper) in words(at)
-    assert coverage_words.misses(result.naive, True) in words(at)
+    assert coverage_words.misses(result.proper, at.session_state.settings.limits) in words(at)
+    assert coverage_words.misses(result.naive, at.session_state.settings.limits, True) in words(at)
 
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():

@@ -3,13 +3,14 @@
 import pytest
 
 from engine.core.tasks import TASKS
+from engine.language import numbers
 from engine.topics.mean.answer import EPSILON_STEPS
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
-from tests.pages.reading import words
+from tests.pages.reading import components, words
 
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 
@@ -63,6 +64,33 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed, EPSILON_STEPS)
     error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
+
+
+def test_what_doubling_epsilon_buys_is_one_number_in_the_list_and_beside_the_chart():
+    at = visit("lab", _SMALL)
+    now = at.session_state.settings
+    study = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed).study
+    one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
+    assert f"ε: error **{numbers.change(two / one - 1)}**" in words(at)
+    assert f"{numbers.number(two)}" in words(at).split("It would be ")[1].split("ε = 2")[0]
+
+
+def odds_in_strip(token):
+    """The attacker's accuracy in the strip of a tab of Lab."""
+    (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
+    return sent["budgets"][sent["budget"]]["odds"]
+
+
+@pytest.mark.parametrize("scenario", few([
+    _SMALL, "estimand-summaries~summary-density", "estimand-survival", "estimand-sparse"],
+    2))
+def test_every_tab_of_a_scenario_has_the_attackers_accuracy_of_its_estimate(scenario):
+    of_estimate = odds_in_strip(scenario)
+    assert of_estimate.startswith("≤ ")
+    coverage = ["tab-verify~part-coverage"] * (scenario == _SMALL)  # others have no band there
+    for tab in (*coverage, "tab-theory", "tab-verify",
+                "tab-compare~comparison-sweep~sweep.along-source.n_curves"):
+        assert odds_in_strip(f"{scenario}~{tab}") == of_estimate, tab
 
 
 @pytest.mark.parametrize("shows", range(3))

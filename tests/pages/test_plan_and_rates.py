@@ -184,18 +184,17 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     view = run.mean_at_every_step(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
-    twice = [budget.epsilon for budget in view.budgets].index(2.0)
     here = {what: float(relative[at]) for what, relative in changes.items()}
-    here["epsilon"] = float(view.study.error[twice] / view.study.error[at]) - 1  # one number
+    here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
     rows = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
             *error_parts.if_doubled(usual.source.facts, here)]
     for sentence in rows:
         assert sentence in words(explore) and sentence in words(rate)
 
 
-def test_with_all_constants_one_the_disagreement_with_explore_is_said():
+def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():
     at = visit("rates", "constants-one")
-    assert "They disagree with Explore here" in words(at)
+    assert "They disagree with the measured error here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     from engine.rates.fitted import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
@@ -258,9 +257,9 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
     text = words(at)
     for line, is_proved in zip(result.compared(asked), (True, False), strict=True):
         assert rate_words.verdict(line, "n", is_proved) in text
-    assert coverage_words.misses(result.limits.proper) in text
-    assert coverage_words.misses(result.limits.naive, True) in text
-    assert coverage_words.widths(result.limits) in text
+    assert coverage_words.misses(result.limits.proper, asked.limits.kind) in text
+    assert coverage_words.misses(result.limits.naive, asked.limits.kind, True) in text
+    assert coverage_words.widths(result.limits, asked.limits.kind) in text
 
 
 @pytest.mark.slow

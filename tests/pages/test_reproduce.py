@@ -53,6 +53,13 @@ def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both()
     assert "Full form" in words(at) and not at.exception
 
 
+def test_forms_with_equal_numbers_are_no_choice():
+    by_form = {key: [exhibit_files.stored(*papers.find(key), form) for form in ("quick", "full")]
+               for key in papers.names()}
+    key = next(key for key, both in by_form.items() if all(both) and both[0].table == both[1].table)
+    assert not visit("reproduce", f"exhibit-{key}").segmented_control
+
+
 @pytest.mark.slow
 def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
     at = visit("reproduce")

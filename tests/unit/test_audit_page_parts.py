@@ -170,10 +170,20 @@ def _steps(asked):
     return list(audit_topic.steps_of(asked, tries=100, runs=2000))
 
 
+def test_counts_are_written_as_whole_numbers():
+    step = audit.Progress(2000, 0.9, 1.0, "epsilon", 1.0, 0.0, runs=8000)
+    for said in (audit_words.running(step), audit_words.worked_out(step)):
+        assert "2\u202f000 pairs" in said and "." not in said.split(" pairs")[0]
+    assert "8\u202f000 releases" in audit_words.running(step)
+
+
 def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
+    title = figures.climbing([figures.Line("Method", [result], False)], 1.0, "light").spec["layout"][
+        "title"]["text"]
+    assert "0.999," in title  # the same number as on the card
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
     assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
         audit_words.attacked(beyond))
@@ -195,7 +205,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     result = lab.CoverageAnswer.joined(list(lab.repetitions(budget)))
     assert len(result.proper.off) == lab.REPEATS
     assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
-    assert "Coverage is too low" in coverage_words.misses(result.naive, True)
+    assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert result.naive.coverage.verdict == Verdict.BELOW
     assert (result.naive.half <= result.proper.half).mean() > 0.99
 
@@ -211,22 +221,22 @@ def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
     result = repeated(0.95, np.sqrt(1.5))
     assert result.proper.coverage.verdict == Verdict.AGREES
-    assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper)
-    assert "Coverage is too low" in coverage_words.misses(result.naive, True)
-    assert "22 % wider" in coverage_words.widths(result)
-    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(result)
+    assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper, "curve")
+    assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
+    assert "22 % wider" in coverage_words.widths(result, "curve")
+    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(result, "curve")
 
 
 def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small():
     result = repeated(0.95, 1.02)
-    coverage = coverage_words.misses(result.naive, True)
+    coverage = coverage_words.misses(result.naive, "curve", True)
     assert "cannot tell them from correct bands" in coverage and "agrees" not in coverage
-    assert "**94.5 %**" in coverage_words.widths(result)
+    assert "**94.5 %**" in coverage_words.widths(result, "curve")
 
 
 def test_from_few_repetitions_nothing_is_said_to_agree():
     result = repeated(0.95, 1.0, 60)
-    assert "Too imprecise to tell" in coverage_words.misses(result.proper)
+    assert "Too imprecise to tell" in coverage_words.misses(result.proper, "curve")
 
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():
@@ -245,12 +255,20 @@ def test_nothing_released_gives_no_limits_and_says_so():
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
     result = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
-    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "Off by", name)
+    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "curve", "cm", name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     holds, misses, _ = chart.spec["data"]
     assert len(holds["x"]) == 3 and len(misses["x"]) == 6
     assert chart.alt.startswith("2 of 3")
+
+
+@pytest.mark.parametrize("kind", lab.KINDS)
+def test_the_number_of_misses_says_of_what_and_whether_that_is_all_of_the_truth(kind):
+    said = coverage_words.misses(repeated(0.95, 1.2).proper, kind)
+    assert coverage_words.target(kind) in said and coverage_words.noun(kind) in said
+    kept = lab.KINDS[kind].task in ("mean_function", "varying_coefficients")
+    assert bool(coverage_words.what_is_covered(kind)) == kept == ("projected" in said)
 
 
 # -- noise used twice -----------------------------------------------------------------------

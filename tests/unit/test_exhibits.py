@@ -296,4 +296,5 @@ def test_the_table_of_a_map_has_a_row_for_each_cell():
 def test_exponents_of_a_claim_are_raised_on_the_page():
     of = Claim("Few readings, m ≤ n^(1/(2α)): (nm)^−1", lambda table: None)
     page = exhibit_words.claim_markdown(of, Finding(True, "up to n^0.5"))
-    assert "n$^{1/(2α)}$: (nm)$^{−1}$" in page and "n$^{0.5}$" in page
+    assert [*re.findall(r"\$(.*?)\$", page)] == [  # each with its base: no line breaks between them
+        r"\mathrm{n}^{1/(2α)}", r"\mathrm{(nm)}^{−1}", r"\mathrm{n}^{0.5}"]

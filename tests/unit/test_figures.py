@@ -172,12 +172,20 @@ def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
 
 
 def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
-    """The caps of a right guess: 52.5, 62.2, 73.1, 88.1 and over 99 in 100 at δ = 0."""
-    axis = budget_chart("light").spec["layout"]["xaxis"]
+    """Right guesses against pure DP of a known ε: 52.5, 62.2, 73.1, 88.1 and over 99 in 100."""
+    odds = [risk.odds(None, Budget(epsilon)) for epsilon in EPSILONS]
+    axis = budget_chart("light", odds=odds).spec["layout"]["xaxis"]
     by_name = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
     assert by_name[0.1] == "0.1<br>≤53" and by_name[0.5] == "0.5<br>≤63" and by_name[1.0] == "1<br>≤74"
     assert by_name[2.0] == "2<br>≤89" and by_name[5.0] == "5<br>>99"
-    assert "in % by ε alone" in axis["title"]["text"]
+    assert "in %, ours" in axis["title"]["text"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.095, 0.17), (0.11, 0.19), (2.1, 2.2), (1.01, 1.013)])
+def test_a_log_axis_over_little_has_at_least_two_ticks_inside(low, high):
+    axis = theme.log_axis("light", "error", low, high)
+    assert 2 <= len(axis["tickvals"]) <= 9
+    assert all(low <= value <= high for value in axis["tickvals"])
 
 
 @pytest.mark.parametrize(("low", "high", "step"), [(2, 18, 4), (0, 1, 0.2), (0, 24, 5)])

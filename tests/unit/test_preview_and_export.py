@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ from engine.topics.mean.answer import (
     simulated_study,
     with_budget,
 )
+from engine.topics.mean.curve_charts import curve
 from engine.uploads.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
@@ -113,6 +115,16 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
     if later.band is not None:
         assert np.allclose(later.band.low, at_once.band.low, equal_nan=True)
         assert later.band.waves == at_once.band.waves
+
+
+@pytest.mark.parametrize("shows", ["release", "releases", "difference"])
+def test_the_title_of_the_mean_curve_holds_for_every_line_that_is_drawn(shows):
+    result = mean_over_budgets(SOURCE, METHOD, DELTA, 3, (0.5, 4.0))
+    title = curve(result, 0, "light", shows).spec["layout"]["title"]["text"]
+    most = float(re.findall(r"[\d.]+", title)[-1])
+    drawn = result.releases[0, :1] if shows == "release" else result.releases[0]
+    farthest = np.abs(drawn - result.without).max()
+    assert farthest <= most < 1.02 * farthest
 
 
 def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_published():

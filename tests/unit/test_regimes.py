@@ -7,10 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from engine.language.numbers import change, number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
-from engine.rates.fitted import Weighted, beside
+from engine.rates.density_release import DensityReleaseRate
+from engine.rates.fitted import Weighted, beside, fit
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
@@ -197,9 +199,26 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
     assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
     lines = rate_words.if_doubled(weighted, POINT)
+    of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
+    assert lines[0].endswith(f": error **{change(of_people - 1)}**")
     assert [line.split(" (")[0] for line in lines] == [
         "People on each site", "Observations per curve", "Sites", "Privacy budget"]
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
+
+
+def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together():
+    rate = DensityReleaseRate()  # the best bandwidth makes spread and smoothing equal
+    point = {"n": 1000.0, "epsilon": 1.0}
+    regions = regime_map(Weighted.plain(rate), "epsilon", "n", point, 60)
+    assert (np.diff(regions.regimes, axis=1) != 0).sum(axis=1).max() <= 1  # no stripes
+    said = rate_words.ruling(Weighted.plain(rate), point)
+    assert "Largest terms" in said and "number of people and smoothing" in said and "50 %" in said
+
+
+def test_rates_that_end_at_one_height_are_not_said_to_differ():
+    chart = figures.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
+                           POINT, "light")
+    assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
 
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
@@ -290,6 +309,28 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
     go.Figure(figures.practice([], along, POINT, "", "dark").spec)
+
+
+def test_rates_fitted_to_two_methods_are_told_apart_and_each_has_its_factor():
+    points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
+    result = compare(points, RATE, "epsilon", POINT)
+    along = next(s for s in RATE.symbols if s.name == "epsilon")
+    each = [figures.Series(name, points, result, ("#000000", "solid", "circle"))
+            for name in ("One method", "Another")]
+    lines = [trace for trace in figures.practice(each, along, POINT, "cm", "light").spec["data"]
+             if trace["mode"] == "lines"]
+    assert len({line["name"] for line in lines}) == len({line["line"]["dash"] for line in lines}) == 2
+    said = rate_words.fitted_to_squares({one.name: one.compared.fitted for one in each})
+    assert said.count(number((1 + result.fitted.largest_deviation)**2)) == 2
+
+
+def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
+    errors = np.array([p.mean for p in sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1)])
+    fitted = fit(RATE, {**POINT, "epsilon": np.array([0.5, 1.0, 2.0, 4.0])}, errors)
+    ratio = errors / fitted.squares(**{**POINT, "epsilon": np.array([0.5, 1.0, 2.0, 4.0])})
+    most = number(float(max(ratio.max(), 1 / ratio.min())))
+    assert f"squared errors are within a factor of {most} " in rate_words.fitted_to_squares(
+        {"one": fitted})
 
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():

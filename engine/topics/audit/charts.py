@@ -11,6 +11,7 @@ from engine.audit import Progress
 from engine.core.palette import Theme, colour
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
+from engine.topics.audit.words import down
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
@@ -77,7 +78,7 @@ def _finding(lines: Sequence[Line], claim: float) -> str:
     if n_broken:
         return f"{n_broken} of {len(lines)} attacks break the claim of ε = {claim:.3g}"
     most = max((end.bound for end in ends if math.isfinite(end.bound)), default=0.0)
-    return f"Attacks show ε ≥ {number(most)}, below the claimed {claim:.3g}"
+    return f"Attacks show ε ≥ {down(most)}, below the claimed {claim:.3g}"
 
 
 def _claimed(theme: Theme, **ends: Any) -> Spec:
@@ -91,7 +92,7 @@ def _worst(line: Line, top: float, theme: Theme) -> Spec:
     heights = [step.worst_epsilon for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
             "x": [step.tried for step in steps], "y": _clamped(heights, top),
-            "customdata": [_text(value) for value in heights], **_look(line, theme),
+            "customdata": [down(value) for value in heights], **_look(line, theme),
             "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
 
 
@@ -100,7 +101,7 @@ def _bound(line: Line, top: float, theme: Theme) -> Spec:
     heights = [step.bound for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
             "x": [step.runs for step in steps], "y": _clamped(heights, top),
-            "customdata": [_text(value) for value in heights], **_look(line, theme),
+            "customdata": [down(value) for value in heights], **_look(line, theme),
             "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
 
 
@@ -121,14 +122,14 @@ def _text(value: float) -> str:
 
 
 def _alt(lines: Sequence[Line], claim: float) -> str:
-    bounds = [f"{line.name}: at least {_text(line.steps[-1].bound)} from releases, "
-              f"{_text(line.steps[-1].worst_epsilon)} for the worst pair"
+    bounds = [f"{line.name}: at least {down(line.steps[-1].bound)} from releases, "
+              f"{down(line.steps[-1].worst_epsilon)} for the worst pair"
               for line in lines if line.steps]
     return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
 
 
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
-    rows = [(line.name, step.tried, _text(step.worst_epsilon), step.runs, _text(step.bound))
+    rows = [(line.name, step.tried, down(step.worst_epsilon), step.runs, down(step.bound))
             for line in lines for step in line.steps]
     names = ("what", "pairs", "ε of the worst pair", "releases of each", "ε from releases")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
@@ -155,7 +156,7 @@ def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Cha
         role, symbol = ("bias", "x") if progress.is_broken else ("gradient", "circle")
         end = min(epsilons[name], 0.97 * top)
         data.append({"type": "scatter", "mode": "lines+markers+text", "x": [0, end],
-                     "y": [name, name], "text": ["", _text(epsilons[name])], "hoverinfo": "skip",
+                     "y": [name, name], "text": ["", down(epsilons[name])], "hoverinfo": "skip",
                      "textposition": "top left" if end > 0.8 * top else "middle right",
                      "line": {"width": 2.4, "color": colour(role, theme)},
                      "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
@@ -167,7 +168,7 @@ def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Cha
         yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
         shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
     return Chart(spec, f"ε that {len(attacks)} attacks show against a claim of {number(claim)}.",
-                 {"what": list(attacks), "ε that is shown": [_text(v) for v in epsilons.values()],
+                 {"what": list(attacks), "ε that is shown": [down(v) for v in epsilons.values()],
                   "claim": [_text(progress.claimed_epsilon) for progress in attacks.values()],
                   "verdict": ["broken" if progress.is_broken else "no contradiction"
                               for progress in attacks.values()]})

@@ -58,7 +58,7 @@ def data(attack: Attack, small: str) -> str:
     if attack.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
     sizes = attack.source.sizes
-    people = numbers.number(sizes.n_curves, 6)
+    people = numbers.whole(sizes.n_curves)
     return f"Neighbours of simulated data: {attack.source.label}, {people} records."
 
 
@@ -86,10 +86,10 @@ def attacked(progress: Progress) -> str:
         return _fault(progress)
     claim = _claimed(progress)
     if not progress.bound:
-        return (f"The worst pair loses **ε = {_down(progress.worst_epsilon)}**, no more than the "
+        return (f"The worst pair loses **ε = {down(progress.worst_epsilon)}**, no more than the "
                 f"claim of {claim}; releases alone show nothing here. This does not prove the "
                 "claim; it failed to break it.")
-    return (f"The attack shows at least **ε = {_down(progress.bound)}**, no more than the claim of "
+    return (f"The attack shows at least **ε = {down(progress.bound)}**, no more than the claim of "
             f"{claim}. This does not prove the claim; it failed to break it.")
 
 
@@ -105,10 +105,10 @@ def _claimed(progress: Progress) -> str:
 def _fault(progress: Progress) -> str:
     claim = _epsilon(progress.claimed_epsilon)
     if progress.bound > progress.claimed_epsilon and not progress.reason:
-        return (f"The attack shows at least **ε = {_down(progress.bound)}**, above the claim of "
+        return (f"The attack shows at least **ε = {down(progress.bound)}**, above the claim of "
                 f"{claim}. The claim is false, with {confidence(progress)} confidence.")
     if math.isfinite(progress.worst_epsilon) and progress.worst_epsilon > progress.claimed_epsilon:
-        return (f"One pair of neighbours loses **ε = {_down(progress.worst_epsilon)}**, above the "
+        return (f"One pair of neighbours loses **ε = {down(progress.worst_epsilon)}**, above the "
                 f"claim of {claim}. The claim is false: this is worked out, not estimated.")
     return f"The claim of ε = {claim} is false: {progress.reason}."
 
@@ -192,12 +192,17 @@ def _epsilon(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _down(value: float) -> str:
-    """An "at least" number: rounded down, so that it stays true."""
+def down(value: float) -> str:
+    """A lower bound of ε, rounded down to three digits so that it stays true.
+
+    Parameters
+    ----------
+    value : float
+        Not negative; what is not finite is written as "unlimited".
+    """
     if not 0 < value < math.inf:
         return numbers.number(value)
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return _epsilon(math.floor(value / step + 1e-6) * step)
+    return _epsilon(numbers.digits_down(value, 3))
 
 
 def _percent(ratio: float) -> str:
@@ -232,7 +237,7 @@ def in_lines(name: str, fault: str, report: Report) -> str:
     if report.runs:
         exact = (f" (Gaussian noise of this ρ: {report.exact_epsilon:.3g})"
                  if report.unit == "rho" else "")
-        lines.append(f"  from releases: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g} "
+        lines.append(f"  from releases: ε ≥ {down(report.bound)} of {report.claimed_epsilon:.3g} "
                      f"claimed{exact} at δ = {report.delta:g}, with confidence "
                      f"{report.confidence:.4g} ({report.runs} releases of each)")
     lines += [f"  {text}" for text in dict.fromkeys(

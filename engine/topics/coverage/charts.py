@@ -11,11 +11,13 @@ from engine.core.palette import Theme, colour
 from engine.figures import traces
 from engine.figures.theme import Chart, axis, layout
 from engine.figures.traces import plain
+from engine.language.numbers import named
 from engine.topics.coverage.answer import Limits
+from engine.topics.coverage.words import noun, target
 
 
-def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Chart:
-    """Limits of all repetitions around the truth at zero; misses stand out by colour and mark.
+def repetitions(limits: Limits, half: float, kind: str, unit: str, theme: Theme) -> Chart:
+    """Limits of all repetitions around their target at zero; misses stand out by colour and mark.
 
     Parameters
     ----------
@@ -23,15 +25,18 @@ def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Cha
         How far off each repetition is, and half the width of its limits.
     half : float
         Half the height of the axis, to be shared by charts that are compared.
-    quantity : str
-        The title of that axis.
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    unit : str
+        Of the values; may be empty.
     theme : {"light", "dark"}
         Of the page.
     """
     missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
     low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
     data = []
-    for is_miss, name, role in ((False, "Covers the truth", "raw"), (True, "Misses it", "bias")):
+    for is_miss, name, role in ((False, f"Covers the {target(kind)}", "raw"),
+                                (True, "Misses it", "bias")):
         rows = missed == is_miss
         data.append(traces.line(name, _gaps(places[rows], places[rows]),
                                 _gaps(low[rows], high[rows]),
@@ -41,13 +46,14 @@ def repetitions(limits: Limits, half: float, quantity: str, theme: Theme) -> Cha
             "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
             {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
             showlegend=False))
+    found = f"{int(missed.sum())} of {len(missed)} {noun(kind)}s miss the {target(kind)}"
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
-        title=f"{int(missed.sum())} of {len(missed)} intervals miss the true value",
+        theme, legend=True, title=found,
         xaxis=axis(theme, "Repetition (number)", range=[0, max(len(places), 200) + 1]),
-        yaxis=axis(theme, quantity, grid=True, range=[-half, half], zeroline=True,
-                   zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
-    return Chart(spec, f"{int(missed.sum())} of {len(missed)} intervals miss the true value.",
+        yaxis=axis(theme, named(f"Estimate less {target(kind)}", unit), grid=True,
+                   range=[-half, half], zeroline=True, zerolinecolor=colour("text", theme),
+                   zerolinewidth=2), hovermode=False)}
+    return Chart(spec, f"{found}.",
                  {"repetition": places.tolist(), "off by": plain(limits.off),
                   "half the width": plain(limits.half), "misses": missed.tolist()})
 

@@ -39,18 +39,20 @@ def limits(answer: CoverageAnswer) -> Numbers:
     return as_floats(counted | {"as wide as naive bands, times": answer.times_as_wide})
 
 
-def chart(answer: CoverageAnswer, _: QuestionLike) -> Chart:
+def chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
     """Each band as far as it is off.
 
     Parameters
     ----------
     answer : CoverageAnswer
         Limits of many data sets, beside the naive ones.
-    _ : QuestionLike
-        The question.
+    question : QuestionLike
+        The question, with what is repeated.
     """
+    experiment = question["experiment"]
     half = charts.common_half([answer.proper, answer.naive])
-    return charts.repetitions(answer.proper, half, "Off the truth by", "light")
+    return charts.repetitions(answer.proper, half, experiment.kind,
+                              experiment.source.facts.value_unit, "light")
 
 
 KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart,

@@ -18,7 +18,69 @@ METHOD = ("Data are drawn anew in every repetition and released once. The number
 INTRO = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
             "truth is known: data are drawn, released and compared with it "
             f"{REPEATS} times.")
-_KEPT_FUNCTIONS = ("point", "curve", "effect", "effects")
+_PROJECTED = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effects"}
+
+
+def noun(kind: str) -> str:
+    """What is repeated: "band" where it must hold everywhere at once, else "interval".
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    return "band" if KINDS[kind].is_joint else "interval"
+
+
+def target(kind: str) -> str:
+    """What is covered, in a few words: what is kept of a function, or the truth itself.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    return f"projected {_PROJECTED[kind]}" if kind in _PROJECTED else "true value"
+
+
+def heading(kind: str) -> str:
+    """Above the number of misses.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    return f"Coverage of the {target(kind)}"
+
+
+def titles(kind: str) -> tuple[str, str]:
+    """Above what a method publishes, and above what is as wide as sampling alone makes it.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    return (f"Published {noun(kind)}: privacy noise counted",
+            f"Naive {noun(kind)}: privacy noise ignored")
+
+
+def what_is_covered(kind: str) -> str:
+    """What a confidence band of kept basis functions is for; empty where it is for the truth.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
+    """
+    if kind not in _PROJECTED:
+        return ""
+    name = _PROJECTED[kind]
+    has, it = ("have", "them") if name.endswith("s") else ("has", "it")
+    return (f"The {noun(kind)} is for the **projected {name}**: the true {name} as far as the kept "
+            f"basis functions can represent {it}. The true {name} also {has} a part outside of "
+            "them, the truncation bias, which is not covered.")
 
 
 def legend(kind: str) -> str:
@@ -31,36 +93,37 @@ def legend(kind: str) -> str:
     """
     lines = ("Each line: one repetition, at the place where its band fails or comes closest to it."
               if KINDS[kind].is_joint else "Each line: the interval of one repetition.")
-    truth = (" The truth is the best curve with the basis functions that are kept."
-             * (kind in _KEPT_FUNCTIONS))
-    return f"{lines} Zero is the truth; a line that does not cross it misses it.{truth}"
+    return f"{lines} Zero is the {target(kind)}; a line that does not cross it misses it."
 
 
-def misses(limits: Limits, naive: bool = False) -> str:
-    """How many bands missed the truth, the coverage with its interval, and what that says.
+def misses(limits: Limits, kind: str, naive: bool = False) -> str:
+    """How many bands missed what they are for, the coverage with its interval, and what that says.
 
     Parameters
     ----------
     limits : Limits
         Of all repetitions.
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
     naive : bool
         Whether they leave out privacy noise.
     """
     count, n, beside = int(limits.missed.sum()), len(limits.missed), limits.coverage
-    name = "Naive bands, which ignore privacy noise," if naive else "The published bands"
+    many = f"{noun(kind)}s"
+    name = f"Naive {many}, which ignore privacy noise," if naive else f"The published {many}"
     low, high = _percentage(beside.low, math.floor), _percentage(beside.high, math.ceil)
-    return (f"{name} missed the truth in **{count} of {n}** repetitions: coverage "
+    return (f"{name} missed the {target(kind)} in **{count} of {n}** repetitions: coverage "
             f"**{_percentage(beside.estimate, round)} %**, 95 % confidence interval {low} to "
-            f"{high} %; nominal 95 %. {_judged(beside, n, naive)}")
+            f"{high} %; nominal 95 %. {_judged(beside, n, naive, many)}")
 
 
-def _judged(beside: Agreement, n: int, naive: bool) -> str:
+def _judged(beside: Agreement, n: int, naive: bool, many: str) -> str:
     if beside.verdict == Verdict.BELOW:
         return "**Coverage is too low.**"
     if beside.verdict == Verdict.ABOVE:
-        return "Coverage is above 95 %: the bands are wider than they need to be."
+        return f"Coverage is above 95 %: the {many} are wider than they need to be."
     if naive:
-        return (f"**Here {n} repetitions cannot tell them from correct bands.** At a smaller ε, "
+        return (f"**Here {n} repetitions cannot tell them from correct {many}.** At a smaller ε, "
                 "where privacy noise weighs more, they fail.")
     if beside.verdict == Verdict.IMPRECISE:
         return f"**Too imprecise to tell** from {n} repetitions."
@@ -71,19 +134,22 @@ def _percentage(share: float, rounding: Callable[[float], float]) -> str:
     return f"{rounding(round(1000 * share, 6)) / 10:g}"
 
 
-def widths(answer: CoverageAnswer) -> str:
+def widths(answer: CoverageAnswer, kind: str) -> str:
     """What counting privacy noise costs in width, and what leaving it out costs in coverage.
 
     Parameters
     ----------
     answer : CoverageAnswer
         Published and naive bands of the same repetitions.
+    kind : str
+        A key of `engine.topics.coverage.answer.KINDS`.
     """
+    many = f"{noun(kind)}s"
     ratio = answer.times_as_wide
     if ratio < 1.005:
-        return "Here privacy noise is so small that leaving it out does not narrow the bands."
+        return f"Here privacy noise is so small that leaving it out does not narrow the {many}."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
     left = math.erf(STANDARD_ERRORS / ratio / math.sqrt(2))
-    return (f"Counting privacy noise makes the bands {wider}. A single 95 % interval of a normal "
+    return (f"Counting privacy noise makes the {many} {wider}. A single 95 % interval of a normal "
             f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
             "repetitions; many at once do so less often.")

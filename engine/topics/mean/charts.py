@@ -23,12 +23,14 @@ from engine.figures.theme import (
     time_axis,
 )
 from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import uncapital
 from engine.language.numbers import named, number, with_unit
-from engine.privacy.risk import right_guess_cap
+from engine.language.odds_words import odds_short
+from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
 
-_BUDGETS = "Privacy budget ε (log scale)<br>attacker’s accuracy in % by ε alone, for any method"
+_BUDGETS = "Privacy budget ε (log scale)"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 
 
@@ -56,12 +58,13 @@ class Method:
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
-                   others: Sequence[Method] = (), theory: Mapping[str, Array] | None = None,
-                   floor: Array | None = None) -> Chart:
+                   odds: Sequence[Odds] = (), others: Sequence[Method] = (),
+                   in_table: Sequence[Method] = (),
+                   theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
-    Below every ε stands what it allows by itself, at the present δ: so it never stands alone. The
-    axis ends at the range of the values, from where on an error says nothing.
+    Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
+    alone. The axis ends at the range of the values, from where on an error says nothing.
 
     Parameters
     ----------
@@ -73,8 +76,12 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         The one of `answer`.
     theme : {"light", "dark"}
         Of the page.
+    odds : sequence of Odds
+        Of an attacker against the method, at every budget.
     others : sequence of Method
         Drawn for comparison.
+    in_table : sequence of Method
+        Among the numbers alone.
     theory : mapping of str to (budgets,), optional
         Rates with fitted constants by their names, in response units.
     floor : (budgets,), optional
@@ -101,12 +108,12 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                               [] if floor is None else floor[np.isfinite(median)]])
     frame = layout(theme, legend=True,
                    title=_finding(method, others, study.baseline, x[here], here),
-                   xaxis=_budgets(x, answer.budgets[here].delta, theme),
+                   xaxis=_budgets(x, method.label, odds, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit),
-                 _table(x, median, low, high, study.baseline, others, floor,
-                        theory or {}))
+                 _table(x, median, low, high, study.baseline, (*others, *in_table),
+                        floor, theory or {}))
 
 
 def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,
@@ -166,18 +173,19 @@ def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
                     grid=True)
 
 
-def _budgets(x: list[float], delta: float, theme: Theme) -> Spec:
-    """The axis of budgets, with what each allows."""
-    spec = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
-    spec["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
-                        zip(spec["ticktext"], spec["tickvals"], strict=True)]
+def _budgets(x: list[float], label: str, odds: Sequence[Odds], theme: Theme) -> Spec:
+    """The axis of budgets, with what an attacker gains from the method at each."""
+    allowed = {epsilon: _allowed(each) for epsilon, each in zip(x, odds, strict=False)}
+    below = f"<br>attacker’s accuracy in %, {uncapital(label)}" if odds else ""
+    spec = log_axis(theme, _BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
+    spec["ticktext"] = [f"{text}<br>{allowed[epsilon]}" if epsilon in allowed else text
+                        for text, epsilon in zip(spec["ticktext"], spec["tickvals"], strict=True)]
     return spec
 
 
-def _allowed(epsilon: float, delta: float) -> str:
-    """Right guesses in 100 that a budget allows by itself, rounded up."""
-    chance = float(right_guess_cap(epsilon, delta))
-    return ">99" if chance > 0.99 else f"≤{math.ceil(round(100 * chance, 6))}"
+def _allowed(odds: Odds) -> str:
+    """Right guesses in 100, rounded up."""
+    return odds_short(odds).partition(" %")[0].replace(" ", "")
 
 
 def _table(x: list[float], median: Array, low: Array, high: Array, baseline: float | None,

@@ -11,7 +11,7 @@ from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import digits_up, named, number, with_unit
 from engine.topics.mean.answer import MeanAnswer
 
 Shows = Literal["release", "releases", "difference"]
@@ -46,14 +46,23 @@ def curve(answer: MeanAnswer, budget: int, theme: Theme, shows: Shows = "release
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), colour("truth", theme), 1.6))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
-    far = with_unit(number(float(np.abs(answer.releases[budget, 0] - answer.without).max())),
-                    facts.value_unit)
+    finding = _finding(answer, budget, shows)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=f"Release within {far} of the non-private mean",
+        theme, legend=True, title=finding,
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(quantity, facts.value_unit), grid=True))}
-    return Chart(spec, f"One release lies at most {far} from the non-private mean.",
-                 _columns(answer, budget))
+    return Chart(spec, f"{finding}.", _columns(answer, budget))
+
+
+def _finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
+    """How far what is drawn lies from the non-private mean: one release, or each of them."""
+    facts, far = answer.facts, np.abs(answer.releases[budget] - answer.without).max(axis=-1)
+    if shows == "release":
+        within = number(digits_up(float(far[0]), 3))
+        return f"Release within {with_unit(within, facts.value_unit)} of the non-private mean"
+    least, most = number(float(far.min())), number(digits_up(float(far.max()), 3))
+    return (f"Largest distance from the non-private mean: {least} to "
+            f"{with_unit(most, facts.value_unit)}")
 
 
 def _band(answer: MeanAnswer, budget: int, x: list[float], shade: str) -> list[Spec]:

@@ -14,7 +14,7 @@ from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_colours
 from engine.figures.traces import DASHES, plain
-from engine.language.grammar import capital
+from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number
 from engine.mechanisms.univariate_mean import Setting
 from engine.rates import Rate, Symbol
@@ -40,6 +40,8 @@ _POINTS = 120
 _DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
 _TRUST = {RateSetting(name).mechanism: CALLED[name].removesuffix(", many numbers each")
           for name in SETTINGS}
+_FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
+_SAME = 1.01  # rates whose ends differ by less are drawn as one
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
@@ -169,7 +171,10 @@ def _fastest(values: Mapping[str, Array]) -> str:
     """The rate that is smallest where its lines end, or how the only one changes."""
     if len(values) > 1:
         ends = {name: float(y[-1]) for name, y in values.items()}
-        return f"Smallest rate at the right end: {min(ends, key=ends.__getitem__)}"
+        smallest = [name for name, end in ends.items() if end <= _SAME * min(ends.values())]
+        if len(smallest) == len(ends):
+            return "The rates are equal at the right end"
+        return f"Smallest rate at the right end: {' and '.join(smallest)}"
     (y,) = values.values()
     return labels.changed("Rate", float(y[0]), float(y[-1]))
 
@@ -200,9 +205,9 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     theme : {"light", "dark"}
         Of the page.
     """
-    data = [trace for series in each for trace in _measured(series, along.name, point, unit, theme)]
-    for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
-        extra["showlegend"] = False
+    several = sum(series.compared is not None for series in each) > 1
+    data = [trace for k, series in enumerate(each) for trace in _measured(
+        series, along.name, point, unit, theme, _FITS[k % len(_FITS)] if several else "")]
     x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
     if data:
         x = np.concatenate([trace["x"] for trace in data])
@@ -215,9 +220,9 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     return Chart(spec, _practice_alt(each), _practice_table(each, along))
 
 
-def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
-              ) -> list[Spec]:
-    """Points with their bars, and the rate with fitted constants."""
+def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme,
+              own_dash: str) -> list[Spec]:
+    """Points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
         return []
     shade, _, marker = series.style
@@ -232,8 +237,10 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
     grid = np.geomspace(x.min(), x.max(), 60)
     compared, places = series.compared, moved(point, **{along: grid})
     rate = compared.fitted.squares(**places)
-    return [points, traces.line("Rate, constants fitted", grid.tolist(), rate.tolist(),
-                                colour("without", theme), 2, "dot", hoverinfo="skip")]
+    name, look, dash = ((f"Rate, fitted to {uncapital(series.name)}", shade, own_dash) if own_dash
+                        else ("Rate, constants fitted", colour("without", theme), "dot"))
+    return [points, traces.line(name, grid.tolist(), rate.tolist(), look, 2, dash,
+                                hoverinfo="skip")]
 
 
 def _reach(trace: Spec) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.core.types import PublicFacts
-from engine.language.grammar import capital
+from engine.language.grammar import capital, uncapital
 from engine.language.numbers import change, number, small, with_unit
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
@@ -22,6 +22,7 @@ _TUNED = {"truncation": "basis functions "
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
           "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
           "M_high": "M at most"}
+_EQUAL = 1e-6  # terms whose shares differ by less are the same
 _NO_GAP = 1.01  # factors closer to one are none
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
@@ -44,9 +45,12 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
         Values of its symbols.
     """
     shares = weighted.shares(**point)
-    first = int(shares.argmax())
-    name = weighted.rate.terms[first].name.lower()
-    return f"Largest term of the rate: **{name}**, {100 * shares[first]:.0f} % of it."
+    most = float(shares.max())
+    names = [term.name.lower() for term, share in zip(weighted.rate.terms, shares, strict=True)
+             if share >= most * (1 - _EQUAL)]
+    if len(names) > 1:
+        return f"Largest terms of the rate: **{' and '.join(names)}**, {100 * most:.0f} % each."
+    return f"Largest term of the rate: **{names[0]}**, {100 * most:.0f} % of it."
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
@@ -65,7 +69,7 @@ def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) ->
 
 
 def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """One line for each symbol: what doubling it does to the squared error.
+    """One line for each symbol: what doubling it does to the error, a distance as on all pages.
 
     Parameters
     ----------
@@ -75,9 +79,8 @@ def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
     lines = []
     for symbol in weighted.rate.symbols:
         if symbol.name != "delta" and symbol.name in point:
-            factor = weighted.if_doubled(symbol.name, **point)
-            lines.append(f"{symbol.label} ({symbol.written}): squared error "
-                         f"**{change(factor - 1)}**")
+            factor = math.sqrt(weighted.if_doubled(symbol.name, **point))
+            lines.append(f"{symbol.label} ({symbol.written}): error **{change(factor - 1)}**")
     return lines
 
 
@@ -141,7 +144,7 @@ def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def fitted(fit: FittedRate, is_twin: bool = False) -> str:
-    """What a fitted rate is: whose, fitted to what and over what, and how far off it is.
+    """What a fitted rate is beside errors: whose, fitted to what and over what, and how far off.
 
     Parameters
     ----------
@@ -150,18 +153,42 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
     is_twin : bool
         Whether it was fitted to curves simulated from stated facts, beside one's own.
     """
+    return (f"{_fit(fit, is_twin)} These errors are within a factor of "
+            f"{number(1 + fit.largest_deviation)} of it.{_lower_bound(fit)}")
+
+
+def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
+    """The same beside squared errors, whose factors are the squares of those of errors.
+
+    Parameters
+    ----------
+    fits : mapping of str to FittedRate
+        One rate, fitted to each method by its name.
+    """
+    first, *others = fits.values()
+    factors = {name: number((1 + fit.largest_deviation)**2) for name, fit in fits.items()}
+    of_each = [f"{factor} ({uncapital(name)})" for name, factor in factors.items()]
+    off = " and ".join(of_each if others else factors.values())
+    return (f"{_fit(first)} These squared errors are within a factor of {off} of it."
+            f"{_lower_bound(first)}")
+
+
+def _fit(fit: FittedRate, is_twin: bool = False) -> str:
     constants = ("Two constants, of privacy and of all else, were" if fit.is_two_constants
                  else "One constant was")
     to = ("errors of curves simulated from your sizes and stated facts" if is_twin
           else "simulated errors")
     over = ", ".join(f"{_written(fit.weighted.rate, name)} = {low:g} to {high:g}"
                      for name, (low, high) in fit.ranges.items())
-    text = (f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
-            f"{to} over {over}: a fit, not a bound. These errors are within a factor of "
-            f"{number(1 + fit.largest_deviation)} of it.")
-    if fit.weighted.rate.has_differing_sites:
-        text += " Fainter: the lower bound for sites that differ, with the same constants."
-    return text
+    return (f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
+            f"{to} over {over}: a fit, not a bound.")
+
+
+def _lower_bound(fit: FittedRate) -> str:
+    """What the fainter line is, where there is one."""
+    if not fit.weighted.rate.has_differing_sites:
+        return ""
+    return " Fainter: the lower bound for sites that differ, with the same constants."
 
 
 def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -> str:

@@ -16,10 +16,10 @@ from engine.figures.cards import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, on_log_scale
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import digits_up, named, number, small, with_unit
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
-from engine.topics.summaries.words import PARTS, unit_of
+from engine.topics.summaries.words import NOISES, PARTS, unit_of
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
@@ -231,7 +231,7 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     least = 1e-4 * top
-    data = [_positive(f"Noise, {kind}", order, scales, least, colour("functional", theme),
+    data = [_positive(NOISES[kind][0], order, scales, least, colour("functional", theme),
                       _DASHES[kind], 2.6 if kind == spectra.chosen else 1.6)
             for kind, scales in spectra.scales.items()]
     if np.ptp(spectra.filter) > 0:
@@ -239,14 +239,22 @@ def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
                               colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
-        title=labels.changed("Noise", float(in_use[0]), float(in_use[-1])),
+        title=_noise_along(in_use, least),
         xaxis=log_axis(theme, "Number of the coefficient (log scale)", 1, float(len(order))),
         yaxis=log_axis(theme, "Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
-    return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(in_use[0]))} in "
-                       f"the first to {number(float(in_use[-1]))} in the last, and how much of "
-                       "each the filter keeps.", {
+    return Chart(spec, f"{_noise_along(in_use, least)}, over {len(order)} coefficients, and how "
+                       "much of each the filter keeps.", {
         "coefficient": order.tolist(), "filter": plain(spectra.filter),
-        **{f"noise, {kind}": plain(scales) for kind, scales in spectra.scales.items()}})
+        **{f"noise, {NOISES[kind][0].lower()}": plain(scales)
+           for kind, scales in spectra.scales.items()}})
+
+
+def _noise_along(scales: Array, least: float) -> str:
+    """How noise changes from the first to the last coefficient; `least` is the end of the axis."""
+    first, last = float(scales[0]), float(scales[-1])
+    if last < least < first:
+        return f"Noise falls from {number(first)} to below {small(digits_up(least, 2))}"
+    return labels.changed("Noise", first, last)
 
 
 def by_grid(sweep: GridSweep, theme: Theme) -> Chart:

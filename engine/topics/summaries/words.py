@@ -171,6 +171,26 @@ def removed(variances: Components) -> str:
             "has been set to zero: a covariance has no negative part. It costs no budget.")
 
 
+ICLP_PAPER = "Lin and Reimherr (2023)"
+# Noise of every kind of constants: in the legend, and what it is.
+NOISES = {"tight": ("Tight", "the exact sensitivity"),
+          "published": ("Published", "the bound as printed"),
+          "optimal": ("Optimal",
+                      "the exact sensitivity, and the shape with the least noise in total")}
+
+
+def noises(spectra: Spectrum) -> str:
+    """The key to the lines that are drawn.
+
+    Parameters
+    ----------
+    spectra : Spectrum
+        Of the filter, and of noise of several shapes at one protection.
+    """
+    return " ".join(f"{name}: {what}." for kind, (name, what) in NOISES.items()
+                    if kind in spectra.scales) + " Switch under *All settings*."
+
+
 def spectrum(spectra: Spectrum) -> str:
     """What the shape of the noise costs.
 
@@ -260,10 +280,11 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
     """
     spent = number(density.ratio * budget.epsilon)
     if density.ratio <= 1:
-        return (f"The bound printed in Theorem 16 holds here: it would spend ε = "
+        return (f"The bound printed in Theorem 16 of {ICLP_PAPER} holds here: it would spend ε = "
                 f"{spent}.")
-    return (f"The bound printed in Theorem 16 is **smaller than what two records can change**: it "
-            f"would spend ε = {spent} where {budget.epsilon:g} is stated. It is refused.")
+    return (f"The bound printed in Theorem 16 of {ICLP_PAPER} is **smaller than what two records "
+            f"can change**: it would spend ε = {spent} where {budget.epsilon:g} is stated. It is "
+            "refused.")
 
 
 def printed(mechanism: Mechanism, budget: Budget) -> str:
@@ -278,6 +299,6 @@ def printed(mechanism: Mechanism, budget: Budget) -> str:
     """
     if not isinstance(mechanism, Iclp):
         return ""
-    return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
+    return (f"The scale printed in Theorem 8 of {ICLP_PAPER} is smaller by √2: it would spend "
             f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
             "stated. It is never used here.")

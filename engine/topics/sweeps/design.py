@@ -109,8 +109,9 @@ def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str
     return {axis.path: axis for axis in listed}
 
 
-_EPSILON = Parameter("epsilon", float, False, 1.0, "Protection", "The limit on what one person’s "
-                     "taking part can change.", "ε", low=_LEAST_EPSILON, high=_MOST_EPSILON)
+_EPSILON = Parameter("epsilon", float, False, 1.0, "Privacy budget", "The limit on what one "
+                     "person’s taking part can change.", "ε",
+                     low=_LEAST_EPSILON, high=_MOST_EPSILON)
 
 
 def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: int, seed: int,

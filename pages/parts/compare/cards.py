@@ -67,12 +67,11 @@ class SideBySide(View):
         return self.facts.is_upload
 
     def strip(self) -> None:
-        """The facts, with the span of errors and the weakest odds of all pictures below."""
+        """The facts, with the spans of errors and odds of all pictures below."""
         odds = [method.odds[k] for method in self.known for k in self.at]
         errors = [method.error[k] for method in self.known for k in self.at]
-        weakest = max(odds, key=lambda each: each.right, default=None)
         strips.fixed(self.facts, words.budgets(self.now.budgets), "compare_strip",
-                     "" if weakest is None else odds_words.odds_short(weakest),
+                     odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
                      highest=max(self.now.budgets), pins_here=False,
                      stated=delta_rule(self.source.sizes.n_curves, self.now.delta))
@@ -215,8 +214,8 @@ def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str])
 def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
     epsilon, error = EPSILON_STEPS[k], _written(method, k)
     if not error:
-        st.markdown(f":small[**ε = {epsilon:g}** · Nothing would be published: the noise would be "
-                    "larger than the curve.]")
+        st.markdown(f":small[**ε = {epsilon:g}** · {quality.too_few(view.facts)}: nothing would "
+                    "be published.]")
         return
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)

@@ -43,36 +43,43 @@ def budgets(scene: Scene) -> None:
     st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
                 "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
                 "published, or the error is beyond the range of the values. Of the other methods, "
-                f"the {FEW} with the smallest errors over all budgets are drawn; *Numbers* has "
-                "all of them.]")
+                f"the {FEW} with the smallest errors at this ε are drawn; *Numbers* has all of "
+                "them.]")
 
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
     study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
     chosen_method, every = methods(scene)
-    others, beside = _least_errors(every, 2 * facts.value_half_width), _beside(scene)
+    others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
+    drawn = {other.label for other in others}
     chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
-                                       others=others, floor=_floor(scene),
+                                       odds=scene.odds, others=others, floor=_floor(scene),
+                                       in_table=[m for m in every if m.label not in drawn],
                                        theory=None if beside is None else beside.lines)
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.error[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        quality.budget_ratio(facts, here, typical, study.baseline, scene.error_at(here / 2),
-                             scene.error_at(here * 2)),
+        quality.budget_ratio(facts, here, typical, study.baseline,
+                             scene.shown.error_at(here / 2), scene.shown.error_at(2 * here)),
         quality.enough(*_enough(scene)), quality.compared(typical, errors),
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
-def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
-    """The few methods with the smallest errors; an error of `most` is no use at all."""
-    def over_all(method: error_curve.Method) -> float:
-        errors = np.where(np.isfinite(method.errors), method.errors, most)
-        return float(np.log(np.minimum(errors, most)).mean())
+def _least_errors(methods: Sequence[error_curve.Method], at: int, most: float
+                  ) -> list[error_curve.Method]:
+    """The few methods with the smallest errors at the present budget.
 
-    few = {method.label for method in sorted(methods, key=over_all)[:FEW]}
+    An error of `most` is no use at all. Where few methods are of any use at that budget, those of
+    equal rank are told apart by the mean of their log errors over all budgets.
+    """
+    def rank(method: error_curve.Method) -> tuple[float, float]:
+        errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, most), most)
+        return float(errors[at]), float(np.log(errors).mean())
+
+    few = {method.label for method in sorted(methods, key=rank)[:FEW]}
     return [method for method in methods if method.label in few]
 
 

@@ -128,15 +128,6 @@ class Scene(ReleaseView):
         """What doubling each size would do at every budget; empty where it is not simulated."""
         return {} if self._doubling is None else run.answer(if_doubled, *self._doubling)
 
-    def error_at(self, epsilon: float) -> float | None:
-        """The error at an ε on the slider's range, between its steps on log scales."""
-        known = self.shown.published
-        epsilons = np.array(self.epsilons)[known]
-        if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
-            return None
-        return float(np.exp(np.interp(np.log(epsilon), np.log(epsilons),
-                                      np.log(self.error[known]))))
-
     def what_limits(self, k: int) -> str:
         """What limits the error at a step of the slider: the sentence of every page."""
         if self.shown.is_refused(k):
@@ -148,9 +139,9 @@ class Scene(ReleaseView):
         if self.shown.is_refused(k) or not self.changes:
             return ""
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
-        twice = self.error_at(2 * self.epsilons[k])
-        if "epsilon" in here and twice is not None:  # as the picture of all budgets has it
-            here["epsilon"] = twice / float(self.error[k]) - 1
+        doubled = self.shown.error_at(2 * self.epsilons[k])
+        if doubled is not None:  # the error that stands beside the chart of budgets
+            here["epsilon"] = doubled / float(self.error[k]) - 1
         return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @property

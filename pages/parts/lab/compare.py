@@ -14,7 +14,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.state import session
 
-_PARTS = {"methods": "Methods side by side", "sweep": "Error along a size"}
+_PARTS = {"methods": "Methods side by side", "sweep": "Error along one setting"}
 
 
 def draw(estimand: Estimand) -> list[Detail]:

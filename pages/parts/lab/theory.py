@@ -48,9 +48,11 @@ def _rates(task: str) -> list[Detail]:
 def _without_rate(task: str) -> None:
     """That nobody has published a rate for what is estimated."""
     source, epsilon = session.source(task), session.current().epsilon
+    method = session.current().mechanism_of(task)
     budget = Budget(epsilon, session.delta(source, task))
     strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
-                 strips.by_budget_alone(budget), "", TASKS[task].unit, epsilon, pins_here=False)
+                 strips.by_method(method, source, budget), "", TASKS[task].unit, epsilon,
+                 pins_here=False)
     st.info(f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
             "*Compare* measures how its error falls with people, observations and ε; *Method "
             "notes* say what is guaranteed.", icon=":material/info:")

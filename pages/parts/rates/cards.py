@@ -146,14 +146,23 @@ class RateAtPoint(View):
         """
         budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
         scene, error = self.scene, ""
-        odds = strips.by_budget_alone(budget)
         if scene is not None:
             odds = odds_words.odds_short(scene.odds[scene.at])
             error = scene.errors_in_words[scene.at]
+        else:
+            odds = self._odds(budget)
         strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                      TASKS[self.problem].unit, budget.epsilon,
                      self.serves_curves and not self.now.example,
                      None if scene is None else scene.stated_delta)
+
+    def _odds(self, budget: Budget) -> str:
+        """The odds of the method of this problem; of the budget alone where there is none."""
+        if self.now.example or self.problem not in settings.CHOSEN_FOR:
+            return strips.by_budget_alone(budget)
+        source = session.source(self.problem)
+        return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
+            budget.epsilon, session.delta(source, self.problem)))
 
     @property
     def changed(self) -> list[str]:
@@ -256,7 +265,7 @@ def regimes(view: RateAtPoint) -> None:
                    options=["fitted", "one"], format_func={
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
                    help="Theory drops constants. Fitted: privacy weighs as much as was measured "
-                   "on Explore, so that the map agrees with it here.")
+                   "for your scenario, so that the map agrees with it here.")
     st.markdown(f":small[{_about_constants(view)} {view.mark}]")
 
 
@@ -268,7 +277,7 @@ def _about_constants(view: RateAtPoint) -> str:
     private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
     text = "Borders show where regimes change, not exact sizes."
     if abs(private - (view.measured_share or 0)) > 0.3:
-        text += (f" **They disagree with Explore here:** measured, privacy makes up "
+        text += (f" **They disagree with the measured error here:** measured, privacy makes up "
                  f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
                  f"constants one it would be {100 * private:.0f} %.")
     return text

@@ -13,11 +13,12 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import DataKind
 from engine.figures.theme import Chart, method_style
-from engine.language import tags
+from engine.language import glossary, tags
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
 from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import words as coverage_words
 from engine.topics.coverage.answer import CoverageAnswer
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts as figures
@@ -34,7 +35,7 @@ from pages.shared.state import links, session, settings
 if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
 
-SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
+SLOPE = "Does it hold? Theory over practice"
 _KEPT = "rate_check"  # where the session keeps the last request, with its job
 _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
@@ -252,7 +253,6 @@ def _results(view: RateAtPoint, here: Check, job: Job) -> None:
     if any(so_far.points):
         _slopes(view, here, so_far)
     if so_far.limits is not None:
-        st.header(LIMITS, anchor=False)
         _misses(view, here, so_far.limits)
 
 
@@ -270,10 +270,9 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
         layout.draw(chart, "practice", 460, 380)
         st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
                     "as was measured at the middle value.]")
-        for line in compared:
-            if line is not None:
-                st.markdown(f":small[{words.fitted(line.fitted)}]")
-                break
+        fits = {one.name: one.compared.fitted for one in series if one.compared is not None}
+        if fits:
+            st.markdown(f":small[{words.fitted_to_squares(fits)}]")
     view.charts[SLOPE] = chart
     with right:
         for k, setting in enumerate(series):
@@ -307,6 +306,8 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
         layout.draw(chart, f"rate_{key}", 300, 260)
 
     kind = coverage_lab.KINDS[here.limits.kind]
+    st.header(coverage_words.heading(here.limits.kind), anchor=False,
+              help=glossary.explain("Coverage"))
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)

@@ -18,6 +18,7 @@ from engine.core.tasks import TASKS
 from engine.core.types import Budget
 from engine.exports import code_for
 from engine.language import glossary, tags
+from engine.language.grammar import uncapital
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
 from engine.simulation import effort
@@ -50,7 +51,9 @@ def strip(task: str) -> None:
     highest = Budget(max(epsilons), delta)
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
-    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
+    method = session.current().mechanism_of(task)
+    budgets = [Budget(epsilon, delta) for epsilon in {min(epsilons), highest.epsilon}]
+    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_method(method, source, *budgets),
                  _errors(task), TASKS[task].unit, highest.epsilon, pins_here=False)
 
 
@@ -179,7 +182,8 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
         path = {"values": "along", "levels": "across"}[field]
         _choose(**{path: axis.path, field: () if typed == usual else typed})
 
-    controls.bound(st.text_input, f"Values of {axis.label[0].lower()}{axis.label[1:]}",
+    name = "ε" if axis.path == EPSILON else uncapital(axis.label)
+    controls.bound(st.text_input, f"Values of {name}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
                    help=f"Up to {sweep_design.MOST_VALUES} numbers; empty for the default ones.")

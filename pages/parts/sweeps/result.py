@@ -66,7 +66,7 @@ class Ran:
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
         if view.fitted is not None:
-            text += f"{rate_words.fitted(view.fitted)} "
+            text += f"{rate_words.fitted_to_squares({method: view.fitted})} "
         if not all(p.is_published for line in view.lines for p in line.points):
             text += "Hollow: nothing useful would be published there."
         return text.strip()

@@ -8,7 +8,6 @@ import streamlit as st
 
 from engine.core.types import Budget
 from engine.figures.theme import Chart
-from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.coverage import answer as lab
@@ -17,7 +16,6 @@ from engine.topics.coverage import words
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 
-TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ignored")
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
@@ -38,14 +36,16 @@ def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> 
 
 def misses(experiment: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
-    quantity = named("Estimate less truth", experiment.source.facts.value_unit)
+    kind, unit = experiment.kind, experiment.source.facts.value_unit
+    covered = words.what_is_covered(kind)
+    if covered:
+        st.markdown(covered)
     half = figures.common_half([batch.proper, batch.naive])
     for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.proper, batch.naive),
-                                          TITLES, ("proper", "naive"), strict=True):
+                                          words.titles(kind), ("proper", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, figures.repetitions(limits, half, quantity,
-                                            layout.theme()), key)
-            st.markdown(words.misses(limits, key == "naive"))
-    st.markdown(words.widths(batch))
-    st.markdown(f":small[{words.legend(experiment.kind)}]")
+            draw(title, figures.repetitions(limits, half, kind, unit, layout.theme()), key)
+            st.markdown(words.misses(limits, kind, key == "naive"))
+    st.markdown(words.widths(batch, kind))
+    st.markdown(f":small[{words.legend(kind)}]")

@@ -5,7 +5,8 @@
 
 const SLOW = 16;                          // ms of one drawing, from which on it waits
 const REST = 120;                         // ms without movement until it is drawn
-const NARROW = 480, SHORT = 20;                // pixels of a narrow chart, letters of a short name
+const NARROW = 480;                            // pixels of a narrow chart
+const KEY_ROOM = 48, SAVE_ROOM = 108;          // pixels: line and gaps of a name in a narrow legend, both buttons
 const LETTER = 7.4, TITLE_LINE = 19;        // pixels of a title: one letter, one line
 const FEW = 4;                                 // lines that are named where they end, in place of a legend
 const NAME_LINE = 18, LEAD = 12, SAMPLE = 24, BESIDE = 5;  // pixels: height of a name, way to it, piece of line, gap
@@ -118,7 +119,7 @@ function prepared(root) {
   root.__drawn = drawn;
   const {data, layout: plain = {}} = JSON.parse(figures[at]);
   root.__width = width;
-  const layout = wrapped(themed(plain, {text, font, border, page}), width);
+  const layout = wrapped(themed(plain, {text, font, border, page}), width - (root.__data.leaving ? SAVE_ROOM : 0));
   if (!named(layout, data, width, box.clientHeight)) paired(layout, data, width);
   const {top = 0, height = 0} = window.__tops?.get(crowd(layout, data, width)) ?? {};
   if (top > (layout.margin?.t ?? 0)) layout.margin = {...layout.margin, t: top};
@@ -182,7 +183,9 @@ function wrapped(layout, width) {
 // A narrow legend has two entries a line, where their names are short enough.
 function paired(layout, traces, width) {
   const names = traces.filter(trace => trace.showlegend !== false).map(trace => trace.name || '');
-  if (!layout.showlegend || !width || width > NARROW || names.some(name => name.length > SHORT)) return;
+  if (!layout.showlegend || !width || width > NARROW) return;
+  const half = (width - AXIS_ROOM - (layout.margin?.r ?? 8)) / 2;
+  if (names.some(name => textWidth(name, layout.font) * 12 / 13 + KEY_ROOM > half)) return;
   layout.legend = {...layout.legend, entrywidth: 0.5, entrywidthmode: 'fraction',
     itemwidth: 30, font: {...layout.legend?.font, size: 12}};
 }

@@ -499,6 +499,8 @@ function drawPull(S) {
   const from = x + 26 + width < D.box.right ? x + 26 : Math.max(D.box.left + 4, x - 12 - width);
   if (!speedy(S)) D.pulled.append(...texts.map((text, i) => svg('text', {
     x: from, y: D.box.top + 16 + 18 * i, class: i ? 'bracket-text noise' : 'bracket-text'}, text)));
+  if (!speedy(S) && words.banded && band(S)) D.pulled.append(svg('text', {
+    x: D.box.left + 6, y: D.box.bottom - 6, class: 'bracket-text noise'}, words.banded));
   const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
   S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
 }
@@ -678,7 +680,8 @@ function paint(S) {                       // everything: new data, size, theme o
   const right = phone ? 10 : 16 + Math.max(...labels.map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
-  S.main = plot(S, '#main', {left, right, top: phone ? 30 : 10, bottom: 8}, timeTicks, '');
+  const above = phone ? inLines(S, [labels[1], labels[0], labels[2]], left) : [];
+  S.main = plot(S, '#main', {left, right, top: phone ? above.at(-1).y + 14 : 10, bottom: 8}, timeTicks, '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
   S.main.range(low, high);
   S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);
@@ -699,7 +702,7 @@ function paint(S) {                       // everything: new data, size, theme o
     ...S.curves.people.map((curve, k) => svg('path', {d: rawPath(S.main, curve), class: 'grip', 'data-person': k})));
   if (S.curves.truth && S.data.with_truth) S.main.still.append(svg('path', {d: path(S.main, S.curves.truth), class: 'truth'}));
   set(S.main.without, path(S.main, S.curves.without));
-  labelEnds(S, labels, phone, names ? 'of-other' : 'of-curves');
+  labelEnds(S, labels, above, names ? 'of-other' : 'of-curves');
   show(S);
 }
 
@@ -754,14 +757,21 @@ function markBounds(S) {                  // the public bounds, where they are i
   }
 }
 
-function labelEnds(S, [mean, release, last], phone, kind) {  // at the ends of lines; on a phone above them
+function inLines(S, texts, left) {        // places of names above the plot, in as many lines as they take
+  let x = left, y = 16;
+  return texts.map(text => {
+    const width = wide(S, text) * 1.06;
+    if (x > left && x + width > S.width) { x = left; y += 18; }
+    const place = {x, y};
+    x += width + 14;
+    return place;
+  });
+}
+
+function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of lines; on a phone above them
   const {box} = S.main, {without} = S.curves, names = [[release, 'of-release'], [mean, ''], [last, kind]];
-  if (phone) {
-    let x = box.left;
-    for (const [text, kind] of names) {
-      S.main.svg.append(svg('text', {x, y: 16, class: `label ${kind}`}, text));
-      x += wide(S, text) * 1.06 + 14;
-    }
+  if (above.length) {
+    names.forEach(([text, kind], k) => S.main.svg.append(svg('text', {...above[k], class: `label ${kind}`}, text)));
     return;
   }
   const end = Math.min(Math.max(S.main.y(without.at(-1)), box.top + 26), box.bottom - 26);

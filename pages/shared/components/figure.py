@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from engine.answers.reply import rate_unit
 from engine.core.types import Array, PublicFacts
-from engine.language import tags
+from engine.language import quality, tags
 from engine.language.numbers import percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.topics.mean.asked import AskedReleases, Mark
@@ -130,7 +130,7 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
                    for step in steps],
         "refused": [list(step.refused) if step.refused else None for step in steps],
         **_axes(facts), **_curves(facts, view, [step.refused is not None for step in steps]),
-        "words": _words(facts, view.data.n_curves),
+        "words": _words(facts, view.data.n_curves, view.band),
         "colours": _COLOURS, "source": _source_words(facts), "downloads": not facts.is_upload,
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
@@ -466,7 +466,7 @@ def _source_words(facts: PublicFacts) -> str:
             "public": public}.get(facts.kind, "Not private")
 
 
-def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
+def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
     """Every label and sentence of the figure; the browser shows them as text only.
 
     Names in braces are filled in by the browser.
@@ -489,8 +489,10 @@ def _words(facts: PublicFacts, n_curves: int) -> dict[str, Any]:
                  "back, space pauses.",
         "spoken": "attacker’s accuracy {attacker}, {error}",
         "invitation": f"Pull any grey curve: how far can one {person} move the mean?",
-        "drowned": "Noise larger than the signal: would not be released",
-        "shift": f"the mean moves {by}", "noise": f"noise ± {by} (95 %)",
+        "drowned": f"{quality.too_few(facts)}: would not be released",
+        "shift": f"the mean moves {by}", "noise": f"privacy noise here ± {by} (95 %)",
+        "banded": "" if band is None else "95 % band for the mean, " + (
+            "whole curve at once" if band.kind == "simultaneous" else "each point by itself"),
         "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
                   f"that hides it is ± {noise} in 95 % of releases.",
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine.language.odds_words import BY_BUDGET_ALONE, WHY_ALONE
+
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_strip",
@@ -81,10 +83,11 @@ def strip(
     limit = ("This method’s limit always holds (δ = 0)." if pure else
              f"ε limits how much one {person} can shift what is published. δ is the small chance "
              "that this limit does not hold.")
+    alone = next((f" {WHY_ALONE}" for one in budgets if one.odds.endswith(BY_BUDGET_ALONE)), "")
     words = {
         "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
         "odds": f"For an attacker who knows all other curves and chooses between two for this "
-                f"{person}. Guessing is right in 50 %.",
+                f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
                  "brackets: what 95 % of releases stay within.",
         "link": "Opens the same view with the same seed. The link holds settings, never data."

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.core.errors import InputError
 from engine.core.types import Budget, DataKind, PublicFacts, Unit
 from engine.language import odds_words, tags
+from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.failure import Delta
+from engine.sources import Source
+from engine.topics.asking import odds_of_method
 from engine.uploads import stated
 from pages.shared import components as pieces
 from pages.shared.cards import odds as odds_card
 from pages.shared.server import visitors
-from pages.shared.state import links, pins, session, settings
+from pages.shared.state import links, pins, run, session, settings
 from pages.shared.uploads import panel
 
 
@@ -112,5 +116,18 @@ def delta_chips(stated: Delta) -> list[pieces.Chip]:
 
 
 def by_budget_alone(budget: Budget) -> str:
-    """The odds that a budget allows, whatever the noise; for pages without one release."""
-    return f"{odds_words.odds_short(risk.odds(None, budget))} by ε alone"
+    """The odds that a budget allows, whatever the noise; for pages without a method."""
+    return odds_words.odds_alone(risk.odds(None, budget))
+
+
+def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
+    """The odds of a method's releases at one budget or several, the same on every page.
+
+    Where the method has no plan nothing would be released, and they are empty.
+    """
+    group = session.current().group
+    try:
+        return odds_words.odds_span([run.answer(odds_of_method, mechanism, source, budget, group)
+                                     for budget in budgets])
+    except InputError:
+        return ""

@@ -17,10 +17,12 @@ _STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Observation", "Release", "Confidence band",
-                "Privacy noise", "Clipping", "Mechanism", "Trade-off curve", "Ledger", "Seed"),
+                "Privacy noise", "Effective size", "Clipping", "Mechanism", "Trade-off curve",
+                "Ledger", "Seed"),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
-    "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
+    "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Effective size",
+            "Trade-off curve"),
 }
 # The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
