@@ -92,7 +92,7 @@ class Worked:
     stated_budget : Budget or None
         The same as a budget, where it is one.
     odds : Odds or None
-        By the noise, where the lesson itself tells such odds.
+        By the noise of its method; None of a lesson on budgets alone.
     """
 
     words: Mapping[str, str]
@@ -100,7 +100,7 @@ class Worked:
     guess: Guess
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
     stated_budget: Budget | None = None  # the same as a budget, where it is one
-    odds: Odds | None = None  # by the noise, where the lesson itself tells such odds
+    odds: Odds | None = None  # by the noise of its method
 
 
 @dataclass(frozen=True)

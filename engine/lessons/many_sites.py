@@ -14,6 +14,7 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.asking import odds_of_method
 from engine.topics.mean.answer import simulated_study
 
 CHILDREN, READINGS = 1000, 10
@@ -65,13 +66,17 @@ MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 def _errors(children: int, sites: int, seed: int) -> tuple[float, float]:
     """Error with privacy, NaN where nothing would be published, and without."""
-    source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
-                          n_servers=sites)
+    source = _curves(children, sites)
     verdict = _METHOD.feasibility(source.sizes, (BUDGET,) * sites)
     study = simulated_study(source, _METHOD, [BUDGET], seed)
     assert study.baseline is not None
     is_refused = verdict is not None and not verdict.is_feasible
     return math.nan if is_refused else float(study.error[0]), study.baseline
+
+
+def _curves(children: int, sites: int) -> SparseCurves:
+    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
+                        n_servers=sites)
 
 
 @lessons.register
@@ -124,7 +129,8 @@ class ManySites(Lesson):
                       (round(float(errors.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(errors), guess, tags.budget_chip(BUDGET), BUDGET)
+        return Worked(words, _picture(errors), guess, tags.budget_chip(BUDGET), BUDGET,
+                      odds_of_method(_METHOD, _curves(CHILDREN, SITES[-1]), BUDGET))
 
 
 def _in_cm(error: float) -> str:

@@ -15,6 +15,7 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
+from engine.topics.asking import odds_of_method
 from engine.topics.mean.answer import simulated_study
 
 READINGS = (2, 5, 10, 20, 50)
@@ -58,11 +59,13 @@ def _name(children: int) -> str:
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:
     """Both lines."""
     budget = Budget(EPSILON, 1 / children**2)
-    studies = [simulated_study(
-        SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=m), _METHOD,
-        [budget], seed) for m in READINGS]
+    studies = [simulated_study(_curves(children, m), _METHOD, [budget], seed) for m in READINGS]
     return (np.array([study.error[0] for study in studies]),
             np.array([study.baseline for study in studies]))
+
+
+def _curves(children: int, readings: int) -> SparseCurves:
+    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=readings)
 
 
 MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}
@@ -118,7 +121,8 @@ class WhenPrivacyIsFree(Lesson):
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
         budget = Budget(EPSILON, 1 / FEW**2)
-        return Worked(words, _picture(few, many), guess, tags.budget_chip(budget), budget)
+        return Worked(words, _picture(few, many), guess, tags.budget_chip(budget), budget,
+                      odds_of_method(_METHOD, _curves(FEW, READINGS[0]), budget))
 
 
 def _picture(few: Lines, many: Lines) -> Picture:

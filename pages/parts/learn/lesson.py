@@ -104,7 +104,7 @@ class LessonView(View):
     def strip(self) -> None:
         """What is simulated, what is protected, and that everybody sees the same noise.
 
-        The attacker’s accuracy is that of which the lesson tells, or else what ε alone allows;
+        The attacker’s accuracy is that of the lesson’s method, or else what ε alone allows;
         errors are what is guessed, so they stand in the text.
         """
         chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
