@@ -56,5 +56,5 @@ if __name__ == "__main__":
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
         word_fold.show()
-        panel.dialog(session.task_on_screen())
+        panel.dialog(session.task_on_screen(), page.url_path)
     session.save()

@@ -25,7 +25,7 @@ def test_public_patients_are_released_with_their_counts(what, data):
     ran(at)
     at.button(key="wizard_next").click()
     ran(at)
-    assert not at.error and "Simulated from stated facts" in said(at)
+    assert not at.error and "simulated from stated facts" in said(at)
     at.button(key="wizard_next").click()
     ran(at)
     publish(at)

@@ -247,6 +247,16 @@ def test_nothing_is_lost_on_the_way_back(panel):
     assert next_step(at).radio(key=TRUST).value == EACH
 
 
+def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_the_steps_of_publish(panel):
+    at = stated(panel(with_hospitals()), first=2, last=18)
+    at.switch_page("../publish.py").run()
+    at.button(key="wizard_next").click().run()
+    assert not at.exception and "2 Public bounds" in [header.value for header in at.header]
+    assert at.number_input(key="upload_value_high").value == 300
+    assert at.text_input(key="upload_origin").value == "manual"
+    assert at.selectbox(key="upload_law").value == "even"
+
+
 def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(panel):
     at = next_step(panel(files.growth_frame(30, 5)))
     at.selectbox(key="upload_library").set_value("height").run()

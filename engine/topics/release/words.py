@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
-from engine.language.grammar import capital, escape
+from engine.language.grammar import escape
 from engine.language.numbers import number, with_unit
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
@@ -24,8 +24,9 @@ def about(facts: PublicFacts) -> str:
     facts : PublicFacts
         The noun for several persons.
     """
-    return (f"Simulated from stated facts and sizes alone, with the noise of this release. Nothing "
-            f"of the {escape(facts.people)} in the data is in it, and it costs nothing.")
+    return (f"The twin is simulated from stated facts and sizes alone, with the noise of this "
+            f"release. Nothing of the {escape(facts.people)} in the data is in it, and it costs "
+            "nothing.")
 
 
 def band(preview: ReleasePreview) -> str:
@@ -62,8 +63,8 @@ def error(preview: ReleasePreview, task: str) -> str:
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
     typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
     together = ", all curves together" if preview.percentiles is not None else ""
-    return (f"Such releases are **± {typical}** from the truth (root mean squared distance"
-            f"{together}; in 95 % of them below {most}).")
+    return (f"Releases of the twin are **± {typical}** from the truth (root mean squared distance"
+            f"{together}; in 95 % of them below {most}). Of your data this is a forecast.")
 
 
 def survives(preview: ReleasePreview, task: str) -> str:
@@ -78,13 +79,13 @@ def survives(preview: ReleasePreview, task: str) -> str:
     if preview.peaks is not None:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = with_unit(number(preview.peak_height, 2), unit)
-        parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(preview.peaks)}**.")
+        parts.append(f"Of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
+                     f"**{_how_many(preview.peaks)}**.")
     return " ".join(parts)
 
 
-def _become(n_visible: int) -> str:
-    if n_visible == PEAKS:
-        return f"stay {_WORDS[PEAKS]}"
+def _how_many(n_visible: int) -> str:
     if not n_visible:
-        return "cannot be seen"
-    return f"become {_WORDS[n_visible] if n_visible < len(_WORDS) else n_visible}"
+        return "none"
+    many = _WORDS[n_visible] if n_visible < len(_WORDS) else str(n_visible)
+    return f"all {many}" if n_visible == PEAKS else f"only {many}" if n_visible < PEAKS else many

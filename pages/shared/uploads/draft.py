@@ -86,13 +86,24 @@ def declare(facts: PublicFacts | None) -> None:
 
 
 def hold_answers() -> None:
-    """Keep the answers of a step that leaves the screen: otherwise they would go with it."""
+    """Keep the answers on screen: they would go with a step, a dialog or a page that closes."""
     state: Any = st.session_state
-    answers: dict[str, Any] = state.setdefault("answers_of_steps", {})
+    answers = _answers()
     for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
         if key not in _NO_FIELDS and isinstance(state[key], _PLAIN):
             answers[key] = state[key]
-    state.update(answers)  # of a step that comes back, too
+
+
+def recall_answers() -> None:
+    """Put what was answered before into the fields of a step that is about to be drawn."""
+    for key, answer in _answers().items():
+        if key not in st.session_state:
+            st.session_state[key] = answer
+
+
+def _answers() -> dict[str, Any]:
+    answers: dict[str, Any] = st.session_state.setdefault("answers_of_steps", {})
+    return answers
 
 
 def forget_file() -> None:

@@ -68,7 +68,10 @@ def draw(step: Step, task: str) -> bool:
     task : str
         Whose data are asked for.
     """
-    return bool(guarded(lambda: step.draw(task)))
+    draft.recall_answers()
+    is_whole = bool(guarded(lambda: step.draw(task)))
+    draft.hold_answers()
+    return is_whole
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:

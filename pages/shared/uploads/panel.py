@@ -81,14 +81,19 @@ def draw(show: str = DialogRequest.show, task: str = settings.TASK,
         moved(upload)
 
 
-def dialog(task: str) -> None:
-    """The dialog, if it is open: the frame draws it after the page.
+def dialog(task: str, page: str) -> None:
+    """The dialog, if it is open: the frame draws it after the page, and another page closes it.
 
     Parameters
     ----------
     task : str
         Of the page, where the page itself asks for nothing.
+    page : str
+        The name of the page.
     """
+    if st.session_state.get("page_of_dialog", page) != page:
+        close()
+    st.session_state.page_of_dialog = page
     request: DialogRequest = st.session_state.pop("upload_for", DialogRequest(task=task))
     if not st.session_state.get("upload_open") or not visitors.may_bring_files():
         return
