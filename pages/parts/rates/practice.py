@@ -163,7 +163,8 @@ def _in_words(here: Check, symbol: str) -> str:
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if here.limits is not None:
-        parts.append(f"{coverage_lab.REPEATS} times the band of *{_name(here.limits.mechanism)}*")
+        parts.append(f"in how many of {coverage_lab.REPEATS} releases the limits by "
+                     f"*{_name(here.limits.mechanism)}* miss the truth")
     else:
         lacks = " No method for this problem gives a confidence band."
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
