@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.types import PublicFacts
+import numpy as np
+
+from engine.core.types import Array, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import change, number, percent, together, with_unit
+
+NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
+_AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:
@@ -126,3 +131,27 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     """
     names = {"people": facts.people, "readings": f"observations per {facts.person}", "epsilon": "ε"}
     return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]
+
+
+def when_free(epsilons: Sequence[float], private: Array) -> str:
+    """From which ε on privacy noise is at most a tenth of the squared error, as measured.
+
+    A rate cannot say it: its constants are dropped, and with them by how much ε is off. Where
+    nothing is measured nothing is said.
+
+    Parameters
+    ----------
+    epsilons : sequence of float
+        Increasing.
+    private : (budgets,)
+        Measured or planned share of privacy noise in the squared error at each ε, from 0 to 1; NaN
+        where nothing is published. Empty where the truth is not known.
+    """
+    if not len(private):
+        return ""
+    above = ~(private <= NEARLY_FREE)  # NaN is above
+    first = int(np.flatnonzero(above).max(initial=-1)) + 1
+    if first == len(epsilons):
+        return f"At no ε up to {epsilons[-1]:g} is privacy nearly free here: {_AS_MEASURED}."
+    return (f"From about **ε = {number(float(epsilons[first]), 2)}** on privacy is nearly free: "
+            f"{_AS_MEASURED}.")

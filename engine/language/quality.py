@@ -289,19 +289,3 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     parts = [f"{with_unit(number(value), unit)} at ε = {other:g}" for other, value in
              ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
-
-
-def enough(epsilon: float | None, largest_part: str) -> str:
-    """From which budget on more buys almost nothing, if that is on the slider.
-
-    Parameters
-    ----------
-    epsilon : float or None
-        The smallest budget whose error is nearly the one without privacy.
-    largest_part : str
-        What the rest of the error is made of.
-    """
-    if epsilon is None:
-        return ""
-    return (f"From about **ε = {epsilon:g}** on, a larger budget hardly helps: the remaining "
-            f"error is {largest_part}.")

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from engine.language import error_parts
 from engine.language.numbers import change, number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -238,11 +239,11 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     ((0.9, 0.5, 0.02, 0.11), "At no ε up to 4"),
     ((0.9, 0.05, 0.02, np.nan), "At no ε up to 4")])
 def test_privacy_is_called_free_only_where_it_is_measured_for_every_larger_epsilon(private, start):
-    assert rate_words.when_free((0.5, 1.0, 2.0, 4.0), private).startswith(start)
+    assert error_parts.when_free((0.5, 1.0, 2.0, 4.0), np.array(private)).startswith(start)
 
 
 def test_without_a_measured_error_nothing_is_called_free():
-    assert rate_words.when_free((), ()) == rate_words.UNKNOWN_SHARE
+    assert error_parts.when_free((0.5, 1.0), np.empty(0)) == ""
 
 
 @pytest.mark.parametrize(("slope", "words"), [

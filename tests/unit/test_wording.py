@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from engine.core.types import Budget, PublicFacts, Spend, Step
@@ -244,10 +245,6 @@ def test_without_a_known_truth_no_ratio_is_claimed():
                     "2.33 cm at ε = 2.")
 
 
-def test_nothing_is_said_where_more_budget_always_helps():
-    assert quality.enough(None, "") == ""
-
-
 # -- what limits accuracy -------------------------------------------------------------------
 
 
@@ -274,7 +271,7 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
         odds_words.odds_main(odds, "child"), odds_words.odds_careful(odds), odds_words.odds_why(odds),
         odds_words.odds_flagged(odds, "children"), odds_words.not_covered(CHILDREN),
         odds_words.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
-        odds_words.delta_explained(DELTA), quality.enough(6.0, "smoothing"),
+        odds_words.delta_explained(DELTA), error_parts.when_free((1.0, 6.0), np.array([0.2, 0.1])),
         *tags.source_tag(CHILDREN), *tags.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
 

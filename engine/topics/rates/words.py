@@ -24,8 +24,6 @@ _TUNED = {"truncation": "basis functions "
           "M_high": "M at most"}
 _EQUAL = 1e-6  # terms whose shares differ by less are the same
 _NO_GAP = 1.01  # factors closer to one are none
-NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
-_AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
 UNKNOWN_SHARE = ("Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
                  "follows from a measured error.")
 
@@ -82,29 +80,6 @@ def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
             factor = math.sqrt(weighted.if_doubled(symbol.name, **point))
             lines.append(f"{symbol.label} ({symbol.written}): error **{change(factor - 1)}**")
     return lines
-
-
-def when_free(epsilons: Sequence[float], private: Sequence[float]) -> str:
-    """From which ε on privacy noise is at most a tenth of the squared error, as measured.
-
-    A rate cannot say it: its constants are dropped, and with them by how much ε is off.
-
-    Parameters
-    ----------
-    epsilons : sequence of float
-        Increasing.
-    private : sequence of float
-        Measured or planned share of privacy noise in the squared error at each ε, from 0 to 1; NaN
-        where nothing is published.
-    """
-    if not len(epsilons):
-        return UNKNOWN_SHARE
-    above = ~(np.asarray(private, dtype=float) <= NEARLY_FREE)  # NaN is above
-    first = int(np.flatnonzero(above).max(initial=-1)) + 1
-    if first == len(epsilons):
-        return f"At no ε up to {epsilons[-1]:g} is privacy nearly free here: {_AS_MEASURED}."
-    return (f"From about **ε = {number(float(epsilons[first]), 2)}** on privacy is nearly free: "
-            f"{_AS_MEASURED}.")
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

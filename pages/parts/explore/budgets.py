@@ -57,14 +57,15 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
                                        odds=scene.odds, others=others, floor=_floor(scene),
                                        in_table=[m for m in every if m.label not in drawn],
                                        theory=None if beside is None else beside.lines)
+    when_free = error_parts.when_free(scene.epsilons, scene.private_shares)
     if scene.is_refused:
-        return chart, [quality.enough(*_enough(scene))]
+        return chart, [when_free]
     typical = float(scene.error[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
         quality.budget_ratio(facts, here, typical, study.baseline,
                              scene.shown.error_at(here / 2), scene.shown.error_at(2 * here)),
-        quality.enough(*_enough(scene)), quality.compared(typical, errors),
+        when_free, quality.compared(typical, errors),
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
@@ -126,16 +127,6 @@ def _deltas(scene: Scene, chosen_method: error_curve.Method, others: Sequence[er
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
     return error_curve.Method(label, mechanism.key, mechanism.family, errors,
                               controls.variant(mechanism, label))
-
-
-def _enough(scene: Scene) -> tuple[float | None, str]:
-    """The first step within a tenth of the last one, where noise is no longer what limits."""
-    last = scene.shown.study.shares[-1]
-    names = error_parts.parts(scene.facts)
-    if last.argmax() == 0:
-        return None, ""
-    far = np.flatnonzero(scene.error > 1.1 * scene.error[-1])
-    return scene.epsilons[int(far.max(initial=-1)) + 1], names[int(last.argmax())]
 
 
 def _floor(scene: Scene) -> Array | None:

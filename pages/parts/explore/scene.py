@@ -93,6 +93,13 @@ class Scene(ReleaseView):
         return np.where(self.shown.published, values, np.nan)
 
     @property
+    def private_shares(self) -> Array:
+        """Share of privacy noise in the squared error at every budget; none of unknown truths."""
+        if not self.source.is_random:
+            return np.empty(0)
+        return self.where_published(self.shown.study.shares[:, 0])
+
+    @property
     def odds(self) -> list[risk.Odds]:
         return self.made_once("odds", lambda: [odds_card.of(s) for s in self.shown.spends])
 

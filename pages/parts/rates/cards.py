@@ -9,7 +9,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts
-from engine.language import glossary, odds_words, tags
+from engine.language import error_parts, glossary, odds_words, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.rates.fitted import Weighted
@@ -89,14 +89,6 @@ class RateAtPoint(View):
         scene = self.scene
         return None if scene is None or scene.is_refused else float(
             scene.shown.study.shares[scene.at, 0])
-
-    @property
-    def private_shares(self) -> tuple[list[float], list[float]]:
-        """Every ε of Explore with the measured share of privacy noise; empty where none is."""
-        if self.scene is None:
-            return [], []
-        return self.scene.epsilons, self.scene.where_published(
-            self.scene.shown.study.shares[:, 0]).tolist()
 
     @cached_property
     def scene(self) -> Scene | None:
@@ -303,7 +295,9 @@ def answer(view: RateAtPoint) -> None:
         else:
             st.markdown(rate_words.UNKNOWN_CONSTANTS)
         if any(term.is_private for term in view.rate.terms):
-            st.markdown(rate_words.when_free(*view.private_shares))
+            measured = "" if view.scene is None else error_parts.when_free(
+                view.scene.epsilons, view.scene.private_shares)
+            st.markdown(measured or rate_words.UNKNOWN_SHARE)
     if view.rate.assumptions:
         with st.container(border=True):
             st.subheader("Assumptions", anchor=False)

@@ -163,8 +163,7 @@ def _in_words(here: Check, symbol: str) -> str:
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if here.limits is not None:
-        parts.append(f"in how many of {coverage_lab.REPEATS} releases the limits by "
-                     f"*{_name(here.limits.mechanism)}* miss the truth")
+        parts.append(f"{_how_many(here.limits)} by *{_name(here.limits.mechanism)}* miss the truth")
     else:
         lacks = " No method for this problem gives a confidence band."
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
@@ -173,8 +172,12 @@ def _in_words(here: Check, symbol: str) -> str:
 def _coming(here: Check) -> str:
     """What will be on screen."""
     parts = ["measured errors on top of the rate"] * bool(here.values) + [
-        f"how many of {coverage_lab.REPEATS} bands miss the truth"] * (here.limits is not None)
+        f"{_how_many(limits)} miss the truth" for limits in (here.limits,) if limits is not None]
     return f"{capital(', and '.join(parts))}."
+
+
+def _how_many(limits: coverage_lab.Experiment) -> str:
+    return f"how many of {coverage_lab.REPEATS} {coverage_words.noun(limits.kind)}s"
 
 
 def _name(mechanism: Mechanism) -> str:
