@@ -347,6 +347,8 @@ def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Ar
         return each, (math.sqrt(2) * np.abs(shift).max(axis=0), bits, vectors)
     if law is NoiseLaw.NORM:
         return each, (numbers, bits, np.array([[each.max(), shift.shape[1]]]))
+    if law is not NoiseLaw.BITS:
+        raise ValueError(f"nothing tells how losses of {law!r} noise add")
     each_bit = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
                 for k in range(shift.shape[1])]
     return each, (numbers, np.array(each_bit), vectors)

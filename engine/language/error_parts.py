@@ -121,7 +121,7 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     facts : PublicFacts
         The nouns for one person and for several.
     changes : dict of str to float
-        Relative change of the error when "people", "readings" or "epsilon" is doubled; −0.3 is
+        Relative change of the error when "people", "observations" or "epsilon" is doubled; −0.3 is
         30 % less.
 
     Returns
@@ -129,7 +129,8 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     list of str
         Markdown, in the order of `changes`.
     """
-    names = {"people": facts.people, "readings": f"observations per {facts.person}", "epsilon": "ε"}
+    names = {"people": facts.people, "observations": f"observations per {facts.person}",
+             "epsilon": "ε"}
     return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]
 
 

@@ -122,9 +122,9 @@ class AdaptiveMean(AdaptiveRelease):
     to μ². A curve with a reading or time that is no number has T_i = 0 and t_i = 0 and stays in the
     count. All that follows the releases, the band too, is computed from them.
 
-    *Undeclared times.* From N = 150 a tenth of μ² is spent on the law of the times: the mean over
-    curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one
-    moves it by at most 2/n in norm.
+    *Undeclared times.* A tenth of μ² buys a histogram of the times: the mean over curves of the
+    share of each curve's observations in every part of the range. Shares of a curve sum to 1 or are
+    all 0, so replacing one moves the mean by at most √2/n (`engine.numerics.time_histograms`).
 
     *Visits.* Curves that are each seen in a short window deviate in few directions, and farther
     than the reference law thinks; and tightly clipped averages of skewed readings are not their

@@ -297,7 +297,7 @@ class NoisyCounts(Mechanism):
 
     def _verdict(self, cells: Cells, totals: tuple[float, ...], variance: float,
                  budgets: tuple[Budget, ...]) -> CountFeasibility:
-        """S of the smallest group: noise in one cumulative share, by the m cells of the group."""
+        """By *s* of the smallest group: noise in one cumulative share, by its m cells."""
         smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
         noise = math.sqrt(variance * (cells.size + 1) / 6) / smallest
         return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
@@ -371,7 +371,7 @@ class NoisyCounts(Mechanism):
 
     def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
                   ) -> CountTable | None:
-        """The table with noise, (repeats, draws, groups, m); None where nothing is released."""
+        """The table, counts with noise (repeats, draws, groups, m); None where none is released."""
         if not plan.verdict.is_feasible:
             return None
         flat = exact.reshape(*exact.shape[:2], -1)[:, None]  # (repeats, 1, sites, cells)
@@ -383,7 +383,7 @@ class NoisyCounts(Mechanism):
         return plan.table(self._combined(plan, sent.reshape(shape)))
 
     def noise_scales(self, plan: CountPlan) -> tuple[float, ...]:
-        """Of the noise that each site draws; what the plan states.
+        """Scale b of the noise that each site draws, in people, as the plan states it: (sites,).
 
         Parameters
         ----------

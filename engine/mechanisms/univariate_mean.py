@@ -477,8 +477,9 @@ class UnivariateMean(Mechanism):
             measure = np.repeat(plan.measure, self.n_parts(data.public).astype(int))
         scales = self.reach(plan.places, data.facts) / (groups * measure)
         return transcript.Parts(
-            self.sent(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE, math.sqrt(2) * scales,
-            elected, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy),
+            self.exact_parts(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE,
+            math.sqrt(2) * scales, elected,
+            lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy),
             servers=tuple(range(len(groups))) if self.setting.is_by_site else ())
 
     def _ballot_parts(self, data: CurveData, plan: AveragePlan) -> transcript.Parts:
@@ -519,8 +520,8 @@ class UnivariateMean(Mechanism):
         total = self._total(data.sizes)
         return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
 
-    def sent(self, data: CurveData, places: int) -> Array:
-        """What noise is added to, for every interval it may be in.
+    def exact_parts(self, data: CurveData, places: int) -> Array:
+        """The mean of every part before noise, for every interval it may be in.
 
         Parameters
         ----------
@@ -559,7 +560,7 @@ class UnivariateMean(Mechanism):
     def _averages(self, data: CurveData, places: int, elected: NDArray[np.int64]) -> Array:
         """The mean of all parts without noise, in the chosen intervals (repeats, draws)."""
         groups = self.groups(data)
-        means: Array = np.einsum("p,rpi->ri", groups / groups.sum(), self.sent(data, places))
+        means: Array = np.einsum("p,rpi->ri", groups / groups.sum(), self.exact_parts(data, places))
         return np.asarray(np.take_along_axis(means, elected, axis=1))
 
     def _lowest(self, places: int, facts: PublicFacts) -> Array:

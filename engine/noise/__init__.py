@@ -2,8 +2,11 @@
 
 Noise is *added* in the files of the mechanisms and of their families, in the line before a call of
 `engine.privacy.transcript`: `sent`, `sent_by_each` and `summed` for numbers; `weighed` draws the
-noise of choices itself. Nothing else leaves a server. In a real release the mechanism adds zeros
-there, and `engine.release.certified` puts noise by `hardened` in their place.
+noise of choices itself. Nothing else leaves a server, but for two: the smoothing that
+`engine.mechanisms.summaries.selection` chooses by noisy scores, which certified releases refuse,
+and what a site sends by itself, whose noise `Site` of `engine.sites.site` adds. In a real release
+the mechanism adds zeros there, and `engine.release.certified` puts noise by `hardened` in their
+place.
 
 A new kind of noise is
 
@@ -13,7 +16,8 @@ A new kind of noise is
 * its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`;
 * its loss for the audit in `engine.audit.losses`, its density in `engine.audit.likelihood_ratios`,
   and for covariances the norm of its loss in `engine.audit.shapes`;
-* its name in `engine.language.spending`, and if its trade-off is of a new kind, what its odds are
+* its name in `engine.language.spending`, in `engine.release.guarantee_card` and
+  `engine.release.sentences`, and if its trade-off is of a new kind, what its odds are
   computed from in `engine.language.odds_words`;
 * to choose it, an option of the mechanism that draws it.
 

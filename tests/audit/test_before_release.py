@@ -77,7 +77,7 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
         assert same(getattr(one, name), getattr(other, name)), name
     assert [risk.of_ledger(s) for s in one.spends] == [risk.of_ledger(s) for s in other.spends]
     if one.band is not None and other.band is not None:
-        assert (one.band.kind, one.band.waves) == (other.band.kind, other.band.waves)
+        assert (one.band.kind, one.band.n_functions) == (other.band.kind, other.band.n_functions)
     assert not same(one.without, other.without)  # and so the comparison can fail
 
 

@@ -190,8 +190,8 @@ def test_a_claim_that_is_broken_ends_with_one(capsys, monkeypatch):
         def reach(self, places, facts):
             return super().reach(places, facts) / 2
 
-        def sent(self, data, places):
-            return UnivariateMean(setting=self.setting).sent(data, places)
+        def exact_parts(self, data, places):
+            return UnivariateMean(setting=self.setting).exact_parts(data, places)
 
     monkeypatch.setattr(audit, "cases_of", lambda cls: [cases.Case(Quiet(), Budget(0.8))])
     assert command_line.main(["audit", "univariate_mean", "--tries", "100", "--runs", "0"]) == 1

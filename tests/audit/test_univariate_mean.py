@@ -32,7 +32,7 @@ def loss(mechanism, one, other):
     plan = mechanism.plan(one.public, (Budget(EPSILON),) * 3)
     groups = mechanism.groups(one)
     scales = mechanism.reach(plan.places, one.facts) / (groups * plan.measure[0])
-    shift = np.abs(mechanism.sent(one, plan.places) - mechanism.sent(other, plan.places))[0]
+    shift = np.abs(mechanism.exact_parts(one, plan.places) - mechanism.exact_parts(other, plan.places))[0]
     if not np.isfinite(shift).all():
         return np.inf
     average = (shift / scales[:, None]).sum(axis=0).max()
@@ -86,7 +86,7 @@ def test_the_release_is_what_the_search_looked_at_plus_noise_of_the_ledger(setti
     mechanism = UnivariateMean(setting=setting)
     data = data_set(FEW, np.random.default_rng(1).uniform(-2, 3, FEW))
     estimate = mechanism.release_many(data, [(Budget(EPSILON),)], 20_000, generator(1, 1, 0))
-    groups, sent = mechanism.groups(data), mechanism.sent(data, 1)[0, :, 0]
+    groups, sent = mechanism.groups(data), mechanism.exact_parts(data, 1)[0, :, 0]
     assert estimate.unprotected.item() == pytest.approx((groups * sent).sum() / groups.sum())
     lines = estimate.spends[0]
     parts = lines[:1] if setting.startswith("central") else [

@@ -87,7 +87,7 @@ def test_doubling_people_or_epsilon_helps_where_noise_dominates():
     changes = if_doubled(SOURCE, method, [Budget(0.5, DELTA)], 1)
     assert changes["people"][0] == pytest.approx(-0.5, abs=0.15)
     assert changes["epsilon"][0] == pytest.approx(-0.5, abs=0.15)
-    assert abs(changes["readings"][0]) < 0.5
+    assert abs(changes["observations"][0]) < 0.5
 
 
 def test_sizes_beyond_a_picture_are_refused_with_their_limit():
@@ -114,7 +114,7 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
         assert np.allclose(getattr(later.study, name), getattr(at_once.study, name)), name
     if later.band is not None:
         assert np.allclose(later.band.low, at_once.band.low, equal_nan=True)
-        assert later.band.waves == at_once.band.waves
+        assert later.band.n_functions == at_once.band.n_functions
 
 
 @pytest.mark.parametrize("shows", ["release", "releases", "difference"])

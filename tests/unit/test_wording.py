@@ -259,7 +259,7 @@ def test_two_parts_within_ten_points_share_the_error():
 
 
 def test_doubling_names_the_people_of_the_source():
-    lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "readings": 0.001, "epsilon": -0.43})
+    lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43})
     assert lines == ["children: error **−47\u00a0%**", "observations per child: error **no change**",
                      "ε: error **−43\u00a0%**"]
 

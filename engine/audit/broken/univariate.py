@@ -34,8 +34,8 @@ class RangeFromTheData(_Mean):
 class NoiseForOneNumber(_Mean):
     """People are protected as if only one of five of their numbers could change."""
 
-    def sent(self, data: CurveData, places: int) -> Array:
-        return UnivariateMean(setting=self.setting).sent(data, places)
+    def exact_parts(self, data: CurveData, places: int) -> Array:
+        return UnivariateMean(setting=self.setting).exact_parts(data, places)
 
     def reach(self, places: int, facts: PublicFacts) -> float:
         return super().reach(places, facts) / 5
@@ -84,9 +84,9 @@ class ForgetsThatTwoEntriesChange(_Mean):
 class DividesByKnownNumbers(_Mean):
     """Only numbers that are there are averaged, and how many those are is private."""
 
-    def sent(self, data: CurveData, places: int) -> Array:
+    def exact_parts(self, data: CurveData, places: int) -> Array:
         known = np.isfinite(data.values).mean(axis=1)[:, None, None]
-        return np.asarray(super().sent(data, places) / np.maximum(known, 1e-9))
+        return np.asarray(super().exact_parts(data, places) / np.maximum(known, 1e-9))
 
 
 @bug(_BUDGET, setting=Setting.LOCAL_ITEM)
@@ -101,8 +101,8 @@ class UnknownNumbersPass(_Mean):
 class HalfTheRange(_Mean):
     """A number is believed to move by half of the range, though it can go from end to end."""
 
-    def sent(self, data: CurveData, places: int) -> Array:
-        return UnivariateMean(setting=self.setting).sent(data, places)
+    def exact_parts(self, data: CurveData, places: int) -> Array:
+        return UnivariateMean(setting=self.setting).exact_parts(data, places)
 
     def reach(self, places: int, facts: PublicFacts) -> float:
         return super().reach(places, facts) / 2

@@ -22,7 +22,10 @@ Further are clipped
   about a first estimate: `engine.mechanisms.wavelet_adaptive`;
 * features, responses and residuals of a row: `engine.mechanisms.families.sparse` and
   `sparse_averages` beside it;
-* a machine's mean: `engine.mechanisms.families.untrusted_means`.
+* a machine's mean: `engine.mechanisms.families.untrusted_means`; a person's mean, into the elected
+  interval: `exact_parts` of `engine.mechanisms.univariate_mean`;
+* the distance of a curve from a coarse mean, and its deviation: `values` of
+  `engine.mechanisms.summaries.centred_mean`.
 
 Counts need none: one person is in one cell (`engine.numerics.counts.cells`).
 

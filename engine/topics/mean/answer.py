@@ -73,7 +73,7 @@ class PlausibleBand:
     """Limits that come with every release, `low` and `high` (budgets, SHOWN_DRAWS, GRID_SIZE).
 
     `without` (GRID_SIZE,) is the half-width of the same band around the average without protection;
-    `kind` is "pointwise" or "simultaneous", `basis functions` (budgets,) how many functions are
+    `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions are
     kept. NaN where nothing is published.
     """
 
@@ -81,7 +81,7 @@ class PlausibleBand:
     high: Array
     without: Array
     kind: str
-    waves: tuple[int, ...]
+    n_functions: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
@@ -174,7 +174,7 @@ class Draws:
 
 
 def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-            epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
+                      epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
     """Draw, release at every ε, and measure.
 
     Parameters
@@ -226,7 +226,7 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
 
 
 def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int,
-                    epsilon: float) -> MeanAnswer:
+                epsilon: float) -> MeanAnswer:
     """The same picture with one more budget put in, of which only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
@@ -264,7 +264,7 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
 
     band = None
     if steps.band is not None and added.band is not None:
-        band = all_put(steps.band, added.band, "low", "high", "waves")
+        band = all_put(steps.band, added.band, "low", "high", "n_functions")
     study = all_put(steps.study, added.study, "errors", "shares")
     return replace(all_put(steps, added, "budgets", "releases", "noise_low", "noise_high", "spends",
                            "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
@@ -334,12 +334,17 @@ def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Se
         Of data and noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
+    errors, shares = _measured(data, estimate, len(budgets))
+    return Study(errors.reshape(len(budgets), -1),
+                 _baseline(source, mechanism, data, estimate, budgets, seed), shares)
+
+
+def _measured(data: CurveData, estimate: Estimate, n_budgets: int) -> tuple[Array, Array]:
+    """Distances from the truth, (budgets, data sets, releases of each), and shares (budgets, 3)."""
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
-    count = len(budgets)
-    return Study(distances(total[:count].reshape(count, -1)),
-                 _baseline(source, mechanism, data, estimate, budgets, seed),
-                 _shares(estimate, *estimate.project(data.truth))[:count])
+    return (distances(total)[:n_budgets],
+            _shares(estimate, *estimate.project(data.truth))[:n_budgets])
 
 
 def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, estimate: Estimate,
@@ -352,7 +357,7 @@ def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, 
 
 def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int) -> Array:
-    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3).
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3), squared units.
 
     Parameters
     ----------
@@ -387,11 +392,7 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
         Of data and noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert total is not None and data.truth is not None
-    count = len(budgets)
-    return (distances(total)[:count],
-            _shares(estimate, *estimate.project(data.truth))[:count])
+    return _measured(data, estimate, len(budgets))
 
 
 def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
@@ -589,11 +590,11 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
 
     def error(changed: Source[CurveData], wanted: Sequence[Budget]) -> Array:
         once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
+        together = studies.alike([(budget,) for budget in once])
         errors = np.concatenate([
             root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
-                                               seed)[0], axis=(1, 2))
-            for places in studies.alike([(budget,) for budget in once])])
-        order = [k for places in studies.alike([(budget,) for budget in once]) for k in places]
+                                               seed)[0], axis=(1, 2)) for places in together])
+        order = [k for places in together for k in places]
         by_budget = dict(zip((once[k] for k in order), errors, strict=True))
         return np.array([by_budget[budget] for budget in wanted])
 
@@ -604,7 +605,7 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     single, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
                                                   for b in some)]), 2)
     changes = {"epsilon": twice / single - 1}
-    for size, symbol in (("people", "n"), ("readings", "m")):
+    for size, symbol in (("people", "n"), ("observations", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
             changes[size] = error(with_twice(symbol), some) / single - 1
     return {size: _between(budgets, some, relative) for size, relative in changes.items()}

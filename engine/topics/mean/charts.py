@@ -61,7 +61,7 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                    odds: Sequence[Odds] = (), others: Sequence[Method] = (),
                    in_table: Sequence[Method] = (),
                    theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
-    """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
+    """Error and 8-in-10 range of releases against ε, with floor, theory and the present ε.
 
     Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
     alone. The axis ends at the range of the values, from where on an error says nothing.
@@ -88,8 +88,8 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         What no unbiased method with Gaussian noise is below, in response units.
     """
     study, facts = answer.study, answer.facts
-    x, unit, median = [budget.epsilon
-                       for budget in answer.budgets], facts.value_unit, method.errors
+    x, unit = [budget.epsilon for budget in answer.budgets], facts.value_unit
+    errors = method.errors
     low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, line, unit, theme) for line in (method, *others)]
@@ -101,18 +101,18 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                           hovertemplate=f"%{{y:.3g}} {unit}")
     if floor is not None:
         data.append(traces.floor(x, _gaps(floor), theme, hovertemplate=f"%{{y:.3g}} {unit}"))
-    if np.isfinite(median[here]):
-        data.append(traces.diamond(x[here], float(median[here]), theme))
+    if np.isfinite(errors[here]):
+        data.append(traces.diamond(x[here], float(errors[here]), theme))
     heights = np.concatenate([low, high, *(line.errors for line in others),
                               [study.baseline or np.nan],
-                              [] if floor is None else floor[np.isfinite(median)]])
+                              [] if floor is None else floor[np.isfinite(errors)]])
     frame = layout(theme, legend=True,
                    title=_finding(method, others, study.baseline, x[here], here),
                    xaxis=_budgets(x, method.label, odds, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
-                 _alt(x, median, here, unit),
-                 _table(x, median, low, high, study.baseline, (*others, *in_table),
+                 _alt(x, errors, here, unit),
+                 _table(x, errors, low, high, study.baseline, (*others, *in_table),
                         floor, theory or {}))
 
 
@@ -132,16 +132,16 @@ def _finding(method: Method, others: Sequence[Method], baseline: float | None, e
     return f"At ε = {epsilon:g} privacy multiplies the error by {number(error / baseline)}"
 
 
-def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
-    known = np.flatnonzero(np.isfinite(median))
+def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
+    known = np.flatnonzero(np.isfinite(errors))
     if not len(known):
         return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
 
     def error_at(k: int) -> str:
-        return f"{with_unit(number(float(median[k])), unit)} at ε = {x[k]:g}"
+        return f"{with_unit(number(float(errors[k])), unit)} at ε = {x[k]:g}"
 
     present = (f"At ε = {x[here]:g} the error is "
-               f"{with_unit(number(float(median[here])), unit)}" if here in known
+               f"{with_unit(number(float(errors[here])), unit)}" if here in known
                else f"At ε = {x[here]:g} nothing would be published")
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
@@ -188,10 +188,10 @@ def _allowed(odds: Odds) -> str:
     return odds_short(odds).partition(" %")[0].replace(" ", "")
 
 
-def _table(x: list[float], median: Array, low: Array, high: Array, baseline: float | None,
+def _table(x: list[float], errors: Array, low: Array, high: Array, baseline: float | None,
            others: Sequence[Method], floor: Array | None, theory: Mapping[str, Array]
            ) -> dict[str, list[Any]]:
-    columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high}
+    columns = {"error": errors, "1 in 10 below": low, "1 in 10 above": high}
     if baseline is not None:
         columns["non-private"] = np.full(len(x), baseline)
     if floor is not None:

@@ -40,7 +40,7 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
         What is drawn.
     study : Study
         Its errors.
-    at : int
+    k : int
         Number of the budget.
     """
     parts = zip(error_parts.parts(answer.facts), study.shares[k], strict=True)
