@@ -15,16 +15,17 @@ if view.now.folds:  # the drawer takes the room beside it
 else:
     left, right = st.columns([63, 37], gap="medium")
 with left:
+    cards_place, map_place = st.container(), st.container()
+    with layout.user_errors():  # before the study is simulated, so that a paste is seen to arrive
+        table.show(view)
+with cards_place:
     with layout.user_errors():
         options.solve(view)
     options.cards(view)
-    map_place = st.container()
-    with layout.user_errors():
-        table.show(view)
 with right, layout.user_errors():
     memo.show(view)
 view.strip()
-layout.chips(controls.all_changed(view.decided.key), layout.reset)
+layout.chips(controls.all_changed(view.decided.key, view.sizes_of_table), layout.reset)
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
 with map_place, layout.user_errors():

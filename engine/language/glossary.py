@@ -134,7 +134,7 @@ TERMS = (
          "describes the privacy of a mechanism completely.", "The attacker’s accuracy",
          r"f(\alpha)=\inf\{\text{misses} : \text{false positives}\le\alpha\}"),
     Term("Attacker’s accuracy", "How often, at most, an attacker who knows all other data picks "
-         "the right one of two candidates for one person. Guessing gives 50 %.",
+         "the right one of two possibilities for one person. Guessing gives 50 %.",
          "The strip of every page",
          r"\text{accuracy}\le\Phi(\mu/2),\qquad \text{or}\quad "
          r"\frac{e^{\varepsilon}+\delta}{1+e^{\varepsilon}}", ("odds", "attacker")),

@@ -93,12 +93,12 @@ def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -
     if odds.right <= 0.5:
         return ("Nothing would be published, so an attacker learns nothing and is right in **50 "
                 "%** of cases, as by guessing.")
-    place = f" **and sits at {sits_at}**" if sits_at else ""
+    place = f" **sits at {sits_at}**," if sits_at else ""
     almost = ", hardly better than guessing." if odds.right <= 0.51 else ". Guessing gives 50 %."
     several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
                      else (f"the {unit}", unit))
-    return (f"Suppose an attacker knows every other {of(person)} {noun}{place}, and two candidates "
-            f"for {several} of this {person}. They pick the right one in "
+    return (f"Suppose an attacker{place} knows the {noun} of every {person} but one, and two "
+            f"possibilities for {several} of that {person}. They pick the right one in "
             f"**{at_most_percent(odds.right)}** of cases{almost}")
 
 
@@ -155,7 +155,7 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
     """
     best, accuracy = max(odds.prior, 1 - odds.prior), at_most_percent(odds.right_with_prior)
     records = unit if odds.group == 1 else f"{odds.group} {unit}s"
-    return (f"An attacker who gives one of the two candidates a prior probability of "
+    return (f"An attacker who gives one of the two possibilities a prior probability of "
             f"{percent(odds.prior)} is right in **{accuracy}** of cases **with** this "
             f"{of(person)} {records} in the data, and in {percent(best)} **with another "
             f"{of(person)} in its place**.")

@@ -206,3 +206,36 @@ def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_no
     assert not [box.key for box in at.number_input if box.proto.set_value]
     at.number_input(key="w_study_sites").set_value(10_000).run()  # refused: the last value is back
     assert [box.key for box in at.number_input if box.proto.set_value] == ["w_study_sites"]
+
+
+@pytest.mark.parametrize(("target", "problem"), [
+    (1000.0, "must be below"), (0.0, "above zero"), (-3.0, "above zero")])
+def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem):
+    at = visit("decide", SMALL)
+    at.number_input(key="w_target").set_value(target).run()
+    assert any(problem in error.value for error in at.error)
+    assert link(at).endswith("target-1")
+
+
+def test_a_target_that_the_smallest_budget_meets_is_not_said_to_need_it():
+    at = visit("decide", "c-sparse_curves~c.n_curves-3000~target-30")
+    assert recommended(at) == "0.05"
+    assert "the smallest budget that was tried" in memo(at) and "needs ε" not in words(at)
+
+
+def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
+    at = visit("decide", SMALL)
+    epsilon = recommended(at)
+    assert at.button(key="memo_lab").label.endswith(f"ε = {epsilon}")
+    at.button(key="memo_lab").click().run()
+    now = at.session_state.settings
+    assert not at.exception and f"{now.epsilon:g}" == epsilon
+    assert now.estimated == now.decided
+
+
+def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_silent_on_its_sizes():
+    at = visit("decide", f"{SMALL}~sites-large")
+    assert "150" not in words(at) and "memo_lab" not in {button.key for button in at.button}
+    at.number_input(key="w_study_sites").set_value(3).run()
+    assert any("The table was replaced" in toast.value for toast in at.toast)
+    assert "memo_lab" in {button.key for button in at.button}

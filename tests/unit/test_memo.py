@@ -23,7 +23,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
     found = answer(HERE, "epsilon", 2.0)
     page = memo.decision_memo(HERE, found, FACTS).decode()
     assert f"<b>ε = {found.value:g} is enough</b>" in page
-    assert "an attacker knows every other child’s curve" in page
+    assert "an attacker knows the curve of every child but one" in page
     assert "root mean squared distance" in page
     assert "Not covered:" in page and "One child’s whole curve" in page
     for row in (*found.steps, found.reached):

@@ -110,7 +110,7 @@ def test_the_unit_of_protection_is_named_with_the_person():
     (10, "**at most 85 %** of cases. Guessing gives 50 %.")])
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
     text = odds_words.odds_main(odds_at(epsilon), "child")
-    assert "an attacker knows every other child’s curve" in text
+    assert "an attacker knows the curve of every child but one" in text
     assert text.endswith(end)
 
 
@@ -145,9 +145,9 @@ def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
     assert odds_words.odds_short(several) == "≤ 67 % (3 together)"
-    assert "two candidates for all 3 curves of this child" in odds_words.odds_main(several, "child")
+    assert "two possibilities for all 3 curves of that child" in odds_words.odds_main(several, "child")
     seen_elsewhere = odds_words.odds_main(several, "child", sits_at="another site")
-    assert "knows every other child’s curves **and sits at another site**, and" in seen_elsewhere
+    assert "**sits at another site**, knows the curves of every child but one, and" in seen_elsewhere
     assert "For a child with **3 curves** it is **ε = 3.46 · δ" in odds_words.group(
         odds_at(1), several, "child")
 

@@ -88,14 +88,16 @@ def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
 
 
 def subject(task: Task) -> str:
-    """What the target is about, as the next sentence begins with it: "It must be within".
+    """What the target is about, as the next sentence begins with it: "Its average error must …".
 
     Parameters
     ----------
     task : Task
         That a study is about.
     """
-    return f"{'They' if _is_plural(task) else 'It'} must be within"
+    if task.argument is Argument.NOTHING:
+        return "It must be within"
+    return f"{'Their average errors' if _is_plural(task) else 'Its average error'} must be within"
 
 
 def distance(task: Task, facts: PublicFacts) -> str:
@@ -256,9 +258,11 @@ def question(answer: Decision) -> str:
     each_has = ("" if observations == "1" else
                 f" with {observations} observations per {escape(facts.person)}")
     subject = escape(estimand(profile.task, facts))
+    averaged = ("" if profile.task.argument is Argument.NOTHING else
+                ", as a root mean square over the whole curve")
     return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
             f"{_who(profile)}. {CONFIDENCES[answer.confidence]} releases must be within "
-            f"{target(answer)} of the truth.")
+            f"{target(answer)} of the truth{averaged}.")
 
 
 def _is_plural(task: Task) -> bool:
@@ -299,10 +303,14 @@ def verdict(answer: Decision) -> str:
     if chosen is None:
         return not_reached(answer)
     person = escape(facts.person)
+    is_least = chosen.budget.epsilon == EPSILON_STEPS[0]
+    why = ("the smallest budget that was tried, and it meets the target" if is_least else
+           f"the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the target")
     return (f"**Release with differential privacy at ε = {chosen.budget.epsilon:g} for every "
-            f"{person}:** the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the "
-            f"target. The typical error is {typical_error(chosen, profile)}, and "
-            f"{CONFIDENCES[answer.confidence]} releases are within {within(answer, chosen)}. "
+            f"{person}:** {why}. ε limits how much any one {person} can change what is published: "
+            f"the smaller, the more private. In simulations the typical error is "
+            f"{typical_error(chosen, profile)}, and {CONFIDENCES[answer.confidence]} releases are "
+            f"within {within(answer, chosen)}. "
             f"{odds_main(chosen.odds, person, _record(profile.task))}")
 
 
@@ -323,9 +331,8 @@ def at_one_point(answer: Decision) -> str:
     if chosen is None or chosen.band is None or profile.bands is None:
         return ""
     furthest = float(np.abs(chosen.band - profile.bands.truth).max())
-    return ("Errors are root mean squared over the whole curve: at its "
-            "noisiest point, 19 of 20 releases are within "
-            f"{with_unit(number(furthest), escape(profile.unit))}.")
+    return ("Single points can be farther off than the whole curve: at its noisiest point, 19 of "
+            f"20 releases are within {with_unit(number(furthest), escape(profile.unit))}.")
 
 
 def not_reached(answer: Decision) -> str:
@@ -601,6 +608,8 @@ def map_title(answer: Decision) -> str:
     if answer.chosen is None:
         return ("Accuracy by people and ε" if answer.more_private is not None else
                 "So few people give nothing to release")
+    if answer.chosen.budget.epsilon == EPSILON_STEPS[0]:
+        return f"Every ε from {EPSILON_STEPS[0]:g} up meets the target here"
     return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
 
 

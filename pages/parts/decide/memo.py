@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -11,8 +12,9 @@ import streamlit as st
 from engine.exports.memo import study_memo
 from pages.parts.decide.view import Study
 from pages.shared import components as pieces
-from pages.shared.state import links, session
+from pages.shared.state import links, session, settings
 
+_LAB = Path(__file__).parents[2] / "lab.py"
 _LONGEST_NAME = 80  # characters
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
 
@@ -22,6 +24,9 @@ def show(view: Study) -> None:
     if view.answer is None:
         return
     st.subheader("Memo", anchor=False)
+    if view.problem is not None:
+        st.warning("The table has a cell that cannot be used. This memo is about the table as it "
+                   "was before.", icon=":material/warning:")
     sheet = st.container()
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
                            placeholder="Author of the memo", label_visibility="collapsed")
@@ -32,6 +37,21 @@ def show(view: Study) -> None:
     st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
                        on_click="ignore", icon=":material/download:", key="study_memo",
                        type="tertiary")
+    _to_lab(view)
+
+
+def _to_lab(view: Study) -> None:
+    """The way to the same study in Lab at the recommended budget; a table of sites stays here."""
+    chosen = None if view.answer is None else view.answer.chosen
+    if chosen is None or view.now.sites:
+        return
+    epsilon, estimand = chosen.budget.epsilon, view.decided.estimand
+    if not estimand or replace(view.now, estimand=estimand).estimated != view.decided.key:
+        return
+    if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
+                 type="tertiary"):
+        session.change(epsilon=epsilon, estimand=estimand, tab=settings.TABS[0])
+        st.switch_page(_LAB)
 
 
 def _link(view: Study) -> str:

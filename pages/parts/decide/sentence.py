@@ -10,7 +10,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import DECIDED, TASKS, DataType
 from engine.language.grammar import escape
-from engine.language.numbers import whole
+from engine.language.numbers import whole, with_unit
 from engine.topics.decision import words
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
@@ -59,7 +59,7 @@ def show(view: Study) -> None:
             return
         sizes = words.spread(view.rows)
         is_uneven = len({row.n_curves for row in included}) > 1
-        _say("for" + " on average" * is_uneven)
+        _say("for" + " an average of" * is_uneven)
         _count("people", f"{facts.people.capitalize()} at each {site}", people)
         _say(f"{escape(facts.people)} at each of")
         _count("sites", several.capitalize(), len(included))
@@ -75,7 +75,7 @@ def show(view: Study) -> None:
         _who(view)
         _say(words.subject(task))
         with st.container(width=110):
-            controls.bound(st.number_input, "Target", view.target, _set_target, "target",
+            controls.bound(st.number_input, "Target", view.target, _set_target(view), "target",
                            refused_here=False, format="%g", step=None, label_visibility="collapsed",
                            help=words.distance(task, facts))
         _say(f"{escape(view.unit)} in")
@@ -88,8 +88,6 @@ def show(view: Study) -> None:
     for key in ("people", "sites", "readings"):
         controls.show_problem(f"w_study_{key}")
     controls.show_problem("w_target")
-    if view.problem is not None:
-        st.error(controls.message(view.problem), icon=":material/error:")
 
 
 def _means(view: Study) -> tuple[int, int]:
@@ -103,8 +101,19 @@ def _say(text: str) -> None:
     st.markdown(text, width="content")
 
 
-def _set_target(value: float | None) -> None:
-    session.change(target=settings.checked_target(value or 0.0))
+def _set_target(view: Study) -> Callable[[float | None], None]:
+    """Take a target over that asks for more than the middle of the stated range would give."""
+    def write(value: float | None) -> None:
+        unit, half = view.unit, view.facts.value_half_width
+        target = settings.checked_target(value or 0.0)
+        if view.decided.has_value_unit and target >= half:
+            raise InputError(
+                f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
+                f"range; got {target:g}.", field="target",
+                hint="The middle of the range is as close without any data. "
+                     + f"Errors are in {unit}." * bool(unit))
+        session.change(target=target)
+    return write
 
 
 def _who(view: Study) -> None:
@@ -141,6 +150,10 @@ def _resize(dial: str) -> Callable[[int | None], None]:
                     "sites": f"number of {words.site_noun(view.facts)[1]}",
                     "readings": "number of observations"}[dial]
             raise InputError(f"The {what} must lie between {low:g} and {high:g}.", field=dial)
+        if view.now.sites:
+            several = words.site_noun(view.facts)[1]
+            st.toast(f"The table was replaced by {several} that are alike. The browser’s Back "
+                     "brings it back.", icon=":material/info:")
         estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         editor.restart()
     return write

@@ -29,6 +29,8 @@ def show(view: Study) -> None:
                      hide_index=True)
         return
     editor.editor(None, view.facts, editor.STUDY)
+    if view.problem is not None:
+        st.error(controls.message(view.problem), icon=":material/error:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover("Paste from a spreadsheet", icon=":material/content_paste:",
                         key=_POPOVER, on_change="rerun"):

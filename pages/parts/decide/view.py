@@ -59,6 +59,11 @@ class Study(View):
         return decisions.alike(self.source, capital(self.site))
 
     @property
+    def sizes_of_table(self) -> tuple[str, ...]:
+        """Symbols of the sizes that a table of sites has in place of those of the data."""
+        return ("n", "m", "S") if self.on_screen.has_free_sites and self.now.sites else ()
+
+    @property
     def included(self) -> list[SiteRow]:
         return [row for row in self.rows if row.included]
 

@@ -28,6 +28,9 @@ def panel(estimand: Estimand) -> DeltaGenerator:
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
         if brief:
             st.markdown(f":small[{brief}]")
+        if session.current().sites and session.source(estimand.task).has_free_sites:
+            st.markdown(":small[The table of sites on *Decide* is not part of this scenario: here "
+                        "all sites are alike.]")
         layout.chips(controls.all_changed(estimand.task), layout.reset)
         return st.container(horizontal=True)
 

@@ -17,6 +17,7 @@ export default function ({parentElement: root}) {
   addEventListener('click', pressed, true);
   root.__frame = true;
   window.__calm ||= calm();
+  window.__steps ||= steps();
   repair();
   return () => {
     if (root.isConnected) return;
@@ -35,6 +36,21 @@ function calm() {
   Element.prototype.animate = function (frames, how) {
     const options = typeof how === 'number' ? {duration: how} : how;
     return animate.call(this, frames, less.matches ? {...options, duration: 0, delay: 0} : options);
+  };
+  return true;
+}
+
+// A page opened from the menu has a bare address until its settings are written there. That is no step
+// for Back, which would lead to the settings of a bare address, and not to the page before.
+function steps() {
+  const {pushState} = history;
+  let isNew = false;                      // opened at a bare address, and untouched since
+  for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, () => { isNew = false; }, true);
+  history.pushState = function (state, title, url) {
+    const to = new URL(url ?? location.href, location.href), isHere = to.pathname === location.pathname;
+    const isWritten = isHere && isNew && !location.search;
+    isNew = !isHere && !to.search;
+    return (isWritten ? history.replaceState : pushState).call(this, state, title, url);
   };
   return true;
 }

@@ -90,7 +90,8 @@ def strip(
                 f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
                  "brackets: what 95 % of releases stay within.",
-        "link": "Opens the same view with the same seed. The link holds settings, never data."
+        "link": "Opens the same view with the same seed. The link holds settings, never data; of "
+                "a table of sites on Decide it holds names and sizes."
                 if link else "Your own curves cannot be put into a link.",
         "pin": "Keep this scenario to compare it with others, on Compare, Methods.",
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",

@@ -244,11 +244,15 @@ def with_value(member: Any, name: str, value: Any) -> Any:
     return type(member)(**{**member.changed(), name: value})
 
 
-def changed_chips(member: Any) -> list[str]:
-    """`Basis functions 8 (default 12)` for every value that differs from its preset."""
+def changed_chips(member: Any, leave_out: Sequence[str] = ()) -> list[str]:
+    """`Basis functions 8 (default 12)` for every value that differs from its preset.
+
+    `leave_out` are symbols of parameters that something else decides.
+    """
     preset = preset_of(member).values()
     return [f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
-            for p in member.relevant_parameters() if getattr(member, p.name) != preset[p.name]]
+            for p in member.relevant_parameters()
+            if getattr(member, p.name) != preset[p.name] and p.symbol not in leave_out]
 
 
 def _in_words(value: Any) -> str:
@@ -261,10 +265,13 @@ def _in_words(value: Any) -> str:
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
-def all_changed(task: str = settings.TASK) -> list[str]:
-    """Everything that differs from the default settings of a task, in words."""
+def all_changed(task: str = settings.TASK, leave_out: Sequence[str] = ()) -> list[str]:
+    """Everything that differs from the default settings of a task, in words.
+
+    `leave_out` are symbols of sizes of the data that something else decides.
+    """
     current = session.current()
-    out = [] if session.uploaded(task) else changed_chips(current.source_of(task))
+    out = [] if session.uploaded(task) else changed_chips(current.source_of(task), leave_out)
     out += changed_chips(current.mechanism_of(task))
     if current.delta is not None:
         out.append(f"δ {current.delta:g} (default 1/n²)")

@@ -16,6 +16,8 @@ import pandas as pd
 from engine.core.errors import InputError
 from engine.core.types import PublicFacts
 from engine.language import glossary
+from engine.language.grammar import capital
+from engine.topics.decision.words import site_noun
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import Member, SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
@@ -115,7 +117,7 @@ def _cell(row: SiteRow, column: str, value: Any) -> Any:
 def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
     """Heading and help of every column."""
     return {
-        "name": ("Site", "Letters, digits, spaces and hyphens."),
+        "name": (capital(site_noun(facts)[0]), "Letters, digits, spaces and hyphens."),
         "people": (f"{facts.people.capitalize()} (n)", "Whose curves are at this site."),
         "readings": ("Observations (m)", "Observations on each curve."),
         "epsilon": ("ε", glossary.explain("privacy budget", f"Of each {facts.person} at this "
