@@ -18,7 +18,8 @@ Interval = tuple[float, float]
 DRAWN_OTHERWISE = (
     "Answers come from the released coefficients before they are shrunk, as the band does, and "
     "with slopes at both ends. The drawn curve is shrunk and flat at its ends, so its height can "
-    "differ from an answer; quote the interval.")
+    "differ from an answer; quote the interval. Like the band it does not count what the kept "
+    "basis functions smooth away.")
 
 
 class Verdict(Enumeration):

@@ -49,8 +49,9 @@ TERMS = (
          "Smaller means more private.", "The slider of Explore, and every page",
          r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta",
          ("ε", "epsilon", "privacy budget ε")),
-    Term("δ", "The probability that the bound given by ε fails. It must be far below 1/n, with n "
-         "people in the data; the default is 1/n².", "The strip of every page, the options",
+    Term("δ", "By how much probabilities may exceed the bound given by ε: for no set of outcomes "
+         "by more than δ. It must be far below 1/n, with n people in the data; the default is "
+         "1/n².", "The strip of every page, the options",
          r"\delta \ll 1/n,\qquad\text{by default } 1/n^2", ("delta", "failure probability")),
     Term("Differential privacy", "A property of a mechanism: replacing one person’s data by any "
          "others hardly changes the distribution of its output. ε and δ say how little.",

@@ -315,7 +315,7 @@ def delta_explained(delta: float) -> str:
     """
     if delta == 0:
         return "With δ = 0 the bound given by ε never fails."
-    return (f"The bound given by ε may fail with probability at most δ = {small(delta)}, that is "
+    return (f"Probabilities may exceed the bound given by ε by at most δ = {small(delta)}, that is "
             f"{one_in(delta)}.")
 
 

@@ -23,6 +23,7 @@ from engine.language.numbers import (
 from engine.privacy.feasibility import Feasibility
 
 _ENOUGH_IN_A_ROUND = 10
+_FEW_FUNCTIONS = 6  # kept, with which steep ends of ordinary curves stick out of a 95 % band
 
 
 def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None,
@@ -289,3 +290,25 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     parts = [f"{with_unit(number(value), unit)} at ε = {other:g}" for other, value in
              ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
+
+
+def few_functions(size: int) -> str:
+    """What a band that does not count bias leaves out where few basis functions are kept.
+
+    A straight rise that 5 functions draw left such bands in 6 to 12 of 20 simulated releases, and
+    with 9 functions in 1 of 20.
+
+    Parameters
+    ----------
+    size : int
+        Basis functions that are kept; 0 where that is not known.
+
+    Returns
+    -------
+    str
+        Empty where there are more than six.
+    """
+    if not 0 < size <= _FEW_FUNCTIONS:
+        return ""
+    return (f"Only {size} basis functions are kept: steep starts and ends and short features are "
+            "smoothed away, and the true curve can lie outside the band there.")

@@ -58,15 +58,15 @@ class SameEpsilon(Lesson):
         "cases.",
         "**Pure** differential privacy has a bound that always holds. The dashed line shows the "
         "accuracy that it allows the attacker.",
-        "**Approximate** differential privacy may fail with a tiny probability δ, here {one_in}. "
-        "Its noise is Gaussian.")
+        "With **approximate** differential privacy probabilities may exceed the bound, by at most "
+        "δ, here {one_in}. Its noise is Gaussian.")
     ask = "How accurate is the attacker with Gaussian noise of the same ε?"
     shows = ("At ε = {epsilon} the attacker’s accuracy is at most **{gauss}** with Gaussian noise. "
              "Pure privacy of the same ε allows **{pure}**.")
     explains = (
         "ε is one number about the worst case. Gaussian noise must keep it nearly always, so "
         "most of the time it does better.",
-        "In exchange the bound may fail, with a probability of at most {one_in}.",
+        "In exchange probabilities may exceed the bound, by at most {one_in}.",
         "The error differs, too. At ε = {epsilon} the adaptive mean has {error_gauss} cm with "
         "Gaussian noise and {error_pure} cm with δ = zero.",
         "So compare methods by the attacker’s accuracy and by error. ε alone compares methods of "

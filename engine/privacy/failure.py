@@ -38,7 +38,7 @@ def usual_delta(n_people: int) -> float:
 
 @dataclass(frozen=True)
 class Delta:
-    """The chance with which the limit set by ε may fail, and where it is from.
+    """By how much probabilities may exceed the limit set by ε, and where it is from.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def delta_rule(n_people: int, stated: float | None = None, is_pure: bool = False
     stated : float, optional
         δ that was asked for; None for the usual one.
     is_pure : bool
-        Whether the method's limit never fails.
+        Whether the method never needs one.
 
     Returns
     -------

@@ -41,7 +41,7 @@ N = Symbol("n", "People on each site", 10, 1e6, 200)
 M = Symbol("m", "Observations per curve", 1, 1e5, 30)
 S = Symbol("S", "Sites", 1, 1000, 1)
 EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-6, "δ")
+DELTA = Symbol("delta", "Slack of the guarantee", 1e-12, 1e-3, 1e-6, "δ")
 D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
 
 

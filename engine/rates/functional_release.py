@@ -30,7 +30,7 @@ MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",
 
 N = Symbol("n", "People", 10, 1e7, 1000)
 EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Failure probability", 1e-12, 0.1, 0.01, "δ")  # only for "gp"
+DELTA = Symbol("delta", "Slack of the guarantee", 1e-12, 0.1, 0.01, "δ")  # only for "gp"
 
 (n,) = symbols("n")
 _BASIS_SIZE = (n ** (1 / 3)).called("M")  # the largest published; not yet a whole number

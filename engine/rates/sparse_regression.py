@@ -31,7 +31,7 @@ SPARSITY = Symbol("s", "Features that matter", 1, 1000, 5)
 SHARED = Symbol("s0", "Features that matter everywhere", 1, 1000, 5, "s_0")
 OWN = Symbol("s1", "Features that matter on one machine", 1, 1000, 2, "s_1")
 EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
-DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-6, "δ")
+DELTA = Symbol("delta", "Slack of the guarantee", 1e-12, 1e-3, 1e-6, "δ")
 
 
 n, machines, d, epsilon, delta = symbols("n", "S", "d", "epsilon", "delta")

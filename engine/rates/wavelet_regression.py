@@ -23,7 +23,7 @@ NOTHING = "Nothing can be learnt"  # not a term: the size of the class, where th
 N = Symbol("n", "Observations on each site", 10, 1e8, 4000)
 S = Symbol("S", "Sites", 1, 1000, 16)
 EPSILON = Symbol("epsilon", "Privacy budget", 1e-3, 10, 1, "ε")
-DELTA = Symbol("delta", "Failure probability", 1e-12, 1e-3, 1e-5, "δ")
+DELTA = Symbol("delta", "Slack of the guarantee", 1e-12, 1e-3, 1e-5, "δ")
 
 n, sites, epsilon = symbols("n", "S", "epsilon")
 _INFORMATION = sites * n**2 * epsilon**2

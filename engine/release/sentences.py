@@ -345,8 +345,10 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
         return [*_bars_explained(band, facts, span), *findings]
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
+    drawn = (f", as far as {band.basis_size} basis functions draw it," if band.basis_size and not
+             band.counts_bias else "")
     return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; "
-            f"{_meaning(band, time, span)}.",
+            f"{_meaning(band, time, span, drawn)}.",
             "The band counts privacy noise, sampling variability and the largest bias over the "
             "stated class of curves." if band.counts_bias else
             "The band counts privacy noise and sampling variability. It does not count "
@@ -358,13 +360,14 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
             "and ends are smoothed away."]
 
 
-def _meaning(band: ReleasedBand, time: str, span: str) -> str:
-    """How often a band contains what it is about."""
+def _meaning(band: ReleasedBand, time: str, span: str, drawn: str = "") -> str:
+    """How often a band contains what it is about; `drawn` says how much of the truth that is."""
     level = percent(band.level)
     if band.kind == "simultaneous":
-        return f"{level} of such bands contain the true function at all times {span} together"
+        return (f"{level} of such bands contain the true function{drawn} at all times {span} "
+                "together")
     return (f"at any one {time if ' ' not in time else 'place'} {span}, {level} of such bands "
-            "contain the true function there; all of it is inside less often")
+            f"contain the true function{drawn or ' there'}; all of it is inside less often")
 
 
 def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:
@@ -392,7 +395,9 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
     uncertainty : Uncertainty
         Of the release.
     """
-    sentences = list(uncertainty.warnings)
+    sentences, band = list(uncertainty.warnings), uncertainty.band
+    if band is not None and not band.counts_bias:
+        sentences += filter(None, [quality.few_functions(band.basis_size)])
     if uncertainty.moved:
         places = percent(max(uncertainty.moved, 0.01))
         sentences.append(f"At {places} of the times the noisy value lay beyond the stated bounds "

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import UNCOVERED_END
 from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.observation_times import stated_density
 
@@ -26,6 +27,7 @@ _FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them
 _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves together
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FINE = 2001
+_SURE_OF_END = 20.0  # observations that even spread would put where there are none
 
 
 def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple[str, ...]:
@@ -43,6 +45,7 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     """
     sentences = [*_of_counts(counts, facts)]
     if len(times):
+        sentences += _ends(times, facts)
         check = _CHECKS.get(facts.design.law)
         sentences += check(times, counts, facts.design) if check else ()
     return tuple(sentences)
@@ -60,6 +63,17 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
     if many > _FEW:
         yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
                "stated: a larger number would use them better")
+
+
+def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
+    """A start or an end of the stated range where nobody was observed."""
+    if facts.design.law is TimeLaw.COMMON or facts.periodic:
+        return
+    for where, empty in (("first", float(times.min())), ("last", 1 - float(times.max()))):
+        if empty > UNCOVERED_END and len(times) * empty > _SURE_OF_END:
+            yield (f"nobody was observed in the {where} {_percent(empty)} of the stated range of "
+                   f"{facts.time_name.lower() or 'times'}: curve and band mean nothing there, and "
+                   "can be wrong elsewhere. A range that fits the plan of the study is better")
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:

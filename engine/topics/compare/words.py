@@ -73,7 +73,7 @@ def promise(delta: float) -> str:
     """
     if delta == 0:
         return "δ = 0: pure DP"
-    return f"δ = {small(delta)}: the probability that ε is exceeded"
+    return f"δ = {small(delta)}: approximate DP"
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:

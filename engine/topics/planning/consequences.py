@@ -95,5 +95,5 @@ def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:
             "the data; the noise is drawn as the ledger says; all other releases about the same "
             "people are charged, too; nobody watches how long the computation takes.")
     if any(spend.epsilon is None for spend in spends):  # those with one hold with δ = 0
-        text += " With a chance of at most δ the limit set by ε may fail."
+        text += " Probabilities may exceed the limit set by ε by at most δ."
     return text

@@ -90,6 +90,10 @@ def estimate(view: MeanCurve) -> None:
     chart = view.made_once(f"curve {view.at} {shows}", lambda: curve(
         view.shown, view.at, layout.theme(), shows))
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
+    smoothed = "" if view.shown.band is None else quality.few_functions(
+        view.shown.band.n_functions[view.at])
+    if smoothed:
+        st.warning(smoothed, icon=":material/warning:")
     if view.limit_of_band:
         st.markdown(f":small[{view.limit_of_band}]")
 

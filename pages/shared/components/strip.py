@@ -81,8 +81,8 @@ def strip(
     """
     state = st.session_state
     limit = ("This method’s limit always holds (δ = 0)." if pure else
-             f"ε limits how much one {person} can shift what is published. δ is the small chance "
-             "that this limit does not hold.")
+             f"ε limits how much one {person} can shift what is published. δ is by how much "
+             "probabilities may exceed this limit.")
     alone = next((f" {WHY_ALONE}" for one in budgets if one.odds.endswith(BY_BUDGET_ALONE)), "")
     words = {
         "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",

@@ -179,8 +179,8 @@ def doubts(upload: Upload) -> None:
     if upload.doubts:
         listed = "".join(f"\n- {capital(doubt)}." for doubt in upload.doubts)
         st.warning("**The file does not look as stated.** This is for you only. Check the plan of "
-                   f"the study; in doubt state “Not known”.\n{listed}",
-                   icon=":material/rule:")
+                   "the study. Of the distribution of times, “Not known” is always right."
+                   f"\n{listed}", icon=":material/rule:")
 
 
 # -- of curves and of records ---------------------------------------------------------------------
