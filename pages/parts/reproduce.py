@@ -20,7 +20,7 @@ from pages.shared.state import session
 
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
-_FORM = "w_exhibit_form"  # quick or full, of every exhibit that has both
+_FORM = "exhibit_form"  # quick or full, of every exhibit that has both
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
 
 
@@ -58,7 +58,7 @@ class ExhibitView(View):
     @property
     def form(self) -> Form:
         """The form that is drawn."""
-        form: Form = st.session_state.get(_FORM, "quick")
+        form = FORMS[dict(session.current().looks).get(_FORM, 0)]
         return form if form in self.stored_by_form else "quick"
 
     @property
@@ -148,8 +148,8 @@ def heading(view: ExhibitView) -> None:
 def again(view: ExhibitView) -> None:
     """Run the quick form here, and say whether the stored numbers came out again."""
     if len(view.stored_by_form) > 1:
-        st.segmented_control(
-            "Form", list(view.stored_by_form), key=_FORM, default=view.form, required=True,
+        controls.look(
+            "Form", FORMS, _FORM,
             format_func=lambda form: exhibit_words.forms([view.stored_by_form[form]]).capitalize(),
             help="Quick: smaller sizes or fewer repeats. Full: those of the document. Claims show "
             "the numbers of both.")

@@ -240,8 +240,8 @@ def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_besid
     at = open_page("delta-0~epsilon-4~open-ledger")
     assert "Together: **ε = 4.00** with δ = 0" in words(at)
     at = open_page("delta-0~epsilon-4~open-why")
-    assert "worked out from the noise of all releases together" in words(at)
-    assert "With δ = 0 the limit set by ε never fails" in words(at)
+    assert "Computed from the noise of all releases together" in words(at)
+    assert "With δ = 0 the bound given by ε never fails" in words(at)
     assert not at.error
 
 
