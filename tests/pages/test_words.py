@@ -13,7 +13,8 @@ from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts
 
 # Release needs real data.
-TOKENS = {"publish": ("c-sea_temperature~step-release",), "decide": ("", "open-more", "open-code"),
+TOKENS = {"publish": ("c-sea_temperature~step-release", "c-sea_temperature~step-release~open-release_attacker",
+                      "c-sea_temperature~step-release~open-release_formula"), "decide": ("", "open-more", "open-code"),
           "lab": ("", "open-attacker"),
           "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger")}
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
