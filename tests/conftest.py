@@ -24,7 +24,7 @@ atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
-from tests.few import FEW_DATA_SETS  # noqa: E402
+from tests.few import ENOUGH_DATA_SETS, FEW_DATA_SETS  # noqa: E402
 
 # The same examples each time and no time limit on one: a slow machine is not a failure.
 settings.register_profile("steady", derandomize=True, deadline=None,
@@ -107,6 +107,12 @@ def fewer_data_sets(sizes: dict[str, int]) -> Iterator[None]:
 def few_data_sets() -> Iterator[None]:
     """See `fewer_data_sets`; tests of pages have even fewer."""
     yield from fewer_data_sets(FEW_DATA_SETS)
+
+
+@pytest.fixture
+def enough_data_sets(few_data_sets: None) -> Iterator[None]:
+    """For one test of a module with few data sets: as many as planners draw."""
+    yield from fewer_data_sets(ENOUGH_DATA_SETS)
 
 
 def pytest_collection_finish() -> None:

@@ -148,14 +148,29 @@ def _guarantee() -> Schema:
 
 def _answers() -> Schema:
     numbers = {"type": "array", "items": _NUMBER}
-    return _object({
+    triangle = {**numbers, "description": "Lower triangle, rows joined."}
+    parts: Mapping[str, Schema] = {
         "version": {"const": 1},
         "basis": _open({"family": {"enum": ["cosine", "fourier"]},
                         "size": {"type": "integer", "minimum": 1, "maximum": 100}},
                        ["family", "size"]),
         "units": {"type": "object"}, "offset": {"type": ["object", "null"]}, "centre": numbers,
-        "covariance": {**numbers, "description": "Lower triangle, rows joined."},
-        "people": _COUNT, "effective_size": _MAYBE, "pure": {"type": "boolean"}}, ...)
+        "covariance": triangle, "people": _COUNT, "effective_size": _MAYBE,
+        "pure": {"type": "boolean"}}
+    spread = _object({
+        "privacy_variance": numbers, "second_moments": triangle, "second_moments_noise": _NUMBER,
+        "stretch": numbers, "readings_each": {"type": "object", "additionalProperties": _COUNT},
+        "design": _object({"law": _TEXT, "times": numbers, "gap": _NUMBER, "window": _NUMBER,
+                           "density": numbers}, ...),
+        "reading_sd": _MAYBE}, ...)
+    groups = _object({"set": _TEXT, "name": _TEXT, "membership": {"const": "public"},
+                      "disjoint_from": {"type": "array", "items": _TEXT}}, ...)
+    # later editions added both, which cards of earlier ones lack
+    return _object({**parts, "spread": _or_null(spread), "groups": _or_null(groups)}, [*parts])
+
+
+def _or_null(part: Schema) -> Schema:
+    return {**part, "type": [part["type"], "null"]}
 
 
 def _object(properties: Mapping[str, Schema], required: Any = ()) -> Schema:

@@ -78,7 +78,7 @@ class Weighted:
         def beside(log_factor: float) -> float:
             weighted = replace(plain, private=math.exp(log_factor))
             private, rest = weighted.parts(**point)
-            return float(np.log(max(private, 1e-300) / max(rest, 1e-300)))
+            return math.log(max(private, 1e-300)) - math.log(max(rest, 1e-300))
 
         wanted = math.log(share / (1 - share))
         factor = wanted - math.log(of_privacy / other)

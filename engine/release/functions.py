@@ -7,13 +7,16 @@ import numpy as np
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DENSITY, RISK_MINIMISATION, ROC, Argument, DataType
 from engine.core.types import Array, Data, Estimate, PublicFacts
-from engine.language.numbers import with_unit
+from engine.language.numbers import percent, with_unit
 from engine.mechanisms import Mechanism
 from engine.release.certified import Quote
-from engine.release.uncertainty import Uncertainty, band_of, moved_inside
+from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
 
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
 LOG_ODDS = "Log-odds"
+_LOWERED = ("Of the noisy variances and covariances {} were larger than the stated bounds allow. "
+            "At times whose variance was too large, all were lowered by one factor, which leaves "
+            "correlations as they are.")
 
 
 def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
@@ -113,13 +116,17 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     facts, rows = data.facts, _rows(estimate, mechanism, x) * scale
     ranges = _ranges(estimate, names, scale)
     low, high = _bounds_of(estimate, mechanism, facts)
-    rows, moved = moved_inside(rows, low, high)
+    warnings, moved = tuple(getattr(estimate, "warnings", ())), 0.0
+    if mechanism.main_task.argument is Argument.TWO_TIMES:
+        rows, beyond = covariance_inside(rows, high)
+        warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)
+    else:
+        rows, moved = moved_inside(rows, low, high)
     ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
               for name, ends in ranges.items()}
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
-    warnings = getattr(estimate, "warnings", ())
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), tuple(warnings), moved,
+        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), warnings, moved,
         0.0 if band is None else band.half_width / facts.value_half_width)
 
 

@@ -150,3 +150,29 @@ def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
     """
     inside = np.clip(values, low, high)
     return inside, float(np.mean(inside != values))
+
+
+def covariance_inside(values: Array, most: float) -> tuple[Array, float]:
+    """A covariance with no variance above a public bound, and the share of values beyond it.
+
+    The rows and columns of a time whose variance is too large are lowered by one factor. Values
+    moved one by one would come nearer to the truth too, but no longer be those of a covariance:
+    its eigenvalues could be negative. Correlations stay as they were released.
+
+    Parameters
+    ----------
+    values : (k, k)
+        At all pairs of times.
+    most : float
+        The largest variance, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> covariance_inside(np.array([[4.0, 1.0], [1.0, 1.0]]), 1.0)
+    (array([[1. , 0.5],
+           [0.5, 1. ]]), 0.25)
+    """
+    factors = np.sqrt(most / np.maximum(np.diagonal(values), most))
+    inside = np.clip(values * np.outer(factors, factors), -most, most)  # what is no covariance
+    return inside, float(np.mean(np.abs(values) > most))

@@ -21,7 +21,7 @@ from pages.shared.state import session
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
 _FORMS = {"quick": "Quick: smaller or fewer repeats", "full": "Full: sizes of the document"}
-_FORM = "w_exhibit_form"  # quick or full, of every exhibit that has both
+_FORM = "exhibit_form"  # quick or full, of every exhibit that has both
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
 
 
@@ -59,7 +59,7 @@ class ExhibitView(View):
     @property
     def form(self) -> Form:
         """The form that is drawn."""
-        form: Form = st.session_state.get(_FORM, "quick")
+        form = FORMS[dict(session.current().looks).get(_FORM, 0)]
         return form if form in self.stored_by_form else "quick"
 
     @property
@@ -150,10 +150,8 @@ def again(view: ExhibitView) -> None:
     """Run the quick form here, and say whether the stored numbers came out again."""
     stored = list(view.stored_by_form.values())
     if len(stored) > 1 and stored[0].table != stored[1].table:
-        st.segmented_control(
-            "Form", list(view.stored_by_form), key=_FORM, default=view.form, required=True,
-            format_func=_FORMS.__getitem__,
-            help="Both are stored and shown at once. Claims show the numbers of both.")
+        controls.look("Form", FORMS, _FORM, format_func=_FORMS.__getitem__,
+                      help="Both are stored and shown at once. Claims show the numbers of both.")
     quick = view.stored_by_form.get("quick")
     waits = f" · about {max(1, round(quick.seconds))} s" if quick else ""
     if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",

@@ -186,8 +186,8 @@ def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
 def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
     """40 000 releases of the worst known pair; all noise is half of what it must be."""
     class TooQuiet(AdaptiveMean):
-        def shares(self, pure):
-            return tuple(4 * share for share in super().shares(pure))
+        def shares(self, *of_plan):
+            return tuple(4 * share for share in super().shares(*of_plan))
 
     budget, mechanism = Budget(4.0, 1e-3), TooQuiet(truncation=1, band="none")
     usual = usual_curves(mechanism)

@@ -26,6 +26,12 @@ def arrive(server, open_app):
     return visit
 
 
+def show_code(page):
+    """The code of a page of Lab, which is one of its details."""
+    page.get_by_role("button", name="All settings and details").click()
+    choose(page, "drawer_choice", "Code")
+
+
 @pytest.mark.slow
 def test_a_policymaker_finds_the_budget_for_an_accuracy_and_reads_the_memo(arrive):
     page = arrive()
@@ -76,8 +82,7 @@ def checked(people, readings, smoothness):
 
 @pytest.mark.slow
 def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
-    page = arrive()
-    page.get_by_role("link", name="Check the statistics").click()  # 1
+    page = arrive("/rates?s=along-n")  # 1
     for label, value in (("People on each site (n)", "300"), ("Observations each (m)", "20"),
                          ("Smoothness (α)", "2")):
         page.get_by_label(label, exact=True).fill(value)
@@ -91,7 +96,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
             "Naive bands, which ignore privacy noise,", found.limits.naive)):
         count, n = int(limits.missed.sum()), coverage_lab.REPEATS
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
-    page.get_by_text("Code for this view").click()  # 3
+    show_code(page)  # 3
     expect(page.get_by_text("question = ask(")).to_be_visible()
     notebook = download(page, page.get_by_role("button", name="Get the notebook"))
     cells = json.loads(notebook.path().read_text())["cells"]
@@ -102,14 +107,14 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
 @pytest.mark.slow
 def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     page = arrive("/reproduce")
-    page.get_by_text("Code for this view").click()
+    show_code(page)
     expect(page.get_by_text("ask(quick")).to_be_visible()
-    expect(page).to_have_url(re.compile("open-reproduce_code"))
+    expect(page).to_have_url(re.compile("open-code.reproduce_code"))
     again = arrive("/reproduce?s=open-reproduce_code")
     expect(again.get_by_text("ask(quick")).to_be_visible()
     page.go_back()
     expect(page.get_by_text("ask(quick")).not_to_be_visible()
-    expect(page).not_to_have_url(re.compile("open-"))
+    expect(page).not_to_have_url(re.compile("reproduce_code"))
 
 
 @pytest.mark.slow
@@ -127,7 +132,7 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
 @pytest.mark.slow
 def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     page = arrive("/coefficients")
-    sentence = page.get_by_text("The error of the published average curve is")
+    sentence = page.get_by_text("The error of the published mean curve is")
     expect(sentence).to_be_visible()
     before = sentence.inner_text()
     slider = page.get_by_role("slider").first

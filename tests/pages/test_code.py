@@ -56,7 +56,7 @@ USUAL = settings.Settings()
 _SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
 CHANGED = {
     "explore": f"c-sparse_curves~{_SMALL}~m-noisy_gradient_mean~epsilon-0.7~seed-4",
-    "decide": f"c-sparse_curves~{_SMALL}~noise-centre~confidence-10~delta-0.001",
+    "decide": f"c-sparse_curves~{_SMALL}~noise-centre~target-1~confidence-10~delta-0.001",
     "rates": "r-univariate_mean~along-n",
     "coefficients": "epsilon-3~seed-2",
     "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
@@ -98,7 +98,7 @@ def look(monkeypatch):
         monkeypatch.setattr(code_fold, "notebook",
                             lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
         state[f"fold_{page}_code"] = True
-        detail = {"explore": "code", "teach": "learn_code", "release": "publish_code"}.get(page)
+        detail = {"explore": "code", "decide": "decide_code", "teach": "learn_code", "release": "publish_code"}.get(page)
         if detail:
             token = "~".join(filter(None, [token, f"open-{detail}"]))
         at = visit(page, token, **state)
@@ -120,7 +120,8 @@ def on_the_strip(text):
 
 def agrees(said, strip):
     """Whether printed numbers, rounded as the strip has them, are those of the strip."""
-    result = numbers(said)
+    result = {name.rpartition("meets the target: ")[2]: value  # of a decision, what it recommends
+              for name, value in numbers(said).items()}
     if strip.odds:
         assert 100 * result["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
         assert 100 * result["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
@@ -136,6 +137,11 @@ def is_written(text, value):
     return abs(on_the_strip(text) - value) <= 0.5001 * 10 ** -len(decimals)
 
 
+def in_short(chance):
+    """The largest chance as strips and tables write it, such as "≤ 56 %"."""
+    return at_most_percent(chance).replace("at most", "≤").replace("more than", ">")
+
+
 def spans(said, strip):
     """Whether the strip of Methods has the ends of what is printed, and the weakest odds."""
     result = numbers(said)
@@ -143,7 +149,7 @@ def spans(said, strip):
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
     weakest = max(value for name, value in result.items() if "attacker’s accuracy, at most" in name)
-    assert strip.odds.startswith(at_most_percent(weakest))
+    assert strip.odds.startswith(in_short(weakest))
 
 
 def assert_the_same(look, page, token):
@@ -229,9 +235,8 @@ def assert_the_table(at, said):
         for part in error_parts.parts(USUAL.source.facts):
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"
-        for column in ("Attacker’s accuracy", "Careful attacker"):
-            chance = printed[f"{column.lower()}, at most"]
-            assert row[column] == at_most_percent(chance)
+        for column, name in (("Accuracy", "attacker’s accuracy"), ("Power", "power")):
+            assert row[column].startswith(in_short(printed[f"{name}, at most"]))
     assert len(table) * 6 < len(found)  # and the errors at equal protection
 
 
@@ -249,7 +254,7 @@ def test_code_of_methods_prints_the_table_of_the_page(token):
 def test_code_of_methods_measures_real_curves_from_one_aim(look):
     (python, command), _, strip, said = look(
         "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1")
-    assert "as Adaptive mean fits it" in said
+    assert "one non-private mean for all methods: Adaptive mean without noise" in said
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
     spans(by_script, strip)
@@ -261,14 +266,15 @@ SEVERAL = "group-3~population-5000000"  # three curves of one person, and a decl
 @pytest.mark.slow
 def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sample(look):
     token = f"{CHANGED['explore']}~{SEVERAL}"
-    (python, command), _, strip, said = look("explore", token, fold_several=True)
+    (python, command), _, strip, _ = look("explore", token)
+    said = words(visit("explore", f"{token}~open-several", fold_several=True))
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
     result = numbers(by_script)
     assert result["attacker’s accuracy, at most"] > result["attacker’s accuracy in the larger group, at most"]
     drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
-    assert f"guesses right **{drawn}** instead of" in said
+    assert f"the attacker’s accuracy is **{drawn}** instead of" in said
     assert result["ε of 3 together"] > result["proved ε"]
 
 

@@ -128,7 +128,7 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
 
 @pytest.mark.slow
 def test_real_curves_have_one_aim_for_all_methods():
-    assert "as Adaptive mean fits it: one aim for all methods" in words(
+    assert "one non-private mean for all methods: Adaptive mean without noise" in words(
         visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
 
 

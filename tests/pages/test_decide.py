@@ -96,7 +96,7 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     at.selectbox(key="w_noise").set_value("person").run()
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "person" and not at.error
-    assert "a person’s own device adds the noise" in memo(at)
+    assert "Everybody’s own device adds the noise" in memo(at)
     assert "<b>Must be trusted:</b> nobody" in memo(at) and "user level" in memo(at)
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
@@ -134,7 +134,7 @@ def test_a_paste_fills_the_table_and_a_size_of_the_sentence_takes_over_again():
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
     at.button(key="use_pasted").click().run()
     assert at.session_state.settings.sites == (SiteRow("North", 40, 6), SiteRow("South", 90, 6))
-    assert "130 people at 2 sites, 40 to 90 at each" in memo(at)
+    assert "130 people at 2 sites (40 to 90 at each)" in memo(at)
     at.text_area(key="pasted_table").set_value("South;5\nNorth;none").run()
     at.button(key="use_pasted").click().run()
     assert any("Line 2" in error.value for error in at.error)

@@ -144,7 +144,7 @@ def test_a_table_of_sites_serves_the_average_as_it_does_the_mean_curve():
     at = visit("decide", token("univariate_mean"))
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;3").run()
     at.button(key="use_pasted").click().run()
-    assert not at.error and "130 people at 2 sites, 40 to 90 at each" in memo(at)
+    assert not at.error and "130 people at 2 sites (40 to 90 at each)" in memo(at)
 
 
 def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
@@ -170,7 +170,7 @@ def test_everybody_can_add_the_noise_of_an_average_alone():
 @pytest.mark.slow
 def test_a_network_of_unequal_sites_is_decided_on_as_it_is_until_a_size_is_typed():
     at = visit("decide", "network-1x900x1_4x200x1~target-0.5~decided-wavelet_regression")
-    assert not at.error and "1\u202f700 people at 5 sites, 200 to 900 at each" in memo(at)
+    assert not at.error and "1\u202f700 people at 5 sites (200 to 900 at each)" in memo(at)
     at.number_input(key="w_study_people").set_value(300).run()
     assert not at.error and "300 people at each of 5 sites" in memo(at)
     at.selectbox(key="w_network").set_value("Two hundred small sites").run()

@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 SMALL = {  # a view of every page that computes, with controls and folds that are quick
     "explore": f"{_SMALL}~m-noisy_gradient_mean~epsilon-2~open-more",
-    "plan": f"{_SMALL}~unknown-error~epsilon-2~open-plan_more", "sites": "open-hospitals",
+    "plan": f"{_SMALL}~unknown-error~epsilon-2~target-1~open-plan_more", "sites": "open-hospitals",
     "rates": f"{_SMALL}~open-rate_options.rate_formula", "regression": "open-regression_more",
     "summaries": "summary-density~open-summaries_more",
     "sweeps": f"{_SMALL}~sweep.across-source.n_curves~open-sweeps_more",
@@ -329,14 +329,15 @@ def test_a_page_opened_at_its_own_address_is_the_same_page(page):
 def test_no_widget_that_asks_for_something_is_left_out_of_links(page):
     """What is not bound is a button, an uploader, about the visitor's own file, or in a form.
 
-    The form of sizes on Rates writes into settings that other widgets are bound to.
+    The form of sizes on Rates writes into settings that other widgets are bound to, and the choice
+    of details into those that are open. The author of a memo stands in no link.
     """
     at, bound = seen(page).at, seen(page).bound
     kinds = ("selectbox", "multiselect", "number_input", "slider", "select_slider", "toggle",
              "text_input", "button_group")
     keys = {element.key for kind in kinds for element in at.get(kind) if element.key}
     free = {key for key in keys if key.removeprefix("w_") not in bound}
-    known = ("upload_", "rows_", "found_", "sizes_")
+    known = ("upload_", "rows_", "found_", "sizes_", "drawer_choice", "memo_author")
     assert {key for key in free if not key.startswith(known)} == set()
 
 

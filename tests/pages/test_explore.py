@@ -212,7 +212,7 @@ def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
 @pytest.mark.slow
 def test_waves_that_do_not_suit_the_curves_are_warned_of():
     at = open_page("m-adaptive_mean~m.basis-fourier")
-    assert any("Fourier waves end where they began" in warning.value for warning in at.warning)
+    assert any("A Fourier basis is periodic" in warning.value for warning in at.warning)
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
@@ -235,12 +235,12 @@ def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
 def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
     at = open_page("delta-0~epsilon-4~open-budget_curve")
     assert not at.error
-    assert "Beside this method" in words(at) and "Noisy gradient" not in words(at)
+    assert "relative to this method" in words(at) and "Noisy gradient" not in words(at)
     at = open_page("delta-0~epsilon-4~open-ledger")
     assert "Together: **ε = 4.00** with δ = 0" in words(at)
     at = open_page("delta-0~epsilon-4~open-why")
-    assert "worked out from the noise of all releases together" in words(at)
-    assert "With δ = 0 the limit set by ε never fails" in words(at)
+    assert "Computed from the noise of all releases together" in words(at)
+    assert "With δ = 0 the bound given by ε never fails" in words(at)
     assert not at.error
 
 

@@ -254,7 +254,9 @@ def test_one_goes_back_and_forth_between_simulated_and_own_readings():
 def test_own_curves_and_own_readings_stay_apart():
     at = shown(upload=None)
     at.switch_page("../explore.py").run()
-    assert at.title[0].value.startswith("The average growth curve")
+    assert at.title[0].value.startswith("The mean growth curve")
+    at.query_params["s"] = "open-data"
+    at.run()
     assert "Your curves" not in at.selectbox(key="w_source").options
     at = visit("regression", upload=own_curves(), show_upload=True)
     assert "off by" in words(at)

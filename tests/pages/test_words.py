@@ -13,7 +13,9 @@ from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts
 
 # Release needs real data.
-TOKENS = {"release": ("c-sea_temperature",),
+TOKENS = {"publish": ("c-sea_temperature~step-release", "c-sea_temperature~step-release~open-release_attacker",
+                      "c-sea_temperature~step-release~open-release_formula"), "decide": ("", "open-more", "open-code"),
+          "lab": ("", "open-attacker"),
           "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger")}
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
 SCRIPTS = {script.removesuffix(".py") for _, script, _ in PAGES}

@@ -25,13 +25,18 @@ GROWTH = replace(WAVE, source=SparseCurves(mean="growth"), epsilon=1.0)
 FACTS = GROWTH.source.facts
 
 
+@pytest.mark.usefixtures("enough_data_sets")
 @pytest.mark.parametrize(("dial", "at", "target_share"), [
     ("people", 1000, 0.3), ("sites", 4, 0.5)])
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(truncation=3), AdaptiveMean()]),
                          ids=lambda one: one.key)
 def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
         dial, at, target_share, mechanism):
-    """Within 30 %: chance in both, and a law that leaves out how many functions sampling allows."""
+    """Within 30 %: chance in both, and a law that leaves out how many functions sampling allows.
+
+    Of 8 data sets bias and chance cannot be told apart well: the law of the adaptive mean then ends
+    anywhere from 7,000 to 15,000 people. Of all that planners draw it ends at 9,000 to 9,500.
+    """
     here = replace(WAVE, mechanism=mechanism).moved(dial, at)
     error = measure(here, 1).error
     target = target_share * error

@@ -3,6 +3,7 @@
 Properties hold for every registered rate whose constants are left out.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -128,6 +129,14 @@ def test_a_share_of_privacy_is_met_where_constants_stand_within_sums(cls):
     rate = cls(people_ratio=1.0, budget_ratio=1.0)
     weighted = Weighted.with_privacy_share(rate, 0.4, n=200.0, m=10.0, S=4.0, epsilon=0.05, T=1.0)
     assert weighted.private > 0 and weighted.statistical == 1
+
+
+def test_constants_are_found_where_a_large_one_leaves_nothing_without_privacy():
+    rate = DifferingMeanRate(people_ratio=1.0, budget_ratio=10.0)
+    point = {"n": 50.0, "m": 5.0, "S": 100.0, "epsilon": 1.0, "T": 4.0}
+    assert Weighted(rate, private=math.exp(60)).parts(**point)[1] == 0
+    weighted = Weighted.with_privacy_share(rate, 0.5, **point)
+    assert weighted.shares(**point).sum() == pytest.approx(1) and 0 < weighted.private < math.exp(60)
 
 
 # -- beside a study -------------------------------------------------------------------------------

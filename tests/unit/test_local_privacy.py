@@ -133,7 +133,8 @@ def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     by_name = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
              for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
     adaptive, descent, process = by_name.values()
-    assert "4 rounds, sequential" in adaptive and "10 rounds, sequential" in descent
+    for asked, said in (("4 times", adaptive), ("10 times", descent)):
+        assert f"each device is asked {asked};" in said and "(sequential interaction)" in said
     assert "one message from each device" in process
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))
     assert "item level" in words.protection(profile(source, AdaptiveMean(), rows), 3)[

@@ -53,11 +53,13 @@ def answer(setting=HERE, unknown="epsilon", target=2.0, **rest):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("enough_data_sets")
 def test_planned_settings_meet_their_targets_and_four_fifths_of_them_do_not():
     """16 random questions about ε and people, each checked on other data sets.
 
     The error at the answer is at most the target, within the bars of both runs, in at least 95 %,
-    and above it at 0.8 times the answer.
+    and above it at 0.8 times the answer. Of 8 data sets the bars of an error are as wide as the
+    fifth that is taken off, so as many are drawn as by planners.
     """
     rng, met, missed = np.random.default_rng(4), [], []
     for k in range(16):

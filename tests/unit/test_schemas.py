@@ -1,13 +1,15 @@
 """What the schemas allow is what the engine reads and writes."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
 
 from engine.__main__ import main
+from engine.answers import card as answers_card
 from engine.core.errors import InputError
-from engine.core.types import Budget
+from engine.core.types import Budget, PublicGroup
 from engine.exports.schemas import SCHEMAS, schema
 from engine.mechanisms import mechanisms
 from engine.release import published
@@ -79,4 +81,12 @@ def test_the_card_of_a_release_is_as_its_schema_says(source, mechanism, paramete
                                 Budget(1.0, 1e-6), Ledger(tmp_path / "ledger.sqlite3"), "test")
     card = json.loads(json.dumps(release.card))
     validator("guarantee").validate(card)
+    if mechanism == "adaptive_mean":
+        curve = answers_card.read(card)
+        girls = replace(curve.facts, group=PublicGroup("children", "girls", ("boys",)))
+        of_group = json.loads(json.dumps(answers_card.written(replace(curve, facts=girls))))
+        assert of_group["groups"] and of_group["spread"]
+        earlier = {name: part for name, part in of_group.items() if name not in ("spread", "groups")}
+        for answers in (of_group, earlier):
+            validator("guarantee").validate(card | {"answers": answers})
     assert not validator("guarantee").is_valid(card | {"guarantee": {"epsilon": -1, "delta": 0}})

@@ -40,7 +40,7 @@ def _row(method: MethodAnswer, budget: int) -> Numbers:
     return errors(method.error[budget], within, facts.value_unit, method.study.baseline) | shares(
         method.picture, method.study, budget) | {
             "proved δ": odds.budget.delta, "attacker’s accuracy, at most": odds.right,
-            "careful attacker, at most": odds.power}
+            "power, at most": odds.power}
 
 
 def chart(ways: Methods, question: QuestionLike) -> Chart:

@@ -79,7 +79,7 @@ def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
 
 
 _ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Attacker’s accuracy",
-         "Careful attacker", "What limits accuracy")
+         "Power", "What limits accuracy")
 
 
 def _column(pin: Pinned, first: Pinned) -> list[str]:

@@ -258,7 +258,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
-    row["power"] = at_most_percent(odds.power).replace("at most", "≤")
+    row["power"] = at_most_percent(odds.power).replace("at most", "≤").replace("more than", ">")
     return row
 
 

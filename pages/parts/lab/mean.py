@@ -83,7 +83,8 @@ def options() -> None:
 def estimate(view: MeanCurve) -> None:
     """Private and non-private mean, with the confidence band of the release."""
     if view.is_refused:
-        st.error(view.at_budgets[view.at].refused, icon=":material/block:")
+        title, why = view.at_budgets[view.at].refused or ("", "")
+        st.error(f"**{title}** {why}", icon=":material/block:")
         return
     shows = controls.look("Show", list(_SHOWS), "mean_show", label_visibility="collapsed",
                           format_func=_SHOWS.get)

@@ -71,6 +71,8 @@ def show(details: Sequence[Detail]) -> None:
                          on_change=lambda: _open(details, st.session_state.drawer_choice))
             st.button("Close", icon=":material/close:", key="drawer_close", on_click=_open,
                       args=(details, ""))
+        if detail.is_fold:  # a link may name the detail alone, or by a fold of an earlier page
+            st.session_state.setdefault(f"fold_{detail.folds[0]}", True)
         with layout.user_errors():
             detail.draw()
 

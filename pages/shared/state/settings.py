@@ -65,7 +65,7 @@ LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_l
          "trust": 2, "mean_show": 3, "summaries_function": 12, "percentiles_show": 2,
          "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
-         "parts": 8}  # ways to look, and options of each
+         "parts": 8, "exhibit_form": 2}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
 
