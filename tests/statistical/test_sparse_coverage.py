@@ -200,7 +200,7 @@ def test_limits_hold_or_are_refused_whatever_the_correlation_and_the_number_of_r
 @pytest.mark.slow
 def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
     """100 data sets each: two of three features kept; σ guessed at a quarter, and four times."""
-    for chosen in ({"kept": 2}, {"guess": 0.25}, {"guess": 4.0}):
+    for chosen in ({"sparsity": 2}, {"guess": 0.25}, {"guess": 4.0}):
         for row in sparse_coverage(("identity", "equicorrelated"), (50_000,), (4.0,),
                                    n_features=20, n_nonzero=3, repeats=100, **chosen):
             assert row.refused == 0 and min(row.on, row.off) > 0.92 and row.joint > 0.85
@@ -290,7 +290,7 @@ def test_two_stages_do_better_than_each_machine_alone_and_than_all_as_if_alike()
     two, alone, alike = (np.median(errors_over_designs(fit, designs)[0], axis=0)
                          for fit, designs in (("two_stage", 100), ("local", 20), ("pooled", 20)))
     assert np.abs(np.log(two / [6.4e-4, 3.1e-4, 1.3e-4])).max() < math.log(1.5)
-    assert alone == pytest.approx([4.3e-3, 1.3e-3, 3.7e-4], rel=0.2)
+    assert alone == pytest.approx([3.4e-3, 1.3e-3, 3.7e-4], rel=0.2)  # with steps by a proved bound
     assert alike == pytest.approx([0.28] * 3, rel=0.1)
     assert (two < 0.5 * alone).all()
 

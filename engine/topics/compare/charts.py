@@ -85,7 +85,7 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
         What no unbiased method with Gaussian noise is below; the lowest row.
     """
     rows = sorted((line for line in lines if np.isfinite(line.errors[[*marked]]).any()),
-                  key=lambda line: float(np.nanmean(np.log(line.errors[[*marked]]))))
+                  key=lambda line: float(np.nanmean(line.errors[[*marked]])))
     rows += [] if floor is None else [floor]
     data, notes, ends = [], [], []
     for row, line in enumerate(rows):
@@ -93,12 +93,13 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
         heights = [-row - _BELOW_NAME - k * _STEP for k in range(len(marked))]
         notes.append(_note(0, "paper", -row, line.label, colour("text", theme), 14))
         for k, height, epsilon in zip(marked, heights, epsilons, strict=True):
-            if not np.isfinite(line.errors[k]):
-                notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: nothing published",
+            if not line.errors[k] > 0:  # no place on a log axis
+                why = "no error" if line.errors[k] == 0 else "nothing published"
+                notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: {why}",
                                    colour("quiet", theme), 12))
                 continue
             low, high = (line.errors[k],) * 2 if line.within is None else line.within[k]
-            ends += [low, high, line.errors[k]]
+            ends += [end for end in (low, high, line.errors[k]) if end > 0]
             data += _sized(line, k, height, shade, symbol, unit)
             notes.append(_note(math.log10(max(high, line.errors[k])), "x", height,
                                f"ε = {epsilon:g}", colour("quiet", theme), 12, shift=8))

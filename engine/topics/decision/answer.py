@@ -440,6 +440,9 @@ def usual_target(task: Task, facts: PublicFacts) -> float:
     return usual_error(facts)
 
 
+_CLOSE = 1.02  # larger budgets may miss a target by so little: simulated distances are that rough
+
+
 # -- the decision ---------------------------------------------------------------------------------
 
 
@@ -469,9 +472,10 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
         raise InputError(f"The target must be above zero; got {target:g}.", field="target",
                          hint="Give it in the unit of the values.")
     distance = profile.distance(SHARES[confidence])
-    # the last step that misses the target: all above it reach it
-    misses = np.flatnonzero(~(distance <= target))
-    step = int(misses.max(initial=-1)) + 1
+    # the first step that reaches the target behind the last one that clearly misses it
+    clear = int(np.flatnonzero(~(distance <= _CLOSE * target)).max(initial=-1)) + 1
+    reaches = np.flatnonzero(distance[clear:] <= target)
+    step = clear + int(reaches[0]) if len(reaches) else len(EPSILON_STEPS)
 
     def option(place: int) -> Option | None:
         if 0 <= place < len(EPSILON_STEPS) and np.isfinite(distance[place]):

@@ -11,7 +11,7 @@ from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES
 from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
-from engine.language.numbers import number
+from engine.language.numbers import number, with_unit
 from engine.release.uncertainty import STAIRCASE
 from engine.topics.release.preview import PreviewedPercentiles, ReleasePreview
 
@@ -49,7 +49,7 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
         table[f"{name}, simulated release"] = plain(curve.released, 6)
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_finding(preview), xaxis=axis(theme, across),
+        theme, legend=True, title=_finding(preview, up), xaxis=axis(theme, across),
         yaxis=axis(theme, up, grid=True))}
     return Chart(spec, _alt(preview), table)
 
@@ -93,7 +93,7 @@ def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: 
     if ends:
         low, high = (np.stack(each) for each in zip(*ends, strict=True))
         more.append(drawn.bars(low, high, theme))
-    spec = drawn.spec(theme, _finding(preview), time_axis(theme, preview.facts), up, more=more,
+    spec = drawn.spec(theme, _finding(preview, up), time_axis(theme, preview.facts), up, more=more,
                       reach=truth.ravel().tolist())
     return Chart(spec, _alt(preview), table)
 
@@ -104,13 +104,15 @@ def _edge(x: list[float], y: Array, shape: str) -> Spec:
             "hoverinfo": "skip", "showlegend": False}
 
 
-def _finding(preview: ReleasePreview) -> str:
-    levels = preview.percentiles.levels if preview.percentiles else None
-    middle = preview.curves[0 if levels is None else nearest_to_median(levels)]
-    farthest = float(np.nanmax(abs(middle.released - middle.truth)))
+def _finding(preview: ReleasePreview, up: str) -> str:
+    """How far the release is from the truth at most; of percentile curves that of the median."""
+    curves = preview.curves
     if preview.percentiles:
-        return f"{middle.name} curve within {number(farthest)} of the truth"
-    return f"Release within {number(farthest)} of the truth"
+        curves = (curves[nearest_to_median(preview.percentiles.levels)],)
+    farthest = max(float(np.nanmax(abs(curve.released - curve.truth))) for curve in curves)
+    unit = preview.facts.value_unit if f"({preview.facts.value_unit})" in up else ""
+    what = f"{curves[0].name} curve" if preview.percentiles else "Release"
+    return f"{what} within {with_unit(number(farthest), unit)} of the truth"
 
 
 def _alt(preview: ReleasePreview) -> str:
