@@ -109,8 +109,8 @@ class ManySites(Lesson):
                "them."),
         Option("Nothing, for it sees no child’s name.", "Names are not what protects. A curve "
                "without a name can still be recognised; noise is what hides it."),
-        Option("As little as whoever sees the publication.", "Noise was added before anything "
-               "left. The centre has nothing else.", True)))
+        Option("No more than the noise of one hospital lets through.", "Noise was added before "
+               "anything left. So the same bound holds for the centre as for all others.", True)))
     terms = ("Federated", "Central", "Parallel composition")
     see = (See("decide.py", "Set up your own hospitals on Decide"),)
 

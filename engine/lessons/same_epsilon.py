@@ -62,7 +62,7 @@ class SameEpsilon(Lesson):
         "δ, here {one_in}. Its noise is Gaussian.")
     ask = "How accurate is the attacker with Gaussian noise of the same ε?"
     shows = ("At ε = {epsilon} the attacker’s accuracy is at most **{gauss}** with Gaussian noise. "
-             "Pure privacy of the same ε allows **{pure}**.")
+             "Pure privacy of the same ε allows **{pure}**, rounded up.")
     explains = (
         "ε is one number about the worst case. Gaussian noise must keep it nearly always, so "
         "most of the time it does better.",
@@ -71,14 +71,14 @@ class SameEpsilon(Lesson):
         "Gaussian noise and {error_pure} cm with δ = zero.",
         "So compare methods by the attacker’s accuracy and by error. ε alone compares methods of "
         "one kind.")
-    question = Question("Method A has ε = {epsilon} and δ above zero. Method B has ε = {epsilon} "
-                        "and δ = zero. Which protects better?", (
-        Option("B, because its bound always holds.", "It does. But it allows the attacker "
-               "{pure}, A allows {gauss}."),
+    question = Question("Two methods have ε = {epsilon}, one of them with δ = zero. Which protects "
+                        "better?", (
+        Option("The one with δ = zero, because its bound always holds.", "It does. But it allows "
+               "the attacker {pure}, the other allows {gauss}."),
         Option("They protect equally, as ε is equal.", "At the same ε the attacker’s accuracy "
-               "differs: {gauss} for A, {pure} for B."),
-        Option("ε alone does not tell.", "The attacker’s accuracy compares them: {gauss} for A, "
-               "{pure} for B. And somebody must judge a probability of {one_in}.", True)))
+               "differs: {gauss} with δ above zero, {pure} with δ = zero."),
+        Option("ε alone does not tell.", "The attacker’s accuracy compares them: {gauss} with δ "
+               "above zero, {pure} without. And somebody must judge a δ of {one_in}.", True)))
     terms = ("Pure", "Approximate", "Odds")
     see = (See("explore.py", "Attacker and error at every ε"),
            See("lab.py", "The same mean with δ = 0 in the Lab", "delta-0"))

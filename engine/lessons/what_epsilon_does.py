@@ -79,13 +79,13 @@ class WhatEpsilonDoes(Lesson):
         "the bounds allow. It bends because few basis functions draw it.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
     ask = "How far from the non-private mean do {share} of releases stay?"
-    shows = ("At any one age they stay within **± {noise} cm**, and one child moves the mean by "
+    shows = ("Averaged over age they stay within **± {noise} cm**, and one child moves the mean by "
              "**{moved} cm**. Thin lines: releases, all equally likely.")
     explains = (
         "So the noise hides what one child adds. The mean is about all {n} children, so it "
         "survives.",
-        "ε sets the trade-off. At ε = {less} the error is {error_less} cm. At ε = {epsilon} it is "
-        "{error} cm, at ε = {more} only {error_more} cm.",
+        "ε sets the trade-off. From the true mean the error is {error_less} cm at ε = {less}. At "
+        "ε = {epsilon} it is {error} cm, at ε = {more} only {error_more} cm.",
         "An attacker chooses between two curves for one child. At ε = {less} their accuracy is at "
         "most {odds_less}, at ε = {more} at most {odds_more}.")
     question = Question("What does ε = {epsilon} control?", (

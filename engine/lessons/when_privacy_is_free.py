@@ -81,10 +81,10 @@ class WhenPrivacyIsFree(Lesson):
     unit = tags.unit_tag(SparseCurves(mean="growth").facts)
     story = (
         "The mean growth curve of {few} children is published with ε = {epsilon}.",
-        "With {least} observations each, curves are sparse: in between nobody knows them. With "
+        "With {least} observations each, curves are sparse: much lies between observations. With "
         "{most} each they are dense.",
         "The dashed line shows how the error falls with more observations, without privacy.")
-    ask = "How does the error fall with privacy?"
+    ask = "How does the error fall when privacy is added?"
     shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
              "cm**, without it from {without_sparse} to {without_dense} cm.")
     explains = (
@@ -97,7 +97,7 @@ class WhenPrivacyIsFree(Lesson):
         "from free: with {most} observations each the error is {ratio} as large.")
     question = Question("Privacy costs too much. What helps most?", (
         Option("More observations of the same children.", "From {least} to {most} the error "
-               "only falls to {private_dense} cm. What is left is privacy noise."),
+               "only falls to {private_dense} cm. Most of what is left is privacy noise."),
         Option("More children.", "Privacy noise falls as fast as their number grows, faster "
                "than any other part of the error.", True),
         Option("A smoother drawing of the same release.", "What was drowned by noise is gone. "
