@@ -132,6 +132,8 @@ class Twin(Source[CurveData]):
     def mean(self, times: Array) -> Array:
         """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds.
 
+        Where the curve is stated to end as it began, the rise comes back down.
+
         Of readings before bounds cut anything off, so it is their median as well.
 
         Parameters
@@ -139,7 +141,10 @@ class Twin(Source[CurveData]):
         times : array
             On [0, 1].
         """
-        shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
+        if self.stated.periodic:
+            shape = -0.3 * np.cos(2 * np.pi * times) + 0.12 * np.sin(4 * np.pi * times)
+        else:
+            shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
         return np.asarray(self.stated.value_middle + self.stated.value_half_width * shape)

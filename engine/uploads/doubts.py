@@ -67,13 +67,18 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
 
 def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
     """A start or an end of the stated range where nobody was observed."""
-    if facts.design.law is TimeLaw.COMMON or facts.periodic:
+    design = facts.design
+    if design.law is TimeLaw.COMMON or facts.periodic:
         return
-    for where, empty in (("first", float(times.min())), ("last", 1 - float(times.max()))):
-        if empty > UNCOVERED_END and len(times) * empty > _SURE_OF_END:
-            yield (f"nobody was observed in the {where} {_percent(empty)} of the stated range of "
-                   f"{facts.time_name.lower() or 'times'}: curve and band mean nothing there, and "
-                   "can be wrong elsewhere. A range that fits the plan of the study is better")
+    # shares of the observations that the design puts there, (N,); of an unknown one of even times
+    even = _through_distribution(times, design) if design.law is TimeLaw.INDEPENDENT else times
+    for where, empty, missing in (("first", times.min(), even.min()),
+                                  ("last", 1 - times.max(), 1 - even.max())):
+        if empty > UNCOVERED_END and len(times) * missing > _SURE_OF_END:
+            yield (f"nobody was observed in the {where} {_percent(float(empty))} of the stated "
+                   f"range of {facts.time_name.lower() or 'times'}: curve and band mean nothing "
+                   "there, and can be wrong elsewhere. A range that fits the plan of the study is "
+                   "better")
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -130,7 +135,7 @@ _CHECKS = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _w
 def _uneven(even: Array, design: Design) -> Iterator[str]:
     stated = "the stated density" if design.density else "even spread"
     ordered, n = np.sort(even), len(even)
-    empty = float(np.diff(np.concatenate([[0.0], ordered, [1.0]])).max())
+    empty = float(np.diff(ordered).max(initial=0.0))  # `_ends` looks before and after
     if empty > _EMPTY and (n + 1) * (1 - empty) ** n < _UNLIKELY:
         yield (f"a stretch that should hold {_percent(empty)} of the observations under {stated} "
                "has none")

@@ -169,3 +169,15 @@ def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server,
     assert not any(green for is_earlier, green in result if is_earlier)
     first = next(k for k, (is_earlier, _) in enumerate(result) if is_earlier)
     assert not any("with 150 people" in green for _, green in result[first:])
+
+
+def test_back_leads_from_a_page_of_the_menu_to_the_page_before_with_its_study(arrive):
+    study = "c-sparse_curves~c.mean-growth~c.n_curves-120~target-3"
+    page = arrive(f"/decide?s={study}")
+    expect(page.get_by_role("heading", name="Memo")).to_be_visible()
+    page.get_by_role("link", name="Lab", exact=True).click()
+    expect(page).to_have_url(re.compile("lab.*n_curves-120"))
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Decide on a privacy budget")
+    expect(page).to_have_url(re.compile("decide.*n_curves-120.*target-3"))
+    assert page.problems == []

@@ -359,10 +359,21 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
     assert one.uncertainty.band.kind == "simultaneous"
     for name, text in texts(one).items():
         flat = " ".join(re.sub("<[^>]*>", " ", text).split())
-        for words in ("95 %", "simultaneous", "privacy noise and sampling variability",
-                      f"bias from keeping {one.uncertainty.band.basis_size} basis functions",
+        size = one.uncertainty.band.basis_size
+        for words in ("95 %", "simultaneous", f"as far as {size} basis functions draw it",
+                      "privacy noise and sampling variability",
+                      f"bias from keeping {size} basis functions",
                       "Dashed: outside the range from 2.48 to 17.52 years"):
             assert words in flat, (name, words)
+
+
+@pytest.mark.parametrize(("size", "is_said"), [(0, False), (1, True), (6, True), (7, False)])
+def test_a_band_of_few_basis_functions_comes_with_the_warning_that_steep_ends_leave_it(size, is_said):
+    for counts_bias in (False, True):
+        band = ReleasedBand("simultaneous", size, (0.0, 1.0), 1.0, counts_bias=counts_bias)
+        said = any("steep starts and ends" in sentence
+                   for sentence in release_words.warnings(Uncertainty(band=band)))
+        assert said == (is_said and not counts_bias)
 
 
 def test_a_method_without_a_band_says_that_it_states_none(tmp_path):

@@ -54,6 +54,15 @@ def test_two_files_with_the_same_facts_and_sizes_have_the_same_twin():
 # -- what it draws ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("peaks", [0, 3])
+def test_a_curve_that_is_stated_to_end_as_it_began_does_so_in_its_twin(peaks):
+    twin = dataclasses.replace(Twin.of(dataclasses.replace(FACTS, periodic=True), SIZES),
+                               peaks=peaks)
+    start, near_start, near_end, end = twin.mean(np.array([0.0, 1e-6, 1 - 1e-6, 1.0]))
+    assert start == pytest.approx(end) and near_start - start == pytest.approx(end - near_end, abs=1e-6)
+    assert Twin.of(FACTS, SIZES).mean(np.array([0.0, 1.0])) @ [-1, 1] > 0.5 * FACTS.value_half_width
+
+
 def test_sizes_bounds_and_sites_are_those_that_were_stated():
     twin = Twin.of(FACTS, SIZES)
     assert twin.sizes == Sizes((45, 35), 640, 8)

@@ -254,7 +254,9 @@ def test_a_file_that_is_not_as_stated_is_doubted(true, stated_law, words):
 def test_empty_stretches_regular_times_and_other_counts_are_seen():
     rng, facts = np.random.default_rng(0), PublicFacts(observations_per_curve=8)
     half = np.sort(0.8 * rng.random((100, 8)), axis=1).ravel()
-    assert "has none" in doubts(half, np.full(100, 8), facts)[0]
+    assert "nobody was observed in the last 20" in doubts(half, np.full(100, 8), facts)[0]
+    apart = np.where(half > 0.4, half + 0.2, half)
+    assert "has none" in doubts(apart, np.full(100, 8), facts)[0]
     regular = ((np.arange(8) + rng.random((100, 1))) / 8).ravel()
     assert "equally far apart" in doubts(regular, np.full(100, 8), facts)[0]
     even = np.sort(rng.random((100, 3)), axis=1).ravel()
@@ -304,7 +306,19 @@ def test_a_missing_value_and_too_few_curves_raise_no_doubt_about_people():
 
 def test_nothing_stated_about_times_can_be_doubted():
     facts = PublicFacts(design=Design(law="unknown"), observations_per_curve=2)
-    assert doubts(np.full(40, 0.5), np.full(20, 2), facts) == ()
+    spread = np.linspace(0.01, 0.99, 40)
+    assert doubts(spread, np.full(20, 2), facts) == ()
+
+
+@pytest.mark.parametrize("law", ["unknown", "independent"])
+def test_an_end_of_the_stated_range_where_nobody_was_observed_is_told_to_the_holder(law):
+    facts = PublicFacts(design=Design(law=law), time_name="Age")
+    late = np.sort(0.06 + 0.94 * np.random.default_rng(0).random((100, 8)), axis=1).ravel()
+    assert any("nobody was observed in the first 6" in doubt
+               for doubt in doubts(late, np.full(100, 8), facts))
+    rising = PublicFacts(design=Design(law="independent", density=(0.0, 0.0, 0.0, 1.0, 1.0)))
+    planned = np.sort(0.55 + 0.45 * np.random.default_rng(0).random((100, 8)), axis=1).ravel()
+    assert not any("nobody" in doubt for doubt in doubts(planned, np.full(100, 8), rising))
 
 
 def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
