@@ -85,6 +85,6 @@ def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_f
     pins = [pin("A"), pin("B", epsilon=2.0, delta=1e-7, facts=evil)]
     page = memo.comparison_memo(pins).decode()
     assert "<td>2.00 cm</td>" in page and "2 (2 times)" in page
-    assert "Different δ" in page and page.count("an attacker knows every other child") == 2
+    assert "Different δ" in page and page.count("an attacker knows the curve of every child") == 2
     assert "compare the <i>attacker’s accuracy</i>" in page
     assert "<script" not in page and "&lt;script&gt;" in page and "http:" not in page

@@ -310,7 +310,7 @@ def test_sentences_hold_the_numbers_that_were_found():
 
 def test_the_attacker_of_a_federation_may_sit_at_the_centre_and_a_trusted_centre_is_named():
     result = found(FEW)
-    assert "**and sits at another site or at the centre**" in site_words.odds(result, "sites")
+    assert "**sits at another site or at the centre**" in site_words.odds(result, "sites")
     assert site_words.odds(result, "centre").endswith("The centre sees the curves; it is trusted.")
     assert "trusts only itself" in site_words.trust("sites", result.facts)
 
