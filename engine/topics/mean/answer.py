@@ -22,6 +22,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
+from engine.privacy.failure import usual_delta
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import (
@@ -563,12 +564,21 @@ def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget
                     np.nan)
 
 
+def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]) -> Budget:
+    """The budget with the usual δ of other sizes, where it had the usual one of these."""
+    if budget.delta != usual_delta(before.sizes.n_curves):
+        return budget
+    return replace(budget, delta=usual_delta(after.sizes.n_curves))
+
+
 def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> dict[str, Array]:
     """Relative change of the error at every budget if people, observations or ε were doubled.
 
-    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. δ
-    stays what it is. It is simulated at every third budget and read off between them.
+    With more people the usual δ, 1/n², becomes that of their number, as it would on screen.
+
+    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. A δ
+    that was chosen stays. It is simulated at every third budget and read off between them.
 
     Parameters
     ----------
@@ -607,7 +617,9 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     changes = {"epsilon": twice / single - 1}
     for size, symbol in (("people", "n"), ("observations", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
-            changes[size] = error(with_twice(symbol), some) / single - 1
+            larger = with_twice(symbol)
+            changes[size] = error(larger, [_by_rule(budget, source, larger) for budget in some]
+                                  ) / single - 1
     return {size: _between(budgets, some, relative) for size, relative in changes.items()}
 
 
