@@ -175,13 +175,15 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
                  if is_published and math.isfinite(value) else ""
                  for value, is_published in zip(values, shown.published, strict=True)]
                 for values in errors]
+    kept = (0,) * len(in_words[0]) if shown.band is None else shown.band.n_functions
     return [_at_budget(facts, n_curves, *at_one) for at_one in zip(
-        shown.budgets, odds, shown.feasibility, *in_words, strict=True)]
+        shown.budgets, odds, shown.feasibility, kept, *in_words, strict=True)]
 
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
-               feasibility: Feasibility | None, error: str, within: str) -> pieces.AtBudget:
-    refused, note = None, ""
+               feasibility: Feasibility | None, n_functions: int, error: str, within: str
+               ) -> pieces.AtBudget:
+    refused, note = None, quality.few_functions(n_functions)
     if feasibility is not None and not feasibility.is_feasible:
         refused = quality.refused(facts, feasibility, budget, n_curves)
     elif feasibility is not None and feasibility.verdict == "coarse":
