@@ -64,8 +64,8 @@ def _simulated(children: int, seed: int) -> tuple[Array, Array]:
             np.array([study.baseline for study in studies]))
 
 
-def _curves(children: int, readings: int) -> SparseCurves:
-    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=readings)
+def _curves(children: int, observations: int) -> SparseCurves:
+    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=observations)
 
 
 MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}

@@ -233,6 +233,12 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
     assert now.estimated == now.decided
 
 
+@pytest.mark.parametrize("noise", ["centre", "sums"])
+def test_lab_is_not_offered_where_it_has_other_numbers(noise):
+    at = visit("decide", f"{SMALL}~c.n_servers-3~noise-{noise}")
+    assert not at.error and "memo_lab" not in {button.key for button in at.button}
+
+
 def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_silent_on_its_sizes():
     at = visit("decide", f"{SMALL}~sites-large")
     assert "150" not in words(at) and "memo_lab" not in {button.key for button in at.button}

@@ -46,14 +46,14 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str, theme: Theme)
             "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
             {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
             showlegend=False))
-    found = f"{int(missed.sum())} of {len(missed)} {noun(kind)}s miss the {target(kind)}"
+    finding = f"{int(missed.sum())} of {len(missed)} {noun(kind)}s miss the {target(kind)}"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=found,
+        theme, legend=True, title=finding,
         xaxis=axis(theme, "Repetition (number)", range=[0, max(len(places), 200) + 1]),
         yaxis=axis(theme, named(f"Estimate less {target(kind)}", unit), grid=True,
                    range=[-half, half], zeroline=True, zerolinecolor=colour("text", theme),
                    zerolinewidth=2), hovermode=False)}
-    return Chart(spec, f"{found}.",
+    return Chart(spec, f"{finding}.",
                  {"repetition": places.tolist(), "off by": plain(limits.off),
                   "half the width": plain(limits.half), "misses": missed.tolist()})
 

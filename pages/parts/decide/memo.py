@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.exports.memo import study_memo
 from pages.parts.decide.view import Study
 from pages.shared import components as pieces
@@ -41,9 +42,15 @@ def show(view: Study) -> None:
 
 
 def _to_lab(view: Study) -> None:
-    """The way to the same study in Lab at the recommended budget; a table of sites stays here."""
+    """The way to the same study in Lab at the recommended budget.
+
+    Only where Lab has the same numbers: not of a table of sites, nor of a twin, nor where anybody
+    but the sites adds the noise.
+    """
     chosen = None if view.answer is None else view.answer.chosen
-    if chosen is None or view.now.sites:
+    is_same = (not view.now.sites and view.source is view.on_screen
+               and view.now.noise == NoisePlace.SITES)
+    if chosen is None or not is_same:
         return
     epsilon, estimand = chosen.budget.epsilon, view.decided.estimand
     if not estimand or replace(view.now, estimand=estimand).estimated != view.decided.key:

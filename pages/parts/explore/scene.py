@@ -175,9 +175,9 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
                  if is_published and math.isfinite(value) else ""
                  for value, is_published in zip(values, shown.published, strict=True)]
                 for values in errors]
-    kept = (0,) * len(in_words[0]) if shown.band is None else shown.band.n_functions
+    n_functions = (0,) * len(in_words[0]) if shown.band is None else shown.band.n_functions
     return [_at_budget(facts, n_curves, *at_one) for at_one in zip(
-        shown.budgets, odds, shown.feasibility, kept, *in_words, strict=True)]
+        shown.budgets, odds, shown.feasibility, n_functions, *in_words, strict=True)]
 
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
