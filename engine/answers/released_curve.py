@@ -26,14 +26,18 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Estimate, PublicFacts
 from engine.numerics.bases import Basis
-from engine.numerics.end_slopes import LEAST_WAVES, cosine_rows, fewer_waves, slope_rows
+from engine.numerics.end_slopes import (
+    CHECKED_FROM,
+    LEAST_WAVES,
+    cosine_rows,
+    detail_p_values,
+    slope_rows,
+)
 from engine.numerics.public_curves import PublicCurve
 
 _PASSED = 0.05  # least p of the check of details
-_CHECKED_FROM = 6  # waves
 _NOTHING_BELOW, _COARSE_BELOW = 12.0, 35.0  # effective sizes N
 _FEW_WAVES = 8  # below which a release with finer detail tells level and trend only
-_LEAST = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
 AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
@@ -186,15 +190,9 @@ class ReleasedCurve:
     @cached_property
     def p_detail(self) -> float:
         """How probable a misfit as large is, of r − 4 waves and two slopes, if they suffice."""
-        if self.size < _CHECKED_FROM:
+        if self.size < CHECKED_FROM:
             return math.nan
-        ridge = _LEAST * np.trace(self.covariance) / self.size
-        inverse = np.linalg.inv(self.covariance + ridge * np.eye(self.size))
-        model = fewer_waves(self.size)
-        normal = model.T @ inverse
-        left = self.centre - model @ np.linalg.solve(normal @ model, normal @ self.centre)
-        misfit = float(left @ inverse @ left)
-        return math.exp(-max(misfit, 0.0) / 2)
+        return float(detail_p_values(self.centre, self.covariance))
 
     @cached_property
     def status(self) -> Status:
@@ -205,7 +203,7 @@ class ReleasedCurve:
             return Status.COARSE
         if self.family == "fourier":
             return Status.WHOLE
-        passed = self.size >= _CHECKED_FROM and self.p_detail >= _PASSED
+        passed = self.size >= CHECKED_FROM and self.p_detail >= _PASSED
         return Status.WHOLE if (passed if self.passed is None else self.passed) else Status.COARSE
 
     @property

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,7 +15,7 @@ from engine.core.grids import drawing_grid, read_only
 from engine.core.second_moments import SecondMoments
 
 LEVEL = 0.95
-UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
+UNCOVERED_END = 0.03  # of the range at each end, where bands that know no end tails may miss
 WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
@@ -36,7 +36,7 @@ class Band:
         Whether the band is about the whole curve, or each time on its own; 95 % either way.
     bias : (…,), optional
         A public bound on how far the mean of the released curve is from the truth at any time; the
-        band is wider by it on both sides. None: the band leaves the bias out.
+        band is wider by it on both sides. None: there is no such bound.
     people : SecondMoments, optional
         How people's curves deviate, where that was released along with the centre.
     """
@@ -64,12 +64,44 @@ class Band:
                     None if self.people is None else self.people.of(*where))
 
 
+@runtime_checkable
+class BasisWithTails(Protocol):
+    """A basis whose coefficients tell what the curve is at its ends, beyond the kept functions."""
+
+    @property
+    def size(self) -> int:
+        """How many functions it has."""
+        ...
+
+    def end_tails(self, size: int, times: Array) -> Array | None:
+        """Rows of the part of a curve that its first functions leave out at the ends.
+
+        Parameters
+        ----------
+        size : int
+            How many functions are kept.
+        times : (n,)
+            On [0, 1].
+
+        Returns
+        -------
+        (n, r) or None
+            Times coefficients (r,), of which the first count. None where nothing is told.
+        """
+        ...
+
+
 class Curves(Protocol):
     """What limits need of the curves that a band is about."""
 
     @property
     def basis(self) -> Callable[[Array], Array]:
         """The functions that coefficients belong to, at times (…): (…, r)."""
+        ...
+
+    @property
+    def basis_sizes(self) -> Sequence[int]:
+        """How many of the functions each budget keeps."""
         ...
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
@@ -97,28 +129,65 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     the covariance, times 1.1; the factor makes up for deviations that are not quite normal. Where
     the band bounds the bias, both limits move outwards by that bound.
 
+    Cosines are flat at both ends and most curves are not. The same coefficients are therefore read
+    in two ways, as they stand and with the end tails that they imply (`numerics.end_slopes`), and
+    the limits are the outer ones of both. So the band holds the true curve up to its ends, unless
+    that has details finer than the kept functions can draw.
+
     Parameters
     ----------
     estimate : Curves
         Has the basis that coefficients belong to, such as an `Estimate`.
     band : Band
-        With leading axes (…).
+        With leading axes (budgets, …): the first budgets of the estimate, or all.
 
     Returns
     -------
-    lower, upper : (…, GRID_SIZE)
+    lower, upper : (budgets, …, GRID_SIZE)
         In response units; NaN where unknown.
     """
-    grid = drawing_grid()
+    grid, basis = drawing_grid(), estimate.basis
+    rows = basis(grid)
     middle = estimate.on_grid(band.centre, grid)
-    errors = standard_errors(band.covariance, estimate.basis(grid))
-    if band.kind == "pointwise":
-        errors *= ndtri((1 + LEVEL) / 2)
-    else:
-        errors *= simultaneous_factor(band.covariance, estimate.basis(grid[_POINTS]))[..., None]
+    reach = _reach(band.covariance, rows, band.kind)
+    lower, upper = middle - reach, middle + reach
+    if isinstance(basis, BasisWithTails):
+        sizes = estimate.basis_sizes or (basis.size,) * len(middle)
+        for k, size in enumerate(sizes[:len(middle)]):
+            tails = basis.end_tails(size, grid)
+            if tails is not None:
+                sloped = middle[k] + band.centre[k] @ tails.T
+                reach = _reach(band.covariance[k], rows + tails, band.kind)
+                lower[k] = np.minimum(lower[k], sloped - reach)
+                upper[k] = np.maximum(upper[k], sloped + reach)
     if band.bias is not None:
-        errors = errors + band.bias[..., None]
-    return middle - errors, middle + errors
+        lower, upper = lower - band.bias[..., None], upper + band.bias[..., None]
+    return lower, upper
+
+
+def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
+    """Whether limits hold up to both ends of the time range, steep or not.
+
+    Parameters
+    ----------
+    estimate : Curves
+        What the limits are about.
+    budget : int
+        Which, from 0.
+    """
+    basis = estimate.basis
+    if not isinstance(basis, BasisWithTails):
+        return False
+    size = estimate.basis_sizes[budget] if estimate.basis_sizes else basis.size
+    return basis.end_tails(size, drawing_grid()[:1]) is not None
+
+
+def _reach(covariance: Array, rows: Array, kind: str) -> Array:
+    """How far limits are from the curve w(t)'a at each time, of rows w(t): (…, points)."""
+    errors = standard_errors(covariance, rows)
+    if kind == "pointwise":
+        return np.asarray(errors * ndtri((1 + LEVEL) / 2))
+    return errors * simultaneous_factor(covariance, rows[_POINTS])[..., None]
 
 
 def standard_errors(covariance: Array, waves: Array) -> Array:

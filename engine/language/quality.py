@@ -23,7 +23,7 @@ from engine.language.numbers import (
 from engine.privacy.feasibility import Feasibility
 
 _ENOUGH_IN_A_ROUND = 10
-_FEW_FUNCTIONS = 6  # kept, with which steep ends of ordinary curves stick out of a 95 % band
+_FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they are enough
 
 
 def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None,
@@ -293,10 +293,10 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
 
 
 def few_functions(size: int) -> str:
-    """What a band that does not count bias leaves out where few basis functions are kept.
+    """What a band leaves out where few basis functions are kept: short features of the curve.
 
-    A straight rise that 5 functions draw left such bands in 6 to 12 of 20 simulated releases, and
-    with 9 functions in 1 of 20.
+    Steep starts and ends are counted. Of a curve with four turns that 5 functions draw, the bands
+    held all in 1 of 60 simulated releases.
 
     Parameters
     ----------
@@ -310,5 +310,5 @@ def few_functions(size: int) -> str:
     """
     if not 0 < size <= _FEW_FUNCTIONS:
         return ""
-    return (f"Only {size} basis functions are kept: steep starts and ends and short features are "
-            "smoothed away, and the true curve can lie outside the band there.")
+    return (f"Only {size} basis functions are kept: short features are smoothed away, and the true "
+            "curve can lie outside the band there.")

@@ -16,6 +16,7 @@ from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import (
+    Band,
     Budget,
     Caution,
     CurveData,
@@ -50,12 +51,14 @@ from engine.mechanisms.families.location import (
 )
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
+from engine.numerics.end_slopes import CHECKED_FROM, detail_p_values
 from engine.numerics.public_curves import PublicCurve
 
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
 _UNDETERMINED, _SOMEWHERE = 0.5, 0.05  # of the half-range, for a band; of the time range
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
+_ENOUGH, _SURELY = 10, 1e-4  # functions whose bands held wiggly curves; p of a misfit that warns
 _TYPICAL_SPREAD = 0.24  # standard deviation about the mean, in half-ranges, for the planned error
 _RADIUS_OF_SPREAD, _JOINT_RADIUS = 0.7, 0.64  # b of the planned error, over that
 _TIGHT = Constants()
@@ -97,6 +100,10 @@ SKEWED_PARTS_UNKNOWN = (
     "How each person’s observation times are spread is not stated, nor that people are symmetric "
     "about their mean. If each person was observed in a part of the time range only, the "
     "confidence band may be too narrow.")
+FINER_DETAIL = (
+    "The released coefficients do not fit a curve that so few basis functions can draw: it has "
+    "short features that are smoothed away, and the true curve can lie outside the band there. "
+    "More people or a larger ε give more basis functions.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -240,6 +247,16 @@ class AdaptiveMean(AdaptiveRelease):
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
             wide = 1.96 * errors > _UNDETERMINED * self.scale(facts).half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > _SOMEWHERE))
+            yield Caution(FINER_DETAIL, released & self._are_too_few(plans, fit.band))
+
+    def _are_too_few(self, plans: Sequence[MeanPlan], band: Band) -> NDArray[np.bool_]:
+        """Of which releases the coefficients say that few basis functions are not enough."""
+        doubted = np.zeros(band.centre.shape[:3], dtype=bool)
+        for k, plan in enumerate(plans):
+            if plan.feasible and self.basis == "cosine" and CHECKED_FROM <= plan.size < _ENOUGH:
+                covariance = band.covariance[k, ..., :plan.size, :plan.size]
+                doubted[k] = detail_p_values(band.centre[k, ..., :plan.size], covariance) < _SURELY
+        return doubted
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

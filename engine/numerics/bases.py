@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.grids import quadrature
 from engine.core.types import Truth
+from engine.numerics.end_slopes import LEAST_WAVES, slope_rows
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 
@@ -133,6 +134,28 @@ class Basis:
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner.T).T
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
+
+    def end_tails(self, size: int, times: Array) -> Array | None:
+        """What the first cosines leave out of a curve with slopes at its ends, from coefficients.
+
+        Parameters
+        ----------
+        size : int
+            How many functions are kept.
+        times : (n,)
+            On [0, 1].
+
+        Returns
+        -------
+        (n, self.size) or None
+            Rows τ(t): the part left out is τ(t)'a. None for fewer than four functions, which do not
+            tell two slopes, and for Fourier functions.
+        """
+        if self.family != "cosine" or size < LEAST_WAVES:
+            return None
+        rows = np.zeros((len(times), self.size))
+        rows[:, :size] = slope_rows(size, times) - self(times)[:, :size]
+        return rows
 
     def squared_distance(self, difference: Array) -> Array:
         """∫ (Σ_l d_l φ_l)² over [0, 1].

@@ -19,7 +19,9 @@ from engine.core.arrays import Array
 from engine.core.grids import read_only
 
 LEAST_WAVES = 4  # from which the last two can be given up
+CHECKED_FROM = 6  # waves, from which the release can be asked for finer detail
 _FEWER = 4  # waves that the check of details leaves out
+_LEAST = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 
 @lru_cache(maxsize=64)
@@ -84,6 +86,34 @@ def fewer_waves(size: int) -> Array:
     (r, r − 2)
     """
     return np.concatenate([np.eye(size)[:, :size - _FEWER], end_tails(size)], axis=1)
+
+
+def detail_p_values(centre: Array, covariance: Array) -> Array:
+    """How probable a misfit as large is, of r − 4 cosines and two slopes, if they suffice.
+
+    A small value says that the curve has finer detail than its coefficients can draw: χ² of the
+    generalised least-squares fit, with two degrees of freedom.
+
+    Parameters
+    ----------
+    centre : (…, r)
+        Released cosine coefficients, r at least 6.
+    covariance : (…, r, r)
+        Of them; finite.
+
+    Returns
+    -------
+    (…,)
+    """
+    size = centre.shape[-1]
+    ridge = _LEAST * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
+    inverse = np.linalg.inv(covariance + ridge * np.eye(size))
+    model = fewer_waves(size)
+    normal = model.T @ inverse  # (…, r − 2, r)
+    fitted = np.linalg.solve(normal @ model, normal @ centre[..., None])
+    left = centre - (model @ fitted)[..., 0]
+    misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
+    return np.asarray(np.exp(-np.maximum(misfit, 0.0) / 2))
 
 
 def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:

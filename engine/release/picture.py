@@ -26,7 +26,7 @@ from engine.release.captions import (
 )
 from engine.release.percentiles import ReleasedPercentiles
 from engine.release.published import Published
-from engine.release.uncertainty import covered_places
+from engine.release.uncertainty import ReleasedBand
 
 _WIDTH, _HEIGHT = 720, 430
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
@@ -96,8 +96,10 @@ def _drawn(release: Published) -> list[str]:
     stepped = is_staircase(release)
     shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
               for k in range(len(release.columns))]
+    band = release.uncertainty.band
     for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
-        out += (_steps if stepped else _band)(release.x, pair, shade, *ends)
+        out += (_steps(release.x, pair, shade, *ends) if stepped or band is None else
+                _band(release.x, band, pair, shade, *ends))
     for k, (name, values) in enumerate(release.columns.items()):
         shade = shades[k]
         out.append(f'<polyline points="{_points(release.x, values, *ends)}" fill="none" '
@@ -143,14 +145,14 @@ def _has_ranges(release: Published) -> bool:
     return release.percentiles is not None and bool(release.percentiles.limits)
 
 
-def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
-          up: tuple[float, float]) -> list[str]:
-    """The band, filled where it is meant to hold; dashed edges at both ends."""
-    inside = covered_places(len(x))
+def _band(x: Array, band: ReleasedBand, pair: tuple[Array, Array], shade: str,
+          across: tuple[float, float], up: tuple[float, float]) -> list[str]:
+    """The band, filled where it is meant to hold; dashed edges elsewhere."""
+    inside = band.inside(x)
     low, high = pair[0][inside], pair[1][inside]
     outline = _points(np.r_[x[inside], x[inside][::-1]], np.r_[low, high[::-1]], across, up)
     out = [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
-    for end in (slice(None, inside.start + 1), slice(inside.stop - 1, None)):
+    for end in band.outside(x):
         out += [f'<path d="M{_points(x[end], edge[end], across, up).replace(" ", "L")}" '
                 f'fill="none" stroke="{shade}" stroke-opacity="0.85" '
                 f'stroke-dasharray="{_END_DASH}"/>' for edge in pair]
@@ -164,6 +166,11 @@ def _steps(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float,
     low, high = (np.repeat(end[1:], 2) for end in pair)
     outline = _points(np.r_[sides, sides[::-1]], np.r_[low, high[::-1]], across, up)
     return [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
+
+
+def _has_dashed_ends(release: Published) -> bool:
+    band = release.uncertainty.band
+    return not is_staircase(release) and (band is None or not band.counts_ends)
 
 
 def _risk_rows(release: Published) -> list[str]:
@@ -200,7 +207,7 @@ def _legend(release: Published, shades: Sequence[str]) -> list[str]:
     if release.ranges:
         keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
                   "band")]
-    if release.ranges and not is_staircase(release):
+    if release.ranges and _has_dashed_ends(release):
         keys += [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
                   f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
     out, x = [], float(_LEFT)

@@ -343,21 +343,37 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
                 *findings, "Everything follows from the noised counts in counts.csv."]
     if band.has_bars:
         return [*_bars_explained(band, facts, span), *findings]
-    basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
-             "bias from smoothing")
-    drawn = (f", as far as {band.basis_size} basis functions draw it," if band.basis_size and not
-             band.counts_bias else "")
     return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; "
-            f"{_meaning(band, time, span, drawn)}.",
-            "The band counts privacy noise, sampling variability and the largest bias over the "
-            "stated class of curves." if band.counts_bias else
-            "The band counts privacy noise and sampling variability. It does not count "
-            f"{basis}: finer details are smoothed away.",
+            f"{_meaning(band, time, span, _as_far_as_drawn(band))}.",
+            _what_is_counted(band),
             *["The curve is shrunk where noise dominates and the band is not, so the curve need "
               "not lie in its middle."] * band.is_of_unshrunk,
             *[band.limit] * bool(band.limit),
-            f"Dashed: outside the range {span} the band is not meant to hold, because steep starts "
-            "and ends are smoothed away."]
+            *[f"Dashed: outside the range {span} the band is not meant to hold, because steep "
+              "starts and ends are smoothed away."] * (not band.counts_ends)]
+
+
+def _as_far_as_drawn(band: ReleasedBand) -> str:
+    """How much of the true function the band is about; empty where it is all of it."""
+    if band.counts_bias or not band.basis_size:
+        return ""
+    if band.counts_ends:
+        return f", apart from details finer than {band.basis_size} basis functions can draw,"
+    return f", as far as {band.basis_size} basis functions draw it,"
+
+
+def _what_is_counted(band: ReleasedBand) -> str:
+    counted = "The band counts privacy noise"
+    if band.counts_bias:
+        return (f"{counted}, sampling variability and the largest bias over the stated class of "
+                "curves.")
+    if band.counts_ends:
+        return (f"{counted}, sampling variability and how steeply the curve may start and end. It "
+                "does not count details in between that few basis functions smooth away.")
+    basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
+             "bias from smoothing")
+    return (f"{counted} and sampling variability. It does not count {basis}: finer details are "
+            "smoothed away.")
 
 
 def _meaning(band: ReleasedBand, time: str, span: str, drawn: str = "") -> str:

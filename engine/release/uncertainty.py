@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.bands import LEVEL, UNCOVERED_END
+from engine.core.bands import LEVEL, UNCOVERED_END, reach_the_ends
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate
 from engine.privacy.feasibility import Feasibility
@@ -44,6 +44,8 @@ class ReleasedBand:
         observations.
     is_of_unshrunk : bool
         Whether the curve is shrunk and the band is that of its coefficients before.
+    counts_ends : bool
+        Whether it counts how steeply the curve may start and end.
     """
 
     kind: str
@@ -55,6 +57,31 @@ class ReleasedBand:
     counts_bias: bool = False
     has_bars: bool = False
     is_of_unshrunk: bool = False
+    counts_ends: bool = False
+
+    def inside(self, x: Array) -> slice:
+        """Which of the places the band is meant for.
+
+        Parameters
+        ----------
+        x : (k,)
+            Places in their own unit, in order.
+        """
+        low, high = self.covered
+        places = np.flatnonzero((x >= low) & (x <= high))
+        return slice(int(places[0]), int(places[-1]) + 1)
+
+    def outside(self, x: Array) -> list[slice]:
+        """Stretches at the ends that the band is not meant for, each with a place inside.
+
+        Parameters
+        ----------
+        x : (k,)
+            Places in their own unit, in order.
+        """
+        inside = self.inside(x)
+        start = [slice(0, inside.start + 1)] * (inside.start > 0)
+        return start + [slice(inside.stop - 1, len(x))] * (inside.stop < len(x))
 
 
 @dataclass(frozen=True)
@@ -108,22 +135,18 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     """
     if not estimate.band_kind or not ranges:
         return None
-    inside = covered_places(len(x))
+    counts_ends = estimate.intervals is None and reach_the_ends(estimate)
+    inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
                         counts_bias=estimate.band is not None and estimate.band.bias is not None,
-                        is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning))
+                        is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
+                        counts_ends=counts_ends)
 
 
-def covered_places(count: int) -> slice:
-    """Which places of the drawing grid a band is meant for: all but its ends.
-
-    Parameters
-    ----------
-    count : int
-        Places of the drawing grid that are used, from its first on.
-    """
+def _all_but_the_ends(count: int) -> slice:
+    """Places of the drawing grid, of which the first `count` are used, without both ends."""
     grid = drawing_grid()[:count]
     inside = np.flatnonzero((grid >= UNCOVERED_END) & (grid <= 1 - UNCOVERED_END))
     return slice(int(inside[0]), int(inside[-1]) + 1)

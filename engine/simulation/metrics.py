@@ -139,9 +139,9 @@ class Coverage:
     Attributes
     ----------
     of_kept : ndarray
-        About the best curve with the waves that are kept, which is what a band promises.
+        About the best curve with the waves that are kept.
     of_curve : ndarray
-        About the truth with all its details.
+        About the truth with all its details, which is what a band promises.
     """
 
     of_kept: Array

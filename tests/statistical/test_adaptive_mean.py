@@ -35,31 +35,32 @@ def test_six_releases_reach_the_stated_error_with_a_known_basis(n, epsilon, most
 
 
 def held(mean, n, delta, repeats):
-    """For every ε: N, and how often the bands hold the best curve with the kept waves."""
+    """For every ε: N, and how often bands without a warning hold the true curve, whole or by time."""
     source, budgets = SparseCurves(mean=mean, n_curves=n), [(Budget(e, delta),) for e in EPSILONS]
     shares = []
     for block in range(repeats // 100):
         data = source.draw(100, generator(3, 0, block))
         estimate = AdaptiveMean().release_many(data, budgets, 1, generator(3, 1, block))
         pointwise = replace(estimate, band=replace(estimate.band, kind="pointwise"))
-        shares.append([coverage(each, data.truth).of_kept[..., 0] for each in (pointwise, estimate)])
-    result = np.concatenate(shares, axis=2)
+        shares.append([np.where(estimate.is_doubted, np.nan, coverage(each, data.truth).of_curve)[..., 0]
+                       for each in (pointwise, estimate)])
+    result = np.concatenate(shares, axis=2)  # (kinds, budgets, data sets), NaN where one is warned
     return [effective_size(source.sizes, b) for b in budgets], result
 
 
 def as_often_as_they_say(mean, n, delta, repeats=400):
-    """Pointwise 92–98 %, simultaneous 90–99 % and a standard error of the count, at every ε."""
+    """Pointwise 92–99 % and simultaneous at least 90 %, at every ε where a tenth has no warning."""
     effective, found = held(mean, n, delta, repeats)
-    pointwise, whole = found.mean(axis=2)
-    error = math.sqrt(0.05 * 0.95 / repeats)
+    given = np.isfinite(found[0]).mean(axis=1) >= 0.1
+    pointwise, whole = (np.nanmean(each[given], axis=1) for each in found)
     print(f"{mean} n = {n} N = {np.round(effective)}: {pointwise.round(3)}, {whole.round(3)}")
-    return (min(effective) >= 35 and ((pointwise >= 0.92) & (pointwise <= 0.98)).all()
-            and ((whole >= 0.90) & (whole <= 0.99 + error)).all())
+    return (min(effective) >= 35 and given[-1] and ((pointwise >= 0.92) & (pointwise <= 0.99)).all()
+            and (whole >= 0.90).all())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mean", few(["mu1", "wiggly"]))
-def test_bands_hold_the_kept_waves_as_often_as_they_say(mean):
+@pytest.mark.parametrize("mean", few(["mu1", "wiggly", "growth", "line"]))
+def test_bands_hold_the_true_curve_as_often_as_they_say(mean):
     """400 data sets of 250 curves at three ε."""
     assert as_often_as_they_say(mean, 250, 250**-2)
 
@@ -67,8 +68,8 @@ def test_bands_hold_the_kept_waves_as_often_as_they_say(mean):
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [None, 1e-3])
 @pytest.mark.parametrize("n", [250, 1000])
-@pytest.mark.parametrize("mean", ["mu1", "mu2", "logistic", "wiggly"])
-def test_bands_hold_the_kept_waves_over_curves_sizes_and_deltas(mean, n, delta):
+@pytest.mark.parametrize("mean", ["mu1", "mu2", "logistic", "wiggly", "growth", "line"])
+def test_bands_hold_the_true_curve_over_curves_sizes_and_deltas(mean, n, delta):
     """400 data sets at three ε."""
     assert as_often_as_they_say(mean, n, delta or n**-2)
 
@@ -80,7 +81,7 @@ def test_a_band_in_the_good_range_holds_pointwise():
     data = source.draw(200, generator(4, 0, 0))
     estimate = AdaptiveMean(band="pointwise").release(data, (Budget(3.0, 1e-6),),
                                                       generator(4, 1, 0))
-    assert 0.92 <= coverage(estimate, data.truth).of_kept.mean() <= 0.98
+    assert 0.92 <= coverage(estimate, data.truth).of_curve.mean() <= 0.985
 
 
 def test_heavy_tails_and_few_curves_do_not_break_the_band():
@@ -91,7 +92,7 @@ def test_heavy_tails_and_few_curves_do_not_break_the_band():
         data = source.draw(200, generator(5, 0, 0))
         budget = (Budget(epsilon, source.n_curves**-2),)
         estimate = AdaptiveMean(band="pointwise").release(data, budget, generator(5, 1, 0))
-        found = coverage(estimate, data.truth).of_kept.mean()
+        found = coverage(estimate, data.truth).of_curve.mean()
         print(chosen, f"{found:.3f}")
         assert 0.92 <= found <= 1
 
@@ -105,7 +106,7 @@ def test_people_who_may_be_skewed_get_bands_that_hold_for_less_noise_than_wide_c
     data, budget = source.draw(60, generator(6, 0, 0)), (Budget(1.0, n**-2),)
     usual, wide = (AdaptiveMean(clipping=clipping, band="pointwise").release(
         data, budget, generator(6, 1, 0)) for clipping in (None, "wide"))
-    held = coverage(usual, data.truth).of_kept[0, :, 0]
+    held = coverage(usual, data.truth).of_curve[0, :, 0]
     errors, more = (integrated_squared_errors(each, data.truth).total[0, :, 0]
                     for each in (usual, wide))
     print(f"{errors.mean() / more.mean():.2f} of the error, {held.mean():.3f}")

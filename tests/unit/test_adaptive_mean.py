@@ -16,7 +16,7 @@ from engine.numerics.bases import Basis
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
 from engine.simulation.experiments import generator
-from engine.simulation.metrics import coverage, integrated_squared_errors
+from engine.simulation.metrics import best_kept, coverage, integrated_squared_errors
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
@@ -358,13 +358,37 @@ def test_the_same_release_has_the_same_band_and_a_simultaneous_one_is_wider():
     assert release(data, band="none").band is None
 
 
-def test_the_band_is_centred_at_what_was_released_before_it_was_shrunk():
+def test_the_band_is_around_what_was_released_before_it_was_shrunk():
     data = draw(SparseCurves(n_curves=1000))
     plain, shrunk = (release(data, shrink=how) for how in ("never", "always"))
     assert (plain.lower == shrunk.lower).all()
     assert (plain.coefficients != shrunk.coefficients).any()
-    middle = (plain.lower + plain.upper) / 2
-    assert np.allclose(middle, plain.values(drawing_grid()))
+    values = plain.values(drawing_grid())
+    assert (plain.lower < values).all() and (values < plain.upper).all()
+    assert (plain.band.centre == plain.coefficients).all()
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_bands_reach_a_curve_that_starts_and_ends_steeply(kind):
+    """Cosines are flat at both ends: the best curve with those that are kept is far off there."""
+    source = SparseCurves(mean="growth", n_curves=2000)
+    data, budgets = draw(source, repeats=20), [(Budget(epsilon, 1e-6),) for epsilon in (1.0, 3.0)]
+    estimate = AdaptiveMean(band=kind).release_many(data, budgets, 1, generator(1, 1, 0))
+    covered = coverage(estimate, data.truth).of_curve
+    assert (covered.mean(axis=(1, 2)) > 0.9).all()
+    start, kept = data.truth.grid_values[0], best_kept(estimate, data.truth)[..., 0]
+    assert (kept > start + 1.5).all()  # cm
+    assert ((estimate.lower[..., 0] < start) & (start < estimate.upper[..., 0])).mean() > 0.9
+
+
+def test_a_curve_with_more_turns_than_few_functions_draw_comes_with_a_warning():
+    """The band misses it; curves that the functions do draw are told apart by the release itself."""
+    for mean, is_told in (("wiggly", True), ("line", False)):
+        data = draw(SparseCurves(mean=mean, n_curves=250), repeats=20)
+        estimate = AdaptiveMean().release(data, (Budget(1.0, 250**-2),), generator(1, 1, 0))
+        assert estimate.basis_sizes == (8,)
+        assert (estimate.is_doubted == is_told).all()
+        assert (coverage(estimate, data.truth).of_curve.mean() < 0.9) == is_told
 
 
 def test_the_band_without_protection_holds_the_curve_as_often_as_it_says():

@@ -360,18 +360,23 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
     for name, text in texts(one).items():
         flat = " ".join(re.sub("<[^>]*>", " ", text).split())
         size = one.uncertainty.band.basis_size
-        for words in ("95 %", "simultaneous", f"as far as {size} basis functions draw it",
-                      "privacy noise and sampling variability",
-                      f"bias from keeping {size} basis functions",
-                      "Dashed: outside the range from 2.48 to 17.52 years"):
+        for words in ("95 %", "simultaneous", f"finer than {size} basis functions can draw",
+                      "privacy noise, sampling variability and how steeply the curve may start",
+                      "from 2 to 18 years together"):
             assert words in flat, (name, words)
+        assert "Dashed" not in flat
+
+
+def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_path):
+    one = released(tmp_path, children(60), epsilon=4.0, truncation=3)
+    assert "Dashed: outside the range from 2.48 to 17.52 years" in texts(one)["release.csv"]
 
 
 @pytest.mark.parametrize(("size", "is_said"), [(0, False), (1, True), (6, True), (7, False)])
-def test_a_band_of_few_basis_functions_comes_with_the_warning_that_steep_ends_leave_it(size, is_said):
+def test_a_band_of_few_basis_functions_comes_with_the_warning_that_it_misses_short_features(size, is_said):
     for counts_bias in (False, True):
         band = ReleasedBand("simultaneous", size, (0.0, 1.0), 1.0, counts_bias=counts_bias)
-        said = any("steep starts and ends" in sentence
+        said = any("short features are smoothed away" in sentence
                    for sentence in release_words.warnings(Uncertainty(band=band)))
         assert said == (is_said and not counts_bias)
 
@@ -384,16 +389,17 @@ def test_a_method_without_a_band_says_that_it_states_none(tmp_path):
 
 
 def test_the_ends_of_the_picture_are_dashed_where_the_band_is_not_meant_to_hold(tmp_path):
-    one = released(tmp_path, children(60), epsilon=4.0)
-    root = ElementTree.fromstring(picture(one))
     tag = "{http://www.w3.org/2000/svg}"
-    dashed = [path for path in root.iter(f"{tag}path") if path.get("stroke-dasharray")]
-    assert len(dashed) == 4  # both edges at both ends
-    filled, = root.iter(f"{tag}polygon")
-    across = {float(point.split(",")[0]) for point in filled.get("points").split()}
-    left, right = (float(edge.get("points").split()[end].split(",")[0])
-                   for edge in root.iter(f"{tag}polyline") for end in (0, -1))
-    assert left < min(across) < max(across) < right
+    for truncation, has_dashes in ((3, True), (7, False)):
+        one = released(tmp_path / str(truncation), children(60), epsilon=4.0, truncation=truncation)
+        root = ElementTree.fromstring(picture(one))
+        dashed = [path for path in root.iter(f"{tag}path") if path.get("stroke-dasharray")]
+        filled, = root.iter(f"{tag}polygon")
+        across = {float(point.split(",")[0]) for point in filled.get("points").split()}
+        left, right = (float(edge.get("points").split()[end].split(",")[0])
+                       for edge in root.iter(f"{tag}polyline") for end in (0, -1))
+        assert (left < min(across) < max(across) < right) == has_dashes
+        assert len(dashed) == 4 * has_dashes  # both edges at both ends
 
 
 @pytest.mark.parametrize("key", ["adaptive_mean", "iclp", "univariate_mean"])

@@ -17,7 +17,7 @@ from engine.core.types import Array, Budget, Estimate, Truth
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.simulation.metrics import best_kept, errors_by_function
+from engine.simulation.metrics import errors_by_function
 from engine.sources.coefficient_curves import CoefficientCurves
 
 # What each design changes of the simulated curves; two covariates unless it says otherwise.
@@ -122,8 +122,7 @@ def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
     assert estimate.band is not None
     band = replace(estimate.band, kind=kind)
     low, high = limits(replace(estimate, band=band), band)
-    target = best_kept(estimate, truth)
-    inside = (low <= target) & (target <= high)
+    inside = (low <= truth.grid_values) & (truth.grid_values <= high)
     return np.asarray(inside.mean(axis=-1) if kind == "pointwise" else inside.all(axis=-1),
                       dtype=float)
 

@@ -32,7 +32,6 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.agreement import Agreement
 from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.simulation.metrics import best_kept
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
@@ -239,7 +238,7 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     assert estimate.band is not None and quiet.band is not None
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
-    off = (low + high) / 2 - best_kept(estimate, data.truth)
+    off = (low + high) / 2 - data.truth.grid_values
     # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
     index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
     nearest = [int(np.argmin(np.abs(drawing_grid() - experiment.where)))]

@@ -55,8 +55,7 @@ class SitesRow:
     ratio, ratio_error : float
         That over the one of separate releases, with its standard error over data sets.
     pointwise, simultaneous : float
-        Coverage of the best curve with the basis functions that are kept, by 95 % bands of joint
-        releases.
+        Coverage of the true curve by 95 % bands of joint releases.
     """
 
     network: Network
@@ -126,7 +125,7 @@ def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array
     for kind in ("pointwise", "simultaneous"):
         inside = coverage(replace(joint, band=replace(joint.band, kind=kind)), data.truth)
         assert inside is not None
-        shares.append(inside.of_kept[0].mean(axis=-1))
+        shares.append(inside.of_curve[0].mean(axis=-1))
     return *errors, *shares
 
 

@@ -152,7 +152,7 @@ def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array
     for kind in ("pointwise", "simultaneous"):
         inside = coverage(replace(estimate, band=replace(estimate.band, kind=kind)), data.truth)
         assert inside is not None
-        covered.append(inside.of_kept[0, :, 0])
+        covered.append(inside.of_curve[0, :, 0])
     total, without = (integrated_squared_errors(each, data.truth).total
                       for each in (estimate, plain))
     assert total is not None and without is not None

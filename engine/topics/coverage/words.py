@@ -18,7 +18,7 @@ METHOD = ("Data are drawn anew in every repetition and released once. The number
 INTRO = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
             "truth is known: data are drawn, released and compared with it "
             f"{REPEATS} times.")
-_PROJECTED = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effects"}
+_DRAWN = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effects"}
 
 
 def noun(kind: str) -> str:
@@ -33,14 +33,14 @@ def noun(kind: str) -> str:
 
 
 def target(kind: str) -> str:
-    """What is covered, in a few words: what is kept of a function, or the truth itself.
+    """What is covered, in a few words.
 
     Parameters
     ----------
     kind : str
         A key of `engine.topics.coverage.answer.KINDS`.
     """
-    return f"projected {_PROJECTED[kind]}" if kind in _PROJECTED else "true value"
+    return f"true {_DRAWN[kind]}" if kind in _DRAWN else "true value"
 
 
 def heading(kind: str) -> str:
@@ -67,20 +67,18 @@ def titles(kind: str) -> tuple[str, str]:
 
 
 def what_is_covered(kind: str) -> str:
-    """What a confidence band of kept basis functions is for; empty where it is for the truth.
+    """What a band of kept basis functions counts and leaves out; empty for other limits.
 
     Parameters
     ----------
     kind : str
         A key of `engine.topics.coverage.answer.KINDS`.
     """
-    if kind not in _PROJECTED:
+    if kind not in _DRAWN:
         return ""
-    name = _PROJECTED[kind]
-    has, it = ("have", "them") if name.endswith("s") else ("has", "it")
-    return (f"The {noun(kind)} is for the **projected {name}**: the true {name} as far as the kept "
-            f"basis functions can represent {it}. The true {name} also {has} a part outside of "
-            "them, the truncation bias, which is not covered.")
+    return (f"The {noun(kind)} counts privacy noise, sampling variability and how steeply curves "
+            "may start and end. Details finer than the kept basis functions can draw are "
+            "**truncation bias**, which it does not count.")
 
 
 def legend(kind: str) -> str:

@@ -13,13 +13,13 @@ from engine.figures.traces import plain
 from engine.release.captions import alt, columns, heading, is_staircase
 from engine.release.percentiles import ReleasedPercentiles
 from engine.release.published import Published
-from engine.release.uncertainty import covered_places
+from engine.release.uncertainty import ReleasedBand
 
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
 def chart(release: Published, theme: Theme) -> Chart:
-    """Lines over their bands, dashed at the ends, or a heat map of a function of two times.
+    """Lines over their bands, or a heat map of a function of two times.
 
     The table has the columns of the file.
 
@@ -38,8 +38,10 @@ def chart(release: Published, theme: Theme) -> Chart:
     shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
               for k in range(several)]
     data: list[Spec] = []
+    band = release.uncertainty.band
     for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
-        data += (_steps if stepped else _band)(release.x, pair, shade)
+        data += (_steps(release.x, pair, shade) if stepped or band is None else
+                 _band(release.x, band, pair, shade))
     table = {name: plain(values, 6) for name, values in columns(release).items()}
     x = plain(release.x, 6)
     data += [traces.line(name, x, table[name], shades[k], 2.6, _DASHES[k % len(_DASHES)])
@@ -114,14 +116,13 @@ def _steps(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:
     return [low, {**high, "fill": "tonexty", "fillcolor": translucent(shade, 0.14)}]
 
 
-def _band(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:
-    """The band, filled where it is meant to hold, with dashed edges at both ends."""
-    inside = covered_places(len(x))
+def _band(x: Array, band: ReleasedBand, pair: tuple[Array, Array], shade: str) -> list[Spec]:
+    """The band, filled where it is meant to hold, with dashed edges elsewhere."""
+    inside = band.inside(x)
     low, high = (_edge(x[inside], end[inside], {"width": 0}) for end in pair)
     dashed = {"width": 1.2, "dash": "3px,4px", "color": shade}
     return [low, {**high, "fill": "tonexty", "fillcolor": translucent(shade, 0.14)},
-            *(_edge(x[end], edge[end], dashed) for edge in pair for end in (
-                slice(None, inside.start + 1), slice(inside.stop - 1, None)))]
+            *(_edge(x[end], edge[end], dashed) for edge in pair for end in band.outside(x))]
 
 
 def _edge(x: Array, y: Array, line: Spec) -> Spec:
