@@ -34,6 +34,7 @@ _DESIGNS: dict[str, dict[str, Any]] = {
     "common times": {"times": "common"}}
 _PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential levels": "skewed",
            "heavy tails": "heavy"}
+_CURVES = {"steep start": "growth", "straight line": "line", "four turns": "wiggly"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Row:
 
 
 def settings() -> Iterator[Setting]:
-    """All rows: observations per person, designs stated and unknown, people who are not alike."""
+    """All rows: observations per person, designs stated and unknown, people and curves not alike."""
     for m in (1, 2, 3, 8, 30):
         yield Setting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
@@ -97,6 +98,9 @@ def settings() -> Iterator[Setting]:
         for n in (250, 1000, 4000):
             yield Setting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
                           AdaptiveMean())
+    for label, mean in _CURVES.items():
+        for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
+            yield Setting(label, replace(_curves(8), n_curves=n, mean=mean), AdaptiveMean(), epsilon)
     for epsilon in (0.5, 1.0, 3.0, 8.0):
         yield Setting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
     yield Setting("hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0)
