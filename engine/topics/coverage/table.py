@@ -22,7 +22,7 @@ from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 
-POINTWISE, SIMULTANEOUS = (0.90, 0.98), 0.90  # what is asked of a band without a warning
+POINTWISE, SIMULTANEOUS = (0.90, 0.99), 0.90  # what is asked of a band without a warning
 _AT_ONCE = 10  # repeats
 _BETA = ", ".join(f"{t * (1 - t):.4f}" for t in np.linspace(0, 1, 41))
 _HALF_EARLY, _TRUNCATED = "3, 3, 3, 1, 1, 1, 1, 1, 1", "1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0"
@@ -34,7 +34,10 @@ _DESIGNS: dict[str, dict[str, Any]] = {
     "common times": {"times": "common"}}
 _PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential levels": "skewed",
            "heavy tails": "heavy"}
-_CURVES = {"steep start": "growth", "straight line": "line", "four turns": "wiggly"}
+_CURVES: dict[str, dict[str, Any]] = {
+    "steep start": {"mean": "growth"},
+    "straight line": {"mean": "line", "value_low": -5.0, "value_high": 5.0},
+    "four turns": {"mean": "wiggly"}}
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,10 @@ def settings() -> Iterator[Setting]:
         for n in (250, 1000, 4000):
             yield Setting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
                           AdaptiveMean())
-    for label, mean in _CURVES.items():
+    for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
-            yield Setting(label, replace(_curves(8), n_curves=n, mean=mean), AdaptiveMean(), epsilon)
+            yield Setting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
+                          AdaptiveMean(), epsilon)
     for epsilon in (0.5, 1.0, 3.0, 8.0):
         yield Setting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
     yield Setting("hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0)
