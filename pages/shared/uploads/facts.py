@@ -75,7 +75,6 @@ def bounds_step(task: str) -> bool:
     """
     current, data = draft.of(task), TASKS[task].data
     if current is None:
-        st.markdown("First a file that can be read.")
         return False
     if isinstance(current.layout, EventColumns):
         st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
@@ -100,12 +99,6 @@ def bounds_step(task: str) -> bool:
     if isinstance(upload, Upload):
         doubts(upload)
     return True
-
-
-def bounds_line(task: str) -> str:
-    """The stated bounds in a line, or "" before they are whole."""
-    current = draft.of(task)
-    return "" if current is None or current.declared is None else in_short(current.declared)
 
 
 def in_short(facts: PublicFacts) -> str:

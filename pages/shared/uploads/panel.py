@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
@@ -98,7 +97,7 @@ def dialog(task: str, page: str) -> None:
     if not st.session_state.get("upload_open") or not visitors.may_bring_files():
         return
     began = _on_screen(request.task)
-    st.dialog("Data", width="large", on_dismiss=close)(lambda: _steps(request, began))()
+    st.dialog("Data", width="large", on_dismiss=close)(lambda: _whole(request, began))()
 
 
 def _on_screen(task: str) -> tuple[object, ...]:
@@ -112,36 +111,17 @@ def close() -> None:
     st.session_state.upload_open = False
 
 
-def _steps(request: DialogRequest, began: tuple[object, ...]) -> None:
-    """The step that is on, with those before it as one line each."""
+def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
+    """Which data, and the form that a file of one's own asks for."""
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows what was chosen
-    steps = flow.steps(request.task)
-    at = min(st.session_state.get("upload_at", 0), len(steps) - 1)
-    if draft.of(request.task) is None:
-        at = 0
-    for number, step in enumerate(steps[:at]):
-        flow.decided(number + 1, step.title, step.line(request.task),
-                     partial(_go, number))
-    if not at:
-        controls.source_choice(request.task, "dialog_source")
-    st.subheader(f"{at + 1} {steps[at].title if at else _title(request.task)}", anchor=False)
-    with st.container(key="upload_steps"):
-        is_whole = flow.draw(steps[at], request.task)
-    if at + 1 < len(flow.steps(request.task)):  # which a file may change
-        st.button("Next", key="upload_next", icon=":material/arrow_forward:",
-                  disabled=not is_whole, on_click=_go, args=(at + 1,))
-        return
-    upload = flow.own_data(request.task) if is_whole else None
-    st.button(request.show, disabled=upload is None, key="upload_show",
+    controls.source_choice(request.task, "dialog_source")
+    st.subheader(_title(request.task), anchor=False)
+    upload = flow.form(request.task)
+    st.button(request.show, disabled=upload is None, key="upload_show", type="primary",
               icon=":material/visibility:", on_click=_show, args=(upload, request))
-
-
-def _go(number: int) -> None:
-    draft.hold_answers()
-    st.session_state.upload_at = number
 
 
 def _show(upload: Source, request: DialogRequest) -> None:
