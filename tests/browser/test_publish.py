@@ -119,6 +119,27 @@ def test_from_the_page_that_publishes_the_way_is_shorter_still(server, open_app)
     assert saved(somebody) and somebody.interactions <= 9
 
 
+@pytest.mark.slow
+def test_the_settings_of_a_release_state_its_bounds_again(server, open_app, tmp_path):
+    somebody = Counted(open_app(server.url + "/publish"))
+    state(somebody, CHILDREN, 300)
+    somebody.press("Next: preview")
+    saved(somebody)
+    settings = tmp_path / "again.json"
+    download(somebody.page, somebody.page.get_by_role("button", name="Settings (JSON)")
+             ).save_as(settings)
+    other = Counted(open_app(server.url + "/publish"))
+    other.file(CHILDREN)
+    page = other.page
+    page.get_by_role("button", name="From an earlier release").click()
+    page.locator(".st-key-upload_settings input[type=file]").set_input_files(settings)
+    expect(page.locator(".st-key-upload_value_high input")).to_have_value("205")
+    expect(page.locator(".st-key-upload_observations input")).to_have_value("8")
+    expect(page.locator(".st-key-upload_origin input")).to_have_value(re.compile("^WHO"))
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Next: preview")).to_be_enabled()
+
+
 @pytest.mark.slow  # tests of pages go the same way without a browser
 def test_nothing_is_lost_on_the_way_back_on_a_phone(server, open_app):
     page = open_app(server.url + "/publish", viewport=PHONE)

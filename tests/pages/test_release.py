@@ -92,6 +92,12 @@ def test_simulated_curves_cannot_be_published():
     assert not [b for b in at.button if b.key == "release_publish"]
 
 
+@pytest.mark.parametrize("earlier", ["file", "bounds", "trust"])
+def test_addresses_of_steps_that_are_one_form_now_lead_there(earlier):
+    at = visit("publish", f"{REAL}~step-{earlier}")
+    assert "1 Data" in [header.value for header in at.header] and not at.error
+
+
 def test_the_button_waits_for_the_tick_and_a_name():
     at = release_page()
     assert at.button(key="release_publish").disabled

@@ -127,7 +127,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
-        choices=coefficients.choices, budget=coefficients.budget, options=coefficients.options,
+        choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,
+        options=coefficients.options,
         cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
@@ -163,7 +164,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
                  More("counting_power", "How many people a test needs", counting.planner))),
     Estimand(
         key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
-        choices=percentiles.choices, budget=percentiles.budget, options=percentiles.options,
+        choices=percentiles.choices, budget=percentiles.budget, own_data=percentiles.own_data,
+        options=percentiles.options,
         cards=(percentiles.curves, (percentiles.errors, blocks.attacker), percentiles.ranges,
                percentiles.over_budgets),
         details=(More("percentile_plan", "How many people a curve needs",

@@ -121,7 +121,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                 stated=session.stated_delta(choice.source, choice.task),
+                 stated=session.stated_delta(choice.source, choice.task), is_forecast=True,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
     odometer.line(choice.source)
@@ -245,7 +245,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
-        panel.moved(choice.source)
+        panel.remarks(choice.source)
         refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
@@ -456,8 +456,7 @@ def result() -> None:
 def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
-    for sentence in words.warnings(release.uncertainty):
-        st.warning(escape(sentence), icon=":material/warning:")
+    layout.warned(map(escape, words.warnings(release.uncertainty)))
     if not release.axis:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return

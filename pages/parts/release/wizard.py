@@ -112,7 +112,7 @@ def _preview_line(choice: Choice, quoted: Quote | None) -> str:
         error = cards.error_in_words(choice, quoted)
     return " · ".join(filter(None, (
         tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk,
-        f"error expected from the twin {error}" * bool(error))))
+        f"forecast error {error}" * bool(error))))
 
 
 # -- the steps -----------------------------------------------------------------------------------
