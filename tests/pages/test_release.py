@@ -66,7 +66,7 @@ def spend(at, epsilon):
 
 
 def publish_what(at, what):
-    release_step(at, "data").segmented_control[0].set_value(what).run()
+    release_step(at, "data").selectbox(key="w_release_what").set_value(what).run()
     return release_step(at)
 
 
@@ -171,11 +171,11 @@ def test_each_fold_of_a_release_opens(fold):
 
 def test_a_link_brings_back_what_is_to_be_published():
     at = release_page(f"{REAL}~d-ages_at_death")
-    release_step(at, "data").segmented_control[0].set_value("density").run()
+    release_step(at, "data").selectbox(key="w_release_what").set_value("density").run()
     token = "".join(at.query_params["s"])
     assert "publish-density" in token
     again = visit("publish", token)
-    assert "Ages at death" in again.selectbox[0].value and not again.error
+    assert "Ages at death" in again.selectbox(key="w_release_source_density").value and not again.error
 
 
 def test_the_total_is_not_overrun_and_nothing_is_shown_then():

@@ -102,6 +102,11 @@ class Estimand:
     details: tuple[More, ...] = ()
 
     @property
+    def has_budget(self) -> bool:
+        """Whether its part of the scenario panel asks for one ε."""
+        return self.budget is not _nothing
+
+    @property
     def task(self) -> str:
         """The task on screen while this estimand is chosen."""
         return session.current().estimated

@@ -151,9 +151,8 @@ def error_in_words(choice: Choice, quoted: Quote) -> str:
 
 def what(choice: Choice) -> None:
     """Which summary is to be published."""
-    controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
-                   "release_what", options=PUBLISHED,
-                   format_func=lambda key: TASKS[key].result)
+    controls.bound(st.selectbox, "What to publish", choice.what, _choose_what, "release_what",
+                   options=PUBLISHED, format_func=lambda key: TASKS[key].result)
 
 
 def budget_and_method(choice: Choice) -> None:
@@ -174,8 +173,8 @@ def budget_and_method(choice: Choice) -> None:
                        if parameter.name not in _OF_PERCENTILES])
 
 
-def _choose_what(key: str | None) -> None:
-    session.change(publish=key or session.current().publish, step="data")
+def _choose_what(key: str) -> None:
+    session.change(publish=key, step="data")
     st.session_state.pop("publish_file", None)
 
 

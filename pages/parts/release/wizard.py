@@ -9,6 +9,7 @@ import streamlit as st
 from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
+from engine.language.numbers import whole
 from engine.release.certified import Quote
 from engine.uploads import stated
 from pages.parts.release import cards, preview
@@ -86,7 +87,7 @@ def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
 def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
     """One line for a step that is done, with the way back to it."""
     line = _data_line(choice) if step == "data" else _preview_line(choice, quoted)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
         st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
         st.button("Change", key=f"change_step_{number}", type="tertiary", on_click=_go,
                   args=(step,), help=f"Back to {_TITLES[step].lower()}; nothing is lost.")
@@ -96,11 +97,11 @@ def _data_line(choice: Choice) -> str:
     """What is published of which data, their bounds, and who is trusted."""
     source = choice.source
     assert source is not None
-    own = code_fold.own_file(choice.task)
-    data = tags.data_chip(source.facts, source.sizes.n_curves)
+    own, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
+    data = (tags.data_chip(source.facts, n_curves) if own is None else
+            f"{whole(n_curves)} {source.facts.people}, {own.name}")
     held = "curve" if getattr(source, "holds_curves", True) else "record"
     return " · ".join([f"{TASKS[choice.what].result}: {escape(data)}",
-                       *([escape(own.name)] if own is not None else []),
                        facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0]])
 
 
@@ -120,8 +121,10 @@ def _preview_line(choice: Choice, quoted: Quote | None) -> str:
 
 def _data(choice: Choice, _: Quote | None) -> None:
     """What to publish, of public data or of a file with what is stated of it."""
-    cards.what(choice)
-    if not cards.data_choice(choice):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cards.what(choice)
+        wants_file = cards.data_choice(choice)
+    if not wants_file:
         if choice.source is not None:
             _next("preview")
     elif not visitors.may_bring_files():

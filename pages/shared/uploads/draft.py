@@ -16,7 +16,7 @@ from engine.uploads.rows import RowTable
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_NO_FIELDS = ("upload_file", "upload_show")  # widgets whose value nobody may set
+_NO_FIELDS = ("upload_file", "upload_settings", "upload_show")  # nobody may set their values
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 

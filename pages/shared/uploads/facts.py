@@ -249,7 +249,7 @@ def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: boo
 def _library() -> None:
     """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
     library = public_bounds()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="start_of_bounds"):
         st.selectbox("Start from public bounds (optional)", list(library), index=None,
                      format_func=lambda key: library[key].label, key="upload_library",
                      placeholder="Height, glucose, temperature …", on_change=_fill,
@@ -334,11 +334,10 @@ def _origin(example: str) -> str:
 
 
 def _words(question: Fields) -> dict[str, Any]:
-    """What things are called, two in a row; empty where nothing was said."""
+    """What things are called, two in a row on a phone; empty where nothing was said."""
     words = {}
-    columns = st.columns(len(question))
-    for column, (name, label, example) in zip(columns, question, strict=True):
-        with column:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, label, example in question:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
                                         max_chars=_LONGEST).strip()
     if words.get("person") and not words["people"]:
@@ -356,11 +355,8 @@ def _number(label: str, example: str, key: str, why: str | None = None) -> Bound
 
 def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
     """Two numbers side by side."""
-    left, right = st.columns(2)
-    with left:
-        lowest = _number(*low)
-    with right:
-        return lowest, _number(*high)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        return _number(*low), _number(*high)
 
 
 def _covariate(name: str) -> StatedCovariate:
