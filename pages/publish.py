@@ -1,4 +1,4 @@
-"""Publish: from a file to one release with differential privacy, in five steps."""
+"""Publish: from a file to one release with differential privacy, in three steps."""
 
 from engine.release import sentences as release_words
 from pages.parts.release import cards, details, wizard

@@ -36,6 +36,15 @@ def wide_frame(n=6):
                         ).assign(id=[f"p{i}" for i in range(n)])
 
 
+def days_frame(n=120):
+    """Wide table of made-up glucose days, an hour apart."""
+    rng = np.random.default_rng(2)
+    hours = np.arange(24)
+    days = 6 + np.sin(hours / 4) + rng.normal(size=(n, 24))
+    return pd.DataFrame(days.round(2), columns=[str(hour) for hour in hours]
+                        ).assign(id=[f"p{i}" for i in range(n)])
+
+
 def melted(wide):
     """The long form of a wide table."""
     return wide.melt("id", var_name="time", value_name="value")

@@ -91,7 +91,8 @@ def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = Non
     if beside is not None:
         agrees = "" if beside.holds == finding.holds else (
             "It holds. " if beside.holds else "It does not hold. ")
-        sentences.insert(2, f"In the {form} form: {agrees}{_sentence(beside.measured)}")
+        number = "the same." if beside.measured == finding.measured else _sentence(beside.measured)
+        sentences.insert(2, f"In the {form} form: {agrees}{number}")
     text = "  \n".join(sentences)
     return f"{badge}{ours} {_raised(text)}"
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from engine import __version__
@@ -48,6 +50,22 @@ def all_files(release: Published) -> dict[str, bytes]:
             **({"counts.csv": counts_csv(release)} if release.table else {}),
             **({"at_risk.csv": at_risk_csv(release)} if release.at_risk else {}),
             **({"time_in_range.csv": time_in_range_csv(release)} if _has_ranges(release) else {})}
+
+
+def archive(release: Published) -> bytes:
+    """All files of a release in one .zip, the same bytes whenever it is made again.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    made = datetime.fromisoformat(release.at).timetuple()[:6]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in all_files(release).items():
+            packed.writestr(zipfile.ZipInfo(name, made), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def card(release: Published) -> bytes:

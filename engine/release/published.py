@@ -39,6 +39,7 @@ from engine.release.ledger import Ledger, Receipt
 from engine.release.percentiles import ReleasedPercentiles, released_percentiles
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
+from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 
@@ -318,8 +319,8 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, request=plan.plain["request"], table=table,
-        at_risk=at_risk, percentiles=percentiles,
+        uncertainty=uncertainty, table=table, at_risk=at_risk, percentiles=percentiles,
+        request=_with_facts(plan.plain["request"], data.facts, mechanism),
         is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
         card=card_of(plan, receipt, estimate, uncertainty) | in_ranges(percentiles, data.facts))
 
@@ -347,6 +348,18 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
         raise InputError("Only functions of one number are published; these records have "
                          f"{len(facts.covariates)}.", field="covariates",
                          hint="Declare one column.")
+
+
+def _with_facts(request: Mapping[str, Any], facts: PublicFacts, mechanism: Mechanism
+                ) -> dict[str, Any]:
+    """The request with all that was stated of a file: public facts, so that nobody types them anew.
+
+    They are kept with the plan as well. There the request stays without them, as in all plans
+    before: by it a charge is found again.
+    """
+    data = request.get("data")
+    return {**request} if data is None or "facts" in data else {
+        **request, "data": {**data, **stated_of(facts, mechanism)}}
 
 
 def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str

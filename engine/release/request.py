@@ -43,10 +43,10 @@ distribution, and the score for an ROC curve, whose label is the status; both ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
@@ -239,6 +239,91 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
                               "facts": facts_to_plain(facts)}}
 
 
+def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
+    """What was stated of a file, for the "data" of a request; nothing of how it was read.
+
+    Column names are no public facts, but for those of covariates and of what is predicted.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As stated.
+    mechanism : Mechanism
+        Which data it takes says how they are stated.
+    """
+    data = mechanism.main_task.data
+    if isinstance(facts, EventFacts):
+        has_events = counted_for(mechanism.main_task.key) is not Counted.VALUES
+        return {**({"events": list(facts.causes)} if has_events else {}),
+                **_event_facts_to_plain(facts, facts.groups)}
+    if data is DataType.RECORDS:
+        response = facts.value_name if "value" in mechanism.main_task.roles else None
+        return {"features": _listed_covariates(facts),
+                **({"columns": {"value": response}} if response else {}),
+                "facts": _record_facts_to_plain(facts, Layout(value=response))}
+    group = facts.group
+    return {**({} if group is None else {"groups": [group.name, *group.others],
+                                         "group": group.name}), "facts": facts_to_plain(facts)}
+
+
+class StatedFacts(NamedTuple):
+    """What a request states of a file, part by part, before it is checked as a whole.
+
+    Parameters
+    ----------
+    numbers, words, flags : mapping
+        By the name of the fact.
+    design : StatedDesign
+    covariates, features : sequence of StatedCovariate
+        Columns with their ranges: all of them, with what is predicted, and those of records.
+    edges : tuple of float
+        Of intervals; empty without.
+    """
+
+    numbers: Mapping[str, float]
+    words: Mapping[str, str]
+    flags: Mapping[str, bool]
+    design: StatedDesign
+    covariates: Sequence[StatedCovariate]
+    features: Sequence[StatedCovariate]
+    edges: tuple[float, ...]
+
+
+def stated_in(text: str) -> StatedFacts:
+    """The public facts of a request, such as the settings that are saved with a release.
+
+    Parameters
+    ----------
+    text : str
+        JSON, as the module describes it.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or states nothing of one: public data bring their facts along.
+    """
+    plain = checked_object(json_of(text, "settings"), "settings", _KEYS)
+    parsing.check_version(plain)
+    data = checked_object(plain.get("data", {}), "data")
+    if "facts" not in data:
+        raise InputError("These settings state no bounds.", field="facts",
+                         hint="The settings saved with a release of an own file do.")
+    facts = checked_object(data["facts"], "facts", _FACTS)
+    numbers = {name: _number(facts, name)
+               for name in (*_ENDS, "reading_sd", "observations_per_curve")}
+    features = _features(data, "features")
+    response = _columns(data.get("columns", {})).get("value") if features else None
+    predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],
+                                 str(facts.get("value_unit", "")))] if response else []
+    return StatedFacts(
+        {name: number for name, number in numbers.items() if number is not None},
+        {name: str(facts[name]) for name in (*_WORDS, "origin") if name in facts},
+        {name: facts[name] is True for name in ("periodic", "symmetric", "two_classes")
+         if name in facts}, _design(facts, Layout()),
+        [*_features(facts, "covariates"), *features, *predicted], features,
+        _listed(data, "edges", (int, float)))
+
+
 def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
     """What is stated of curves, as `stated_facts` reads it.
 
@@ -276,13 +361,17 @@ def _listed_covariates(facts: PublicFacts) -> list[dict[str, Any]]:
 def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:
     """A file of times, and what was stated of it."""
     roles = {role: value for role in _OF_EVENTS if (value := getattr(columns, role))}
-    texts = {part: list(value) for part in ("events", "groups")
-             if (value := getattr(columns, part))}
-    numbers = {part: list(value) for part in ("group_sizes", "edges")
-               if (value := getattr(facts, part))}
+    events = {"events": list(columns.events)} if columns.events else {}
     order = {} if columns.dates.day_first is None else {"day_first": columns.dates.day_first}
-    return {"data": {"file": name, "columns": roles, **texts, **numbers, **order, "facts": {
-        name: getattr(facts, name) for name in _EVENT_FACTS}}}
+    return {"data": {"file": name, "columns": roles, **events, **order,
+                     **_event_facts_to_plain(facts, columns.groups)}}
+
+
+def _event_facts_to_plain(facts: EventFacts, groups: Sequence[str]) -> dict[str, Any]:
+    """What is stated of people with one time each: groups, sizes, edges, and the facts."""
+    lists = {"groups": groups, "group_sizes": facts.group_sizes, "edges": facts.edges}
+    return {**{name: list(value) for name, value in lists.items() if value},
+            "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:

@@ -176,7 +176,10 @@ def became(entry: Entry) -> str:
             "lost": "charged by a repair"}.get(entry.state, "")
 
 
-def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
+CONFIRMED = "I confirm all three statements"
+
+
+def confirmations(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
     """What must be confirmed before anything is published.
 
     Parameters
@@ -194,8 +197,7 @@ def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str
             "there are no ids.")
     return ("The bounds come from a public source, not from these data.",
             once,
-            f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
-            "back.")
+            f"This spends {budget_chip(quoted.certified)} and cannot be taken back.")
 
 
 def total_help(facts: PublicFacts) -> str:

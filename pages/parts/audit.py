@@ -45,8 +45,15 @@ _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest 
 
 
 class Audited(View):
-    """What is attacked, as it is set on its own page, at the present ε. Never an upload."""
+    """What is attacked, as it is set on its own page, at the present ε. Never an upload.
 
+    Attributes
+    ----------
+    asks_for_budget : bool
+        Whether ε is asked for here: not where the scenario has it already.
+    """
+
+    asks_for_budget = False
     page, fold_prefix, chart_prefix, task = "audit", "audit_", "audit_", ""
 
     def __init__(self) -> None:
@@ -149,7 +156,7 @@ def parts(view: Audited) -> None:
                    label_visibility="collapsed")
 
 
-def _slider(label: str = "Claimed ε") -> None:
+def _slider(label: str) -> None:
     controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
                             "Higher ε: the opposite.", label)
 
@@ -194,22 +201,24 @@ def attack(view: Audited) -> None:
 
 def _method(view: Audited) -> None:
     """What is attacked, around which data, at which claim, and with which fault planted."""
-    left, right = st.columns(2, gap="medium")
+    left, middle, right = st.columns(3, gap="medium")
     with left:
         _subject_choice(view)
-        _slider()
-    with right:
+    with middle:
         controls.bound(st.selectbox, "Data", view.now.around,
                        lambda chosen: session.change(around=chosen), "audit_around",
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
                        "the claim must be reached.")
+    with right:
         _variant_choice(view)
+    if view.asks_for_budget:
+        _slider("Claimed ε")
 
 
 def _subject_choice(view: Audited) -> None:
     subjects = {subject.key: subject.label for subject in audit_topic.subjects()}
-    controls.bound(st.selectbox, "Method", view.subject.key,
+    controls.bound(st.selectbox, "Method attacked", view.subject.key,
                    lambda key: session.change(audited=key, variant=""), "audit_method",
                    options=list(subjects), format_func=subjects.__getitem__,
                    help="As it is set on its own page.")
@@ -346,17 +355,18 @@ def _limits(view: Audited) -> None:
     chosen_kind = _kind(view.now)
     names = {key: kind.label for key, kind in lab.KINDS.items()
              if kind.task == lab.KINDS[chosen_kind].task}
-    controls.bound(st.selectbox, "Band or interval of", chosen_kind,
-                   lambda chosen: session.change(limits=chosen), "audit_limits",
-                   options=list(names), format_func=names.__getitem__,
-                   help="By the method and on simulated data of the estimand.")
     kind = lab.KINDS[chosen_kind]
     left, right = st.columns(2, gap="medium")
     with left:
-        _slider("Privacy budget ε")
-    if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
-        with right:
+        controls.bound(st.selectbox, "Band or interval of", chosen_kind,
+                       lambda chosen: session.change(limits=chosen), "audit_limits",
+                       options=list(names), format_func=names.__getitem__,
+                       help="By the method and on simulated data of the estimand.")
+    with right:
+        if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
             _time()
+    if view.asks_for_budget:
+        _slider("Privacy budget ε")
 
 
 def _time() -> None:

@@ -74,11 +74,9 @@ class Effects(ReleaseView):
 
 
 def choices() -> None:
-    """Which curves and method, one's own file, and what the visitor should know of it."""
+    """Which curves and method."""
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
-    panel.draw("Show the protected effects", TASK)
-    own_curves()
 
 
 def budget() -> None:
@@ -92,8 +90,9 @@ def options() -> None:
     controls.more_options(TASK)
 
 
-def own_curves() -> None:
-    """What the visitor should know of their own curves here."""
+def own_data() -> None:
+    """The visitor's own curves, and what they should know of them here."""
+    panel.draw("Show the protected effects", TASK)
     state = st.session_state
     if "upload" not in state or not state.get("show_upload"):
         return
@@ -117,8 +116,7 @@ def functions(view: Effects) -> None:
     mode = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
                          label_visibility="collapsed",
                          help="Difference: releases less the functions without privacy.")
-    for text in words.warned(answer, mode == _ONE):
-        st.warning(text, icon=":material/warning:")
+    layout.warned(words.warned(answer, mode == _ONE))
     drawn = answer.difference() if mode == _DIFFERENCE else answer
     order = list(range(len(answer.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
@@ -126,6 +124,7 @@ def functions(view: Effects) -> None:
             with column:
                 title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
+                st.markdown(f":small[{words.panel_range(facts, k)}]")
                 view.draw(title, figures.panel(drawn, k, layout.theme(), mode == _ONE),
                           f"function_{k}", 280, 240)
     _legend(view, mode == _ONE)

@@ -21,6 +21,7 @@ from pages.shared import components as pieces
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
 from pages.shared.state import session
+from pages.shared.uploads import panel
 
 TASK = PERCENTILE_CURVES.key
 _SHADES, _BANDS = "Percentiles", "Confidence bands"
@@ -84,6 +85,11 @@ def _take(chart: str) -> None:
         session.show_own(TASK, False)
         session.change(percentiles_source=presets.people(chart, before),
                        percentiles_mechanism=presets.mechanism(chart))
+
+
+def own_data() -> None:
+    """The visitor's own observations."""
+    panel.draw("Show the protected curves", TASK)
 
 
 def budget() -> None:

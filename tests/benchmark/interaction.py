@@ -345,7 +345,6 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         page.evaluate(BEGINS, "change")
         chooser.set_input_files(folder / "curves.csv")
         read = page.evaluate(STANDS, [DRAWN, "11,000 curves"]) / 1000
-        page.get_by_role("button", name="Next", exact=True).click()
         page.locator(".st-key-upload_value_low").wait_for()
         at_rest(page)
         for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),

@@ -281,3 +281,21 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
     settle(page)
     assert findings(page) == []
     page.wait_for_function(f"() => ({SIDEWAYS})() <= 0")
+
+
+# Of the words of a button to its ground, as the guidelines for accessibility count it.
+CONTRAST = """button => { const parts = colour => colour.match(/[0-9.]+/g).slice(0, 3).map(part => part / 255);
+  const light = colour => parts(colour).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+    .reduce((sum, c, k) => sum + c * [.2126, .7152, .0722][k], .05);
+  const style = getComputedStyle(button), ends = [light(style.color), light(style.backgroundColor)];
+  return Math.max(...ends) / Math.min(...ends) }"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_of_the_button_that_leads_on_can_be_read(window, scheme):
+    page = window("/publish?s=step-preview~c-sea_temperature", scheme, DESKTOP)
+    button = page.get_by_role("button", name="Next: release")
+    expect(button).to_be_enabled()
+    settle(page)
+    assert button.evaluate(CONTRAST) >= 4.5

@@ -27,8 +27,7 @@ async def brings(visitor: Visitor, name: str, content: bytes) -> None:
 
 
 async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
-    """State the facts in their step and show the curves."""
-    await visitor.press("upload_next")
+    """State the facts and show the curves."""
     for name, value in FACTS.items():
         await visitor.run(**{f"upload_{name}": value})
     for name, word in words.items():

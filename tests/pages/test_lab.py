@@ -134,3 +134,11 @@ def test_theory_and_checks_follow_the_estimand():
     assert "ovariate" in str(at.selectbox(key="w_audit_limits").options[0])
     at = visit("lab", "estimand-sparse~tab-verify")
     assert at.selectbox(key="w_audit_method").value.endswith("sparse_regression")
+
+
+@pytest.mark.parametrize(("estimand", "part"), few([
+    ("mean", "attack"), ("mean", "coverage"), ("regression", "attack"), ("sparse", "coverage")]))
+def test_verify_asks_for_epsilon_once(estimand, part):
+    at = visit("lab", f"estimand-{estimand}~tab-verify~part-{part}")
+    asked = [slider for slider in at.select_slider if "ε" in slider.label]
+    assert len(asked) == 1 and not at.error

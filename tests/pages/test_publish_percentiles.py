@@ -24,7 +24,7 @@ def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_
     ran(at)
     at.text_input(key="w_m_percentile_curves_limits").set_value("0, 25")
     ran(at)
-    assert not at.error and "Simulated from stated facts" in said(at)
+    assert not at.error and "simulated from stated facts" in said(at)
     assert "all curves together" in said(at)
     at.button(key="wizard_next").click()
     ran(at)

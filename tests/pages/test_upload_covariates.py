@@ -1,4 +1,4 @@
-"""Use my curves, with columns that may explain them: chosen in step 1, bounded in step 2."""
+"""Use my curves, with columns that may explain them: chosen under the file, bounded below it."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from tests import files
-from tests.pages.opening import last_step, next_step, open_page
+from tests.pages.opening import open_page, trust
 
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18}
 CHOICE, MOTHER = "upload_covariates", "upload_covariate_mother_height"
@@ -44,6 +44,7 @@ def choose(at, *names):
 
 
 def state(at, **bounds):
+    trust(at)
     for name, number in {**BOUNDS, **bounds}.items():
         at.number_input(key=f"upload_{name}").set_value(number)
     at.selectbox(key="upload_law").set_value("even")
@@ -75,12 +76,12 @@ def test_a_file_without_further_columns_is_asked_nothing(panel):
 def test_a_table_of_one_row_per_curve_offers_its_other_columns(panel):
     at = panel(files.wide_frame().assign(dose=range(6)))
     assert at.multiselect(key=CHOICE).options == ["dose"]
-    next_step(choose(at, "dose"))
+    choose(at, "dose")
     assert "upload_covariate_dose_low" in number_keys(at)
 
 
 def test_a_range_is_asked_for_and_never_filled_from_the_file(panel):
-    at = next_step(choose(panel(described()), "mother_height"))
+    at = choose(panel(described()), "mother_height")
     fields = [at.number_input(key=f"{MOTHER}_{end}") for end in ("low", "high")]
     assert [field.value for field in fields] == [None, None]
     assert at.text_input(key=f"{MOTHER}_unit").value == ""
@@ -90,21 +91,21 @@ def test_a_range_is_asked_for_and_never_filled_from_the_file(panel):
 
 
 def test_the_button_waits_until_every_range_is_stated(panel):
-    at = state(next_step(choose(panel(described()), "mother_height")))
+    at = state(choose(panel(described()), "mother_height"))
     assert r"State the lowest and highest possible “mother\_height” first" in errors(at)
-    assert at.button(key="upload_next").disabled
+    assert at.button(key="upload_show").disabled
     state(at, covariate_mother_height_low=200, covariate_mother_height_high=130)
     assert "must be below the highest" in errors(at)
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=200)
-    assert not last_step(at).button(key="upload_show").disabled
+    assert not at.button(key="upload_show").disabled
 
 
 def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_counted(panel):
-    at = next_step(choose(panel(described()), "dose", "mother_height"))
+    at = choose(panel(described()), "dose", "mother_height")
     at.text_input(key=f"{MOTHER}_unit").set_value("cm")
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=160,
           covariate_dose_low=0, covariate_dose_high=4)
-    last_step(at).button(key="upload_show").click()
+    at.button(key="upload_show").click()
     ran(at)
     kept = at.session_state["upload"]
     assert [(c.name, c.low, c.high, c.unit) for c in kept.facts.covariates] == [
@@ -124,8 +125,7 @@ def test_a_column_that_changes_along_a_curve_is_refused_under_the_file(panel):
 
 def test_a_column_that_gets_a_role_is_no_longer_offered(panel):
     at = choose(panel(described()), "dose")
-    state(next_step(at), covariate_dose_low=0, covariate_dose_high=4)
-    next_step(at).radio(key="upload_trust").set_value("Each site adds its own noise")
+    at.radio(key="upload_trust").set_value("Each site adds its own noise")
     assert ran(at).selectbox(key="upload_sites").options == ["mother_height"]
     assert "two roles" not in errors(at)
 
@@ -143,7 +143,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monk
 
 def test_a_name_with_markup_stays_text(panel):
     name = "[x](javascript:0) $y$ <b>"
-    at = next_step(choose(panel(described().rename(columns={"dose": name})), name))
+    at = choose(panel(described().rename(columns={"dose": name})), name)
     label = at.number_input(key=f"upload_covariate_{name}_low").label
     assert r"\[x\](javascript\:0) \$y\$ \<b\>" in label
 

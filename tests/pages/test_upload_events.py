@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from tests.pages.opening import keys, next_step, visit
+from tests.pages.opening import trust, visit
 
 EVERY = "every row is another person"
 TRIAL = "patient,days,end,arm,site\n" + "".join(
@@ -43,6 +43,7 @@ def choose(at, **columns):
 
 
 def state(at, **numbers):
+    trust(at)
     for name, value in numbers.items():
         at.number_input(key=f"upload_{name}").set_value(value)
     at.text_input(key="upload_origin").set_value("a protocol")
@@ -50,11 +51,6 @@ def state(at, **numbers):
 
 
 def show(at):
-    if "upload_next" in keys(at):
-        next_step(at)
-    if any(radio.key == "upload_trust" for radio in at.radio):
-        at.radio(key="upload_trust").set_value("One trusted centre holds all of it")
-        ran(at)
     at.button(key="upload_show").click()
     return ran(at)
 
@@ -65,10 +61,9 @@ def test_status_codes_groups_and_people_are_asked_for_and_never_guessed(dialog):
     assert at.multiselect(key="upload_event_codes_end").options == ["alive", "death", "relapse"]
     at.multiselect(key="upload_event_codes_end").set_value(["death", "relapse"])
     choose(at, who="patient", event_group="arm")
-    assert "two groups that are compared" in said(at) and at.button(key="upload_next").disabled
+    assert "two groups that are compared" in said(at) and at.button(key="upload_show").disabled
     at.multiselect(key="upload_event_groups_arm").set_value(["A", "B"])
-    assert "**300 people**" in said(ran(at))
-    next_step(at)
+    assert "**300 people**" in said(trust(ran(at)))
     assert at.number_input(key="upload_time_high").value is None and "planned follow-up" in said(at)
     show(state(at, time_high=900))
     assert not at.error and "300 people" in said(at) and "Private log-rank test" in said(at)
@@ -82,14 +77,14 @@ def test_public_sizes_of_groups_must_be_true_and_intervals_may_be_stated(dialog)
     at = choose(dialog(TRIAL), event_time="days", event_status="end", who="patient", event_group="arm")
     at.multiselect(key="upload_event_codes_end").set_value(["death"])
     at.multiselect(key="upload_event_groups_arm").set_value(["A", "B"])
-    next_step(ran(at))
-    at.toggle(key="upload_event_sizes_public").set_value(True)
+    ran(at)
+    trust(at).toggle(key="upload_event_sizes_public").set_value(True)
     at.text_input(key="upload_event_edges").set_value("0, 100, 300, 600, 900")
     ran(state(ran(at), time_high=900, event_size_0=100, event_size_1=200))
-    assert at.button(key="upload_next").disabled and "stated as public" in said(at)
+    assert at.button(key="upload_show").disabled and "stated as public" in said(at)
     b = sum(line.split(",")[3] == "B" for line in TRIAL.splitlines())
     ran(state(at, event_size_0=300 - b, event_size_1=b))
-    assert not at.button(key="upload_next").disabled and not at.error
+    assert not at.button(key="upload_show").disabled and not at.error
 
 
 @pytest.mark.slow
@@ -100,7 +95,6 @@ def test_dates_of_start_and_end_become_days_once_their_order_is_said(dialog):
     assert "two ways" in said(at) or "day/month/year" in said(at)
     choose(at, dates=True)
     assert "days from “start” to “end”" in said(at)
-    next_step(at)
     show(state(at, time_high=900))
     assert at.session_state.upload_events.facts.time_unit == "days"
     assert at.session_state.upload_events.events.time.min() > 200
@@ -115,7 +109,6 @@ def test_values_and_scores_have_a_range_that_is_stated(dialog, task, text, colum
     if label:
         at.multiselect(key=f"upload_{label}").set_value(["yes"])
         ran(at)
-    next_step(at)
     show(state(at, time_low=0, time_high=100 if task == "distribution" else 1))
     assert not at.error and "root mean squared distance from the" in said(at)
     assert at.session_state.upload_events.serves(task) and not at.session_state.upload_events.serves("survival")
@@ -125,14 +118,14 @@ def test_values_and_scores_have_a_range_that_is_stated(dialog, task, text, colum
 def test_incidences_need_several_causes(dialog):
     at = choose(dialog(TRIAL, "cumulative_incidence"), event_time="days", event_status="end", who="patient")
     at.multiselect(key="upload_event_codes_end").set_value(["death"])
-    next_step(ran(at))
+    ran(at)
     state(at, time_high=900)
-    assert at.button(key="upload_next").disabled and "several causes" in said(at)
+    assert at.button(key="upload_show").disabled and "several causes" in said(at)
 
 
 def test_how_many_lie_outside_what_was_stated_stands_beside_ones_own_data_alone(dialog):
     at = choose(dialog(TRIAL), event_time="days", event_status="end", who="patient")
     at.multiselect(key="upload_event_codes_end").set_value(["death"])
-    next_step(ran(at))
+    ran(at)
     show(state(at, time_high=500))
     assert "beyond the stated end" in said(at) and "for you only" in said(at)

@@ -1,4 +1,4 @@
-"""Use my curves, step by step: what is asked, what is said before anything is wrong, and of whom."""
+"""Use my curves: what is asked, what is said before anything is wrong, and of whom."""
 
 import re
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from engine.uploads.bounds_library import public_bounds
 from pages.shared import components
 from pages.shared.uploads import columns, tables
 from tests import files
-from tests.pages.opening import keys, last_step, next_step, visit
+from tests.pages.opening import EACH_SITE, trust, visit
 from tests.pages.reading import words
 
 
@@ -34,8 +34,8 @@ def visits(people=30, each=2):
 
 
 def stated(at, low=0, high=300, first=1, last=4):
-    """The public bounds, in their step."""
-    next_step(at)
+    """The public bounds, in their part of the form."""
+    trust(at)
     for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
                          ("time_high", last)):
         at.number_input(key=f"upload_{name}").set_value(number)
@@ -124,7 +124,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
 
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at = next_step(panel(files.growth_frame(30, 5)))
+    at = panel(files.growth_frame(30, 5))
     first = "State the lowest and highest possible value first"
     assert not at.error and any(first in box.value for box in at.info)
     at.number_input(key="upload_value_high").set_value(200).run()
@@ -133,17 +133,15 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert "upload_show" in keys(next_step(at))  # nothing to choose between bounds and the end
-    at.button(key="change_step_1").click().run()
+    assert not at.radio  # no column is left that could name sites
     with_site = files.growth_frame(30, 5).assign(site="North")
     second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
     at.run()
-    assert "**30 curves · 5 to 7 observations each**" in words(at)
-    next_step(stated(at, first=2, last=18))
     assert at.radio(key="upload_trust_1").value is None
     at.radio(key="upload_trust_1").set_value("Each site adds its own noise").run()
     assert at.selectbox(key="upload_sites_1").value == "site"
+    assert "**30 curves · 5 to 7 observations each**" in words(at)
 
 
 def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
@@ -153,7 +151,7 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)
-    stated(at).button(key="change_step_1").click().run()
+    stated(at)
     assert not at.error and at.selectbox(key="upload_encoding").value == "latin-1"
 
 
@@ -164,7 +162,7 @@ def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
     assert "**30 curves · 4 observations each**" in words(at)
 
 
-TRUST, EACH = "upload_trust", "Each site adds its own noise"
+TRUST = "upload_trust"
 
 
 def with_hospitals():
@@ -173,12 +171,12 @@ def with_hospitals():
 
 
 def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who_is_trusted(panel):
-    at = next_step(stated(panel(with_hospitals())))
+    at = panel(with_hospitals())
     assert at.radio(key=TRUST).value is None and not at.error
     assert any("State who is trusted with the data" in box.value for box in at.info)
     assert at.button(key="upload_show").disabled
     at.radio(key=TRUST).set_value("One trusted centre holds all of it").run()
-    at.button(key="upload_show").click().run()
+    stated(at, first=2, last=18).button(key="upload_show").click().run()
     assert not at.exception
     kept = at.session_state["upload"]
     assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
@@ -187,16 +185,16 @@ def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who
 def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
     strips = []
     monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
-    at = next_step(stated(panel(with_hospitals())))
-    at.radio(key=TRUST).set_value(EACH).run()
+    at = panel(with_hospitals())
+    at.radio(key=TRUST).set_value(EACH_SITE).run()
     assert at.selectbox(key="upload_sites").value == "hospital"
-    at.button(key="upload_show").click().run()
+    stated(at, first=2, last=18).button(key="upload_show").click().run()
     assert not at.exception and at.session_state["upload"].sizes.n_servers == 3
     assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
 
 
 def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
-    at = next_step(panel(visits(30, 1)))
+    at = panel(visits(30, 1))
     for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
         at.number_input(key=f"upload_{name}").set_value(number)
     at.text_input(key="upload_origin").set_value("manual").run()
@@ -231,55 +229,65 @@ def test_a_site_is_offered_where_the_other_columns_have_to_be_chosen_by_hand_as_
     at = panel(with_hospitals().rename(columns={"child": "aa", "age": "bb", "height": "cc"}))
     for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
         at.selectbox(key=f"upload_role_{role}_open").set_value(column)
-    next_step(stated(at.run(), first=2, last=18))
-    assert at.radio(key=TRUST).value is None
+    assert at.run().radio(key=TRUST).value is None
 
 
-def test_nothing_is_lost_on_the_way_back(panel):
-    at = next_step(stated(panel(with_hospitals()), first=2, last=18))
-    at.radio(key=TRUST).set_value(EACH).run()
-    at.button(key="change_step_1").click().run()
+def test_nothing_is_lost_when_the_dialog_is_opened_again(panel):
+    at = panel(with_hospitals())
+    at.radio(key=TRUST).set_value(EACH_SITE).run()
+    stated(at, first=2, last=18).button(key="upload_show").click().run()
+    at.session_state["upload_open"] = True
+    at.run()
     assert "**30 curves · 5 to 7 observations each**" in words(at) and not at.error
-    next_step(at)
     assert at.number_input(key="upload_value_high").value == 300
     assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
-    assert next_step(at).radio(key=TRUST).value == EACH
+    assert at.radio(key=TRUST).value == EACH_SITE
 
 
-def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_the_steps_of_publish(panel):
-    at = stated(panel(with_hospitals()), first=2, last=18)
+def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(panel):
+    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
     at.switch_page("../publish.py").run()
-    at.button(key="wizard_next").click().run()
-    assert not at.exception and "2 Public bounds" in [header.value for header in at.header]
+    assert not at.exception and "1 Data" in [header.value for header in at.header]
     assert at.number_input(key="upload_value_high").value == 300
     assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
+
+
+def test_whoever_shows_a_file_on_another_page_is_asked_nothing_twice_in_publish(panel, monkeypatch):
+    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
+    at.button(key="upload_show").click().run()
+    at.switch_page("../publish.py").run()
+    assert not at.exception and "2 Preview on the twin" in [header.value for header in at.header]
+    assert "curves.csv" in words(at) and "Value 0 to 300" in words(at)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # the bytes are gone
+    at.button(key="change_step_1").click().run()
+    assert at.number_input(key="upload_value_high").value == 300 and "curves.csv" in words(at)
 
 
 def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(panel):
-    at = next_step(panel(files.growth_frame(30, 5)))
+    at = panel(files.growth_frame(30, 5))
     at.selectbox(key="upload_library").set_value("height").run()
     height = public_bounds()["height"]
     assert at.number_input(key="upload_value_high").value == height.value_high
     assert at.text_input(key="upload_origin").value == height.source
     at.number_input(key="upload_value_high").set_value(230)
     at.number_input(key="upload_observations").set_value(5).run()
-    last_step(at).button(key="upload_show").click().run()
+    at.button(key="upload_show").click().run()
     facts = at.session_state["upload"].facts
     assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
 
 
-def test_dates_that_can_be_read_in_two_ways_are_asked_for_in_the_step_of_the_file(panel):
+def test_dates_that_can_be_read_in_two_ways_are_asked_for_under_the_file(panel):
     frame = pd.DataFrame([(f"p{k}", f"{1 + k % 5}/{1 + a}/2024", 1.0 * k + a)
                           for k in range(20) for a in range(5)], columns=["id", "time", "value"])
     at = panel(frame)
     assert any("can be read in two ways" in box.value for box in at.info) and not at.error
-    assert at.button(key="upload_next").disabled
+    assert not at.number_input  # bounds are asked for once the file can be read
     at.selectbox(key="upload_dates").set_value(True).run()
     at.text_input(key="upload_since").set_value("2024-01-01").run()
     assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
-    assert not at.button(key="upload_next").disabled and not at.error
+    assert not at.error
 
 
 def test_people_in_columns_are_recognised_and_the_other_reading_can_be_chosen(panel):

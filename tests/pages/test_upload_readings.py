@@ -18,7 +18,7 @@ from pages.shared.server import visitors
 from pages.shared.state import links, run, session
 from tests import files
 from tests.heavy import few
-from tests.pages.opening import last_step, next_step, own_curves, visit
+from tests.pages.opening import EACH_SITE, own_curves, trust, visit
 from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
 
@@ -54,16 +54,11 @@ def ran(at):
 
 def every_row_is_another_person(at):
     at.selectbox(key="upload_who").set_value("every row is another person")
-    return next_step(ran(at))
-
-
-def each_site_adds_noise(at):
-    """Asked for because the file has a column of sites."""
-    last_step(at).radio(key="upload_trust").set_value("Each site adds its own noise")
     return ran(at)
 
 
 def state(at, **facts):
+    trust(at, EACH_SITE)
     for name, number in {**FACTS, **facts}.items():
         at.number_input(key=f"upload_{name}").set_value(number)
     at.selectbox(key="upload_law").set_value("even")
@@ -89,7 +84,7 @@ def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(pan
     assert at.selectbox(key="upload_who").value is None
     assert "Say who a row belongs to" in errors(at)
     every_row_is_another_person(at)
-    each_site_adds_noise(state(at, reading_sd=0.5))
+    state(at, reading_sd=0.5)
     assert not at.error and not at.button(key="upload_show").disabled
 
 
@@ -115,7 +110,7 @@ def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     state(at)
     assert at.number_input(key="upload_reading_sd").value is None
     assert "State how far an observation typically lies" in errors(at)
-    assert at.button(key="upload_next").disabled
+    assert at.button(key="upload_show").disabled
     state(at, reading_sd=0)
     assert "must be above 0" in errors(at)
 
@@ -129,7 +124,7 @@ def test_explore_asks_for_no_spread():
 def test_readings_are_shown_with_the_ends_that_were_stated(panel):
     at = panel(frame(3000))
     every_row_is_another_person(at)
-    each_site_adds_noise(state(at, reading_sd=0.5))
+    state(at, reading_sd=0.5)
     at.button(key="upload_show").click()
     ran(at)
     kept = at.session_state["upload_readings"]

@@ -13,7 +13,7 @@ from engine.topics.summaries import words as summary_words
 from pages.shared.state import links, run, settings
 from tests import files
 from tests.heavy import few
-from tests.pages.opening import keys, last_step, next_step, visit
+from tests.pages.opening import EACH_SITE, trust, visit
 from tests.pages.reading import words
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
 
@@ -29,14 +29,12 @@ def panel(monkeypatch):
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
         at = visit(page, token, upload_open=True)
         at.selectbox(key="upload_who").set_value(who)
-        return ran(at)
+        return trust(ran(at), EACH_SITE)
     return panel
 
 
 def show(at):
-    """Through the last steps to what is on screen; each of several sites adds noise."""
-    if "upload_next" in keys(at):
-        last_step(at).radio(key="upload_trust").set_value("Each site adds its own noise").run()
+    """What the form gives, on screen."""
     at.button(key="upload_show").click()
     return ran(at)
 
@@ -80,7 +78,6 @@ ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_
 def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"
-    next_step(at)
     for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
         assert at.number_input(key=f"upload_{key}").value is None
     assert at.selectbox(key="rows_reach").value is None
@@ -102,7 +99,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 
 @pytest.mark.slow
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at, first = next_step(panel(frame())), "State the lowest and highest possible “f0” first"
+    at, first = panel(frame()), "State the lowest and highest possible “f0” first"
     assert not at.error and any(first in box.value for box in at.info)
     at.number_input(key="upload_rows_all_high").set_value(10)
     assert first in errors(ran(at))
@@ -110,7 +107,7 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 @pytest.mark.slow
 def test_features_can_have_bounds_of_their_own(panel):
-    at = next_step(panel(frame()))
+    at = panel(frame())
     at.multiselect(key="rows_others").set_value(["f3"])
     ran(at)
     state(at, **ALL)
@@ -127,7 +124,7 @@ def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
     at = panel(twice, who="person_id")
     assert "10 of 390 people have several rows" in errors(at)
-    at = next_step(panel(frame(), who=EVERY))
+    at = panel(frame(), who=EVERY)
     assert "somebody with several rows is protected less" in words(at)
 
 
@@ -137,8 +134,7 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     assert "rows_response" not in {box.key for box in at.selectbox}
     assert "one or two columns" in errors(at)
     at.multiselect(key="rows_features_density").set_value(["f0"])
-    next_step(ran(at))
-    state(at, covariate_f0_low=0, covariate_f0_high=10)
+    state(trust(ran(at), EACH_SITE), covariate_f0_low=0, covariate_f0_high=10)
     show(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
@@ -151,8 +147,7 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
     at = panel(frame().assign(y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"})),
                "summaries", f"summary-{RISK}")
     at.multiselect(key=f"rows_features_{RISK}").set_value(["f0"])
-    next_step(ran(at))
-    at.toggle(key="rows_two_classes").set_value(True)
+    trust(ran(at), EACH_SITE).toggle(key="rows_two_classes").set_value(True)
     state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
     show(at)
     facts = at.session_state["upload_rows"].facts

@@ -2,12 +2,13 @@
 
 import typing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes
+from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
 from engine.mechanisms import mechanisms
 from engine.topics.release import words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
@@ -50,6 +51,23 @@ def test_more_budget_and_more_people_make_the_preview_more_accurate_and_show_mor
 def test_two_common_times_cannot_show_three_peaks_whatever_is_spent():
     facts = replace(FACTS, design=Design.common((0.25, 0.75)), observations_per_curve=2)
     assert seen(8.0, Sizes((20_000,), 40_000, 2), facts).peaks < PEAKS
+
+
+def test_no_release_is_called_good_without_more_where_it_hides_peaks():
+    for peaks, verdict in ((PEAKS, "good"), (0, "good"), (0, "usable")):
+        result = seen()
+        result = replace(result, peaks=peaks, verdict=SimpleNamespace(verdict=verdict))
+        said = words.survives(result, "mean_function")
+        assert ("broad shape" in said) == ("Details are lost" in said) == (peaks < PEAKS)
+
+
+def test_what_the_twin_happens_to_warn_of_is_told_apart_from_what_follows_from_stated_facts():
+    result = seen(1.0, facts=replace(FACTS, design=Design(law=TimeLaw.UNKNOWN)))
+    shares = dict(result.warnings)
+    certain, possible = words.certain(result), words.possible(result)
+    assert len(certain) == sum(share == 1 for share in shares.values()) > 0
+    assert len(certain) + len(possible) == len(shares)
+    assert all("of the twin’s releases carry this warning" in each for each in possible)
 
 
 def test_verdicts_come_from_the_public_sizes():

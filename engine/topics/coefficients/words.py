@@ -9,7 +9,7 @@ import numpy as np
 from engine.core.lists import counted
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.language import quality
-from engine.language.grammar import conjunction, escape, of, uncapital
+from engine.language.grammar import capital, conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
@@ -32,6 +32,19 @@ def panel_title(name: str, k: int) -> str:
     return "Average curve" if k == 0 else f"Effect of {escape(_lower(name))}"
 
 
+def panel_range(facts: PublicFacts, k: int) -> str:
+    """Under its title: between which values of the covariate a function tells the difference.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the covariates and their ranges.
+    k : int
+        The place of the function; 0 is the intercept.
+    """
+    return "In the middle of all ranges" if k == 0 else capital(_ends(facts.covariates[k - 1]))
+
+
 def _lower(name: str) -> str:
     """The name within a sentence; abbreviations and letters with numbers stay as they are."""
     return uncapital(name) if name[1:2].islower() else name
@@ -49,12 +62,15 @@ def meaning(facts: PublicFacts) -> str:
             "going from the middle of a covariate’s range to its upper end adds to the curve")
     ranges = [_range(covariate) for covariate in facts.covariates]
     known = "; ".join(filter(None, ranges))
-    return f"{text}: {known}." if known else f"{text}."
+    return (f"{text}: {known}." if known else f"{text}.") + " Between both ends it is twice that."
 
 
 def _range(covariate: Covariate) -> str:
-    if (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, ""):
-        return ""
+    is_plain = (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, "")
+    return "" if is_plain else _ends(covariate)
+
+
+def _ends(covariate: Covariate) -> str:
     middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
     unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
     return escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")

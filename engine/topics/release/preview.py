@@ -111,8 +111,8 @@ class ReleasePreview:
         From the public sizes.
     peaks : int or None
         How many of `PEAKS` peaks, each `peak_height` high, a release mostly shows.
-    warnings : tuple of str
-        What the release itself says against its band.
+    warnings : tuple of (str, float)
+        What such releases say against themselves, each with the share of the twin's that do.
     percentiles : PreviewedPercentiles or None
         What belongs to percentile curves alone.
     """
@@ -125,7 +125,7 @@ class ReleasePreview:
     verdict: Feasibility | None
     peaks: int | None
     peak_height: float
-    warnings: tuple[str, ...]
+    warnings: tuple[tuple[str, float], ...]
     percentiles: PreviewedPercentiles | None = None
 
     @property
@@ -182,8 +182,14 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     return ReleasePreview(
         facts=facts, places=places, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
-        peaks=peaks, peak_height=height * scale, warnings=estimate.warnings,
+        peaks=peaks, peak_height=height * scale, warnings=_warnings(estimate),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts))
+
+
+def _warnings(estimate: Estimate) -> tuple[tuple[str, float], ...]:
+    """What releases of the twin carry, each with its share of all of them."""
+    shares = ((caution.text, float(caution.applies.mean())) for caution in estimate.cautions)
+    return tuple((text, share) for text, share in shares if share)
 
 
 # -- simulated data -------------------------------------------------------------------------------

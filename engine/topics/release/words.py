@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
-from engine.language.grammar import escape
-from engine.language.numbers import number, with_unit
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, percent, with_unit
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
@@ -14,6 +14,10 @@ _VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.
              "usable": "**Usable:** the main shape survives.",
              "good": "**Good:** noise is small beside the curve.",
              "nearly free": "**Good:** noise is small beside the curve."}
+_LOST = "Details are lost:"  # where a release does not show all peaks
+_BROAD = {"usable": f"**Usable for the broad shape.** {_LOST}",
+          "good": f"**Good for the broad shape:** noise is small beside the curve. {_LOST}",
+          "nearly free": f"**Good for the broad shape:** noise is small beside the curve. {_LOST}"}
 
 
 def about(facts: PublicFacts) -> str:
@@ -75,13 +79,40 @@ def survives(preview: ReleasePreview, task: str) -> str:
     preview, task
         As for `error`.
     """
-    parts = [] if preview.verdict is None else [_VERDICTS[preview.verdict.verdict]]
+    is_smoothed = preview.peaks is not None and preview.peaks < PEAKS
+    verdicts = _VERDICTS | (_BROAD if is_smoothed else {})
+    parts = [] if preview.verdict is None else [verdicts[preview.verdict.verdict]]
     if preview.peaks is not None:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = with_unit(number(preview.peak_height, 2), unit)
-        parts.append(f"Of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
-                     f"**{_how_many(preview.peaks)}**.")
+        peaks = (f"of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
+                 f"**{_how_many(preview.peaks)}**.")
+        parts.append(peaks if parts and parts[-1].endswith(":") else capital(peaks))
     return " ".join(parts)
+
+
+def certain(preview: ReleasePreview) -> list[str]:
+    """What every release says against itself, because it follows from what was stated.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    """
+    return [escape(text) for text, share in preview.warnings if share == 1]
+
+
+def possible(preview: ReleasePreview) -> list[str]:
+    """What a release may say against itself: it depends on the times and noise of that release.
+
+    Parameters
+    ----------
+    preview : ReleasePreview
+        Of one method at one budget.
+    """
+    return [f"{percent(share)} of the twin’s releases carry this warning; of your data it cannot "
+            f"be known beforehand: “{escape(text)}”"
+            for text, share in preview.warnings if share < 1]
 
 
 def _how_many(n_visible: int) -> str:

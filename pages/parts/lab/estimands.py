@@ -102,6 +102,11 @@ class Estimand:
     details: tuple[More, ...] = ()
 
     @property
+    def has_budget(self) -> bool:
+        """Whether its part of the scenario panel asks for one ε."""
+        return self.budget is not _nothing
+
+    @property
     def task(self) -> str:
         """The task on screen while this estimand is chosen."""
         return session.current().estimated
@@ -127,7 +132,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
-        choices=coefficients.choices, budget=coefficients.budget, options=coefficients.options,
+        choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,
+        options=coefficients.options,
         cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
@@ -163,7 +169,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
                  More("counting_power", "How many people a test needs", counting.planner))),
     Estimand(
         key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
-        choices=percentiles.choices, budget=percentiles.budget, options=percentiles.options,
+        choices=percentiles.choices, budget=percentiles.budget, own_data=percentiles.own_data,
+        options=percentiles.options,
         cards=(percentiles.curves, (percentiles.errors, blocks.attacker), percentiles.ranges,
                percentiles.over_budgets),
         details=(More("percentile_plan", "How many people a curve needs",

@@ -121,7 +121,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                 stated=session.stated_delta(choice.source, choice.task),
+                 stated=session.stated_delta(choice.source, choice.task), is_forecast=True,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
     odometer.line(choice.source)
@@ -151,9 +151,8 @@ def error_in_words(choice: Choice, quoted: Quote) -> str:
 
 def what(choice: Choice) -> None:
     """Which summary is to be published."""
-    controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
-                   "release_what", options=PUBLISHED,
-                   format_func=lambda key: TASKS[key].result)
+    controls.bound(st.selectbox, "What to publish", choice.what, _choose_what, "release_what",
+                   options=PUBLISHED, format_func=lambda key: TASKS[key].result)
 
 
 def budget_and_method(choice: Choice) -> None:
@@ -174,8 +173,8 @@ def budget_and_method(choice: Choice) -> None:
                        if parameter.name not in _OF_PERCENTILES])
 
 
-def _choose_what(key: str | None) -> None:
-    session.change(publish=key or session.current().publish)
+def _choose_what(key: str) -> None:
+    session.change(publish=key, step="data")
     st.session_state.pop("publish_file", None)
 
 
@@ -197,11 +196,9 @@ def data_choice(choice: Choice) -> bool:
 
     def write(label: str) -> None:
         state.publish_file = label == mine
-        if label == mine:
-            session.show_own(task, True)
-            session.change(step="file")
-        else:
-            session.show_own(task, False)
+        session.change(step="data")
+        session.show_own(task, label == mine)
+        if label != mine:
             cls, parameters = public[label]
             session.change_source(task, cls(**parameters))
 
@@ -238,7 +235,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 
 def before(choice: Choice, quoted: Quote | None) -> None:
-    """Three statements to tick, a name to type, and the button."""
+    """Three statements to confirm, a name to type, and the button."""
     with st.container(border=True):
         is_next = "released" in st.session_state
         st.subheader("Another release" if is_next else "Confirm and release", anchor=False)
@@ -247,7 +244,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
-        panel.moved(choice.source)
+        panel.remarks(choice.source)
         refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
@@ -259,14 +256,15 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             st.markdown(words.DEMONSTRATION)
             return
         _never_drawn(choice, choice.source)
-        ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
-                  for k, text in enumerate(words.ticks(facts, quoted, choice.source.is_of_rows))]
-        name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
+        statements = words.confirmations(facts, quoted, choice.source.is_of_rows)
+        st.markdown("\n".join(f"* {statement}" for statement in statements))
+        ticked = st.checkbox(words.CONFIRMED, key=_tick(choice))
+        name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         known, same = _same_people(choice)
         total = None if same else _total(choice)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=not (all(ticked) and name.strip()) or (known and same is None),
+                  disabled=not (ticked and name.strip()) or (known and same is None),
                   key="release_publish", on_click=_publish,
                   args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
 
@@ -283,8 +281,13 @@ def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
     return None
 
 
+def _tick(choice: Choice) -> str:
+    """The key of the tick: with anything else to be published it is asked for again."""
+    return f"release_tick_{choice.key}"
+
+
 def _tries() -> int:
-    """How many releases this visit has made: names and ticks are asked for again after each."""
+    """How many releases this visit has made: a name is asked for again after each."""
     return st.session_state.get("release_tries", 0)
 
 
@@ -318,15 +321,13 @@ def _total(choice: Choice) -> Budget | None:
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
              total: Budget | None, same_people: bool | None) -> None:
     """Publish once: a second click finds no tick, and the same release is charged once."""
-    ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
-    if not ticked or not visitors.may_bring_files():
+    if not st.session_state.get(_tick(choice)) or not visitors.may_bring_files():
         return
     if not _release(lambda: published.publish(source, mechanism, budget, Ledger(), name, total,
                                               same_people)):
         return
     st.session_state.release_tries = _tries() + 1
-    for k in range(3):
-        st.session_state[f"release_tick_{k}_{choice.key}"] = False
+    st.session_state[_tick(choice)] = False
 
 
 # -- the odds, and the ledger ---------------------------------------------------------------------
@@ -454,8 +455,7 @@ def result() -> None:
 def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
-    for sentence in words.warnings(release.uncertainty):
-        st.warning(escape(sentence), icon=":material/warning:")
+    layout.warned(map(escape, words.warnings(release.uncertainty)))
     if not release.axis:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
@@ -486,6 +486,9 @@ def _answers(release: Published) -> None:
 
 def _take_away(release: Published) -> None:
     with st.container(horizontal=True):
+        st.download_button("All files (.zip)", release_files.archive(release), "release.zip",
+                           "application/zip", on_click="ignore", type="primary",
+                           icon=":material/folder_zip:", key="release_get_all")
         for file, content in release_files.all_files(release).items():
             label, kind, icon = _FILES[file]
             st.download_button(label, content, file, kind, on_click="ignore", icon=icon,

@@ -42,5 +42,6 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         st.markdown(words.error(simulated, choice.what))
         if survives := words.survives(simulated, choice.what):
             st.markdown(survives)
-        for warning in simulated.warnings:
-            st.warning(warning, icon=":material/warning:")
+        layout.warned(words.certain(simulated))
+        for sentence in words.possible(simulated):
+            st.markdown(f":small[{sentence}]")

@@ -1,4 +1,4 @@
-"""The five steps of Publish: one on screen, those before it as one line each with a way back."""
+"""The three steps of Publish: one on screen, those before it as one line each with a way back."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import streamlit as st
 
 from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
-from engine.language.grammar import capital, escape
+from engine.language.grammar import escape
+from engine.language.numbers import whole
 from engine.release.certified import Quote
 from engine.uploads import stated
 from pages.parts.release import cards, preview
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import drawer, layout
+from pages.shared.frame import code_fold, drawer, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import columns, draft, facts, flow, panel
+from pages.shared.uploads import draft, facts, flow, panel
 
-_TITLES = {"file": "File", "bounds": "Public bounds", "trust": "Who is trusted",
-           "preview": "Preview on the twin", "release": "Release"}
-_OF_FILE = {step.key: step for step in flow.STEPS}
+_TITLES = {"data": "Data", "preview": "Preview on the twin", "release": "Release"}
 
 
 def is_past_data(choice: Choice) -> bool:
     """Whether the step on screen comes after the data: only then a release is worked out."""
-    return WIZARD.index(_step(choice)) >= WIZARD.index("preview")
+    return _step(choice) != "data"
 
 
 def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> None:
@@ -56,26 +55,18 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
             drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
                           "release_ledger", "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
-    if step == "file":
-        _file(choice)
-    elif step in _OF_FILE:
-        _of_file(choice)
-    elif step == "preview":
-        _preview(choice, quoted)
-    else:
-        _release(choice, quoted)
+    {"data": _data, "preview": _preview, "release": _release}[step](choice, quoted)
 
 
 # -- which step ----------------------------------------------------------------------------------
 
 
 def _step(choice: Choice) -> str:
-    """The step that was asked for, or the last one for which all before it is decided."""
-    reached = {"file": True, "bounds": draft.of(choice.task) is not None,
-               "trust": bool(flow.BOUNDS.line(choice.task)),
-               "preview": choice.source is not None, "release": choice.source is not None}
-    asked = session.current().step
-    return next(step for step in reversed(WIZARD[:WIZARD.index(asked) + 1]) if reached[step])
+    """The step that was asked for; without one as far as there is nothing left to state.
+
+    Whoever comes with a file from another page has stated everything there.
+    """
+    return (session.current().step or "preview") if choice.source is not None else "data"
 
 
 def _go(step: str) -> None:
@@ -83,80 +74,63 @@ def _go(step: str) -> None:
     session.change(step=step)
 
 
-def _next(step: str, is_whole: bool, then: Callable[[], None] = lambda: None) -> None:
+def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
     """The button to the next step; what it has to do first is done once it is pressed."""
     def go() -> None:
         then()
         _go(step)
 
-    st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", icon=":material/arrow_forward:",
-              disabled=not is_whole, on_click=go)
+    st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
+              icon=":material/arrow_forward:", on_click=go)
 
 
 def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
-    """One line of a step before; what comes with public data cannot be changed."""
-    line = _line(step, choice, quoted)
-    if choice.source is not None and not choice.source.facts.is_upload and step in (
-            "bounds", "trust"):
-        st.markdown(f"{number} **{_TITLES[step]}** · {line}")
-    else:
-        flow.decided(number, _TITLES[step], line, lambda: _go(_target(step, choice)))
+    """One line for a step that is done, with the way back to it."""
+    line = _data_line(choice) if step == "data" else _preview_line(choice, quoted)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
+        st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
+        st.button("Change", key=f"change_step_{number}", type="tertiary", on_click=_go,
+                  args=(step,), help=f"Back to {_TITLES[step].lower()}; nothing is lost.")
 
 
-def _target(step: str, choice: Choice) -> str:
-    """Where a change of a step begins: at the file if nothing of it is held any more."""
-    is_held = step not in _OF_FILE or draft.of(choice.task) is not None
-    return step if is_held else "file"
-
-
-def _line(step: str, choice: Choice, quoted: Quote | None) -> str:
-    """What was decided in a step, in a line."""
-    if step == "preview":
-        error = cards.error_in_words(choice, quoted) if quoted is not None else ""
-        risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(quoted.charged))}" \
-            if quoted is not None else ""
-        return " · ".join(filter(None, (tags.budget_chip(choice.budget),
-                                        escape(choice.mechanism.label), risk,
-                                        f"error {error}" * bool(error))))
+def _data_line(choice: Choice) -> str:
+    """What is published of which data, their bounds, and who is trusted."""
     source = choice.source
-    if source is None or not is_past_data(choice):
-        return _OF_FILE[step].line(choice.task)
-    if step == "file":
-        return (f"{TASKS[choice.what].result}: "
-                f"{escape(tags.data_chip(source.facts, source.sizes.n_curves))}")
-    if step == "bounds":
-        return facts.in_short(source.facts)
+    assert source is not None
+    own, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
+    data = (tags.data_chip(source.facts, n_curves) if own is None else
+            f"{whole(n_curves)} {source.facts.people}, {own.name}")
     held = "curve" if getattr(source, "holds_curves", True) else "record"
-    return stated.trust_tag(source.sizes, held)[0]
+    return " · ".join([f"{TASKS[choice.what].result}: {escape(data)}",
+                       facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0]])
+
+
+def _preview_line(choice: Choice, quoted: Quote | None) -> str:
+    """Budget and method, the attacker’s accuracy, and the error that the twin lets expect."""
+    risk = error = ""
+    if quoted is not None:
+        risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(quoted.charged))}"
+        error = cards.error_in_words(choice, quoted)
+    return " · ".join(filter(None, (
+        tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk,
+        f"forecast error {error}" * bool(error))))
 
 
 # -- the steps -----------------------------------------------------------------------------------
 
 
-def _file(choice: Choice) -> None:
-    """What to publish, of public data or of a file."""
-    cards.what(choice)
-    if cards.data_choice(choice):
-        if not visitors.may_bring_files():
-            st.info(panel.DEMONSTRATION, icon=":material/lock:")
-        elif flow.draw(flow.FILE, choice.task):
-            _next("bounds", True)
-        return
-    if choice.source is not None:
-        _next("preview", True)
-
-
-def _of_file(choice: Choice) -> None:
-    """Public bounds, or who is trusted; after the last of them the data are on screen."""
-    step = _step(choice)
-    is_whole = flow.draw(_OF_FILE[step], choice.task)
-    if step == "bounds":
-        _next("trust", is_whole)
-        return
-    upload = flow.own_data(choice.task) if is_whole else None
-    if upload is not None:
-        st.markdown(f"{capital(columns.trust_line(choice.task))}.")
-        _next("preview", True, lambda: facts.show(upload, choice.task))
+def _data(choice: Choice, _: Quote | None) -> None:
+    """What to publish, of public data or of a file with what is stated of it."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cards.what(choice)
+        wants_file = cards.data_choice(choice)
+    if not wants_file:
+        if choice.source is not None:
+            _next("preview")
+    elif not visitors.may_bring_files():
+        st.info(panel.DEMONSTRATION, icon=":material/lock:")
+    elif (upload := flow.form(choice.task)) is not None:
+        _next("preview", lambda: facts.show(upload, choice.task))
 
 
 def _preview(choice: Choice, quoted: Quote | None) -> None:
@@ -169,7 +143,7 @@ def _preview(choice: Choice, quoted: Quote | None) -> None:
         preview.preview(choice, quoted)
     with right, layout.user_errors():
         cards.odds(choice, quoted)
-    _next("release", True)
+    _next("release")
 
 
 def _release(choice: Choice, quoted: Quote | None) -> None:

@@ -1,20 +1,16 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
-// frames that scroll can be reached with Tab, the folded menu is one list, motion can be declined, and
-// what a button opens out of sight comes into view.
+// frames that scroll can be reached with Tab, the folded menu is one list, and motion can be declined.
 
 const REST = 200;                         // ms from a change until the page is looked through
-let isAsked = false;                      // for the panel for one's own file, which is not there yet
 
 export default function ({parentElement: root}) {
   if (root.__frame) return;
   let timer = null;
-  const pressed = event => { isAsked ||= Boolean(event.target.closest?.('.st-key-use_my_curves')); };
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
   const themes = setInterval(surface, REST);   // a change of theme is no change of the document
   changes.observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
-  addEventListener('click', pressed, true);
   root.__frame = true;
   window.__calm ||= calm();
   window.__steps ||= steps();
@@ -25,7 +21,6 @@ export default function ({parentElement: root}) {
     changes.disconnect();
     clearInterval(themes);
     removeEventListener('resize', soon);
-    removeEventListener('click', pressed, true);
     root.__frame = false;
   };
 }
@@ -69,11 +64,5 @@ function repair() {
   for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
     section.setAttribute('role', 'listitem');
     section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));
-  }
-  const panel = isAsked && document.querySelector('.st-key-upload_steps:has(.st-key-upload_show)');
-  if (panel) {                            // whole, from its first field to its last button
-    isAsked = false;
-    const {top} = panel.getBoundingClientRect();
-    if (top < 0 || top > innerHeight) panel.scrollIntoView();
   }
 }

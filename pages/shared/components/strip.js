@@ -137,7 +137,7 @@ function build(S) {
   const facts = chips.map(c => fact(S, c));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
     node('div', 'numbers', explained(S, node('button', '', 'Attacker’s accuracy ', S.odds, ' (guessing: 50 %)'), words.odds), S.dot,
-      explained(S, node('button', '', 'Error: ', S.error), words.error)),
+      explained(S, node('button', '', `${S.data.error}: `, S.error), words.error)),
     node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
   stopAt(S, S.box.querySelector('button'));
 }

@@ -71,13 +71,15 @@ def strip(
     key: str = "strip",
     pin: Pinning | None = None,
     on_action: Callable[[], None] = lambda: None,
+    is_forecast: bool = False,
 ) -> None:
     """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
     which the browser follows when the session's `rev` changes. A page without a slider gives one
     budget. `link` says whether *Copy link* works. Without `pin` there is nothing to pin.
-    `on_action` is called when the chip that has an action is pressed.
+    `on_action` is called when the chip that has an action is pressed. `is_forecast` says that the
+    error is that of a twin, as of a release that is yet to be drawn.
     """
     state = st.session_state
     limit = ("This method’s limit always holds (δ = 0)." if pure else
@@ -89,7 +91,8 @@ def strip(
         "odds": f"For an attacker who knows all other curves and chooses between two for this "
                 f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
-                 "brackets: what 95 % of releases stay within.",
+                 "brackets: what 95 % of releases stay within."
+                 + " Of releases of a twin, which is simulated from stated facts." * is_forecast,
         "link": "Opens the same view with the same seed. The link holds settings, never data; of "
                 "a table of sites on Decide it holds names and sizes."
                 if link else "Your own curves cannot be put into a link.",
@@ -97,6 +100,7 @@ def strip(
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
     data = {"chips": [asdict(c) for c in chips], "words": words, "link": link, "budget": budget,
+            "error": "Forecast error" if is_forecast else "Error",
             "budgets": [asdict(b) for b in budgets], "rev": state.get("rev", 0),
             "arrived": state.get("arrived", 0), "pin": None if pin is None else asdict(pin)}
     _component(key=key, on_pin_change=lambda: None, on_action_change=on_action, data=data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal
@@ -53,6 +53,24 @@ def _without_data(fault: Exception
 _STRIP = 62  # pixels of the strip on a wide screen
 _ROW = 35  # pixels of a row of a table
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
+
+
+def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warning:") -> None:
+    """One box with all that is to be warned of, a line each; none where there is nothing.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        As Markdown; empty ones are left out.
+    heading : str
+        Above them.
+    icon : str
+    """
+    lines = [text for text in texts if text]
+    if len(lines) > 1 or (lines and heading):
+        st.warning(heading + "".join(f"\n* {line}" for line in lines), icon=icon)
+    elif lines:
+        st.warning(lines[0], icon=icon)
 
 
 @contextmanager

@@ -222,8 +222,7 @@ class ReleaseView(View):
     def promise(self) -> None:
         if self.spends:
             guarantee_cards.promise(self.spends, self.budget)
-        for text in filter(None, self.cautions):
-            st.warning(text, icon=":material/warning:")
+        layout.warned(self.cautions)
 
     def consequences(self) -> None:
         if self.spends:

@@ -46,22 +46,22 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
           stated: Delta | None = None, protected: tuple[str, str] | None = None,
-          n_curves: int | None = None) -> None:
+          n_curves: int | None = None, is_forecast: bool = False) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` and
-    `n_curves` as in `by_step`.
+    `n_curves` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
     budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
     by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected,
-            n_curves=n_curves)
+            n_curves=n_curves, is_forecast=is_forecast)
 
 
 def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key: str,
             unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
             warning: str = "", protected: tuple[str, str] | None = None,
-            n_curves: int | None = None) -> None:
+            n_curves: int | None = None, is_forecast: bool = False) -> None:
     """The same with the words of every step of a slider, or of one budget.
 
     `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
@@ -75,7 +75,7 @@ def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key
         chips += odds_card.chips(facts, unit.noun)
     if warning:
         chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
-    pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key)
+    pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key, is_forecast=is_forecast)
 
 
 def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None,

@@ -142,7 +142,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "part": settings.AUDIT_PARTS,
     "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
-    "about": handbook.method_keys(), "publish": PUBLISHED, "step": settings.WIZARD,
+    "about": handbook.method_keys(), "publish": PUBLISHED, "step": ("", *settings.WIZARD),
     "presenter": ("off", "on"), "learn": ("", "guide"),
     "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
     "decided": DECIDED, "noise": (*NoisePlace,),
@@ -198,6 +198,7 @@ def _one_of(name: str, text: str) -> str:
 
 
 _EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in one figure now
+_EARLIER_STEPS = ("file", "bounds", "trust")  # of Publish, all in one form now
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -239,6 +240,7 @@ _WORDS = {
     "seed": Word(lambda text: settings.checked_seed(int(text))),
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
     "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
+    "step": Word(lambda text: _one_of("step", "data" if text in _EARLIER_STEPS else text)),
     "target": Word(lambda text: settings.checked_target(float(text))),
     "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
     "percentile_target": Word(lambda text: settings.checked_target(float(text))),

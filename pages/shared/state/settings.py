@@ -58,7 +58,7 @@ THEORY_PARTS = ("rates", "notes")
 AUDIT_PARTS = ("attack", "coverage", "reuse")
 VIEWS = ("look", "attack")
 LINES = ("truth",)
-WIZARD = ("file", "bounds", "trust", "preview", "release")  # steps of Publish
+WIZARD = ("data", "preview", "release")  # steps of Publish
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
@@ -196,7 +196,7 @@ class Settings:
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
     publish: str = PUBLISHED[0]
-    step: str = WIZARD[0]
+    step: str = ""  # as far as there are data
     chapter: str = handbook.CHAPTERS[0]
     about: str = "adaptive_mean"
     # Choices that change a picture or its words alone, as (key, number of the option), and open

@@ -75,6 +75,7 @@ def file_step(task: str) -> bool:
         return False
     layout = _layout(table, task)
     several = _several(table, layout)
+    layout = replace(layout, server=site_column(layout.of(table), layout))
     observations = _read(table, layout, several)
     draft.keep(Draft(layout, several, observations,
                      None if before is None else before.declared,
@@ -110,13 +111,6 @@ def _read(table: Table, layout: Layout | EventColumns, several: str
     return tables.read(read_curves, table, layout, several)
 
 
-def file_line(task: str) -> str:
-    """The file in a line, once it was read."""
-    current = draft.of(task)
-    return "" if current is None else plain(" · ".join(_counts(current.observations,
-                                                               current.layout)))
-
-
 def _counts(observations: CurveTable | RowTable | EventTable, layout: Layout | EventColumns
             ) -> list[str]:
     """How many there are, of what and where."""
@@ -126,45 +120,6 @@ def _counts(observations: CurveTable | RowTable | EventTable, layout: Layout | E
         return [f"{observations.n_rows:,} records of "
                 f"{counted(len(observations.covariate_names), 'number')}"]
     return _numbers_of(observations, layout.is_single)
-
-
-def trust_step(task: str) -> bool:
-    """Who is trusted with the data; whether it is said.
-
-    Parameters
-    ----------
-    task : str
-        Whose data were read.
-
-    Raises
-    ------
-    InputError
-        While the question has no answer.
-    """
-    current = draft.of(task)
-    if current is None:
-        return False
-    table: Table = current.layout.of(st.session_state.upload_read[1])
-    layout = replace(current.layout, server=_site_column(table, current.layout))
-    draft.keep(replace(current, layout=layout, observations=_read(
-        st.session_state.upload_read[1], layout, current.several)))
-    return True
-
-
-def has_sites_to_ask_for(task: str) -> bool:
-    """Whether a column is left that could name sites."""
-    current = draft.of(task)
-    return current is not None and bool(replace(current.layout, server=None).unused(
-        current.layout.of(st.session_state.upload_read[1])))
-
-
-def trust_line(task: str) -> str:
-    """Who is trusted, in a line."""
-    current = draft.of(task)
-    if current is None:
-        return ""
-    names = current.observations.server_names
-    return _ONE_CENTRE if not names else f"{counted(len(names), 'site')}: each adds its own noise"
 
 
 def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
@@ -333,15 +288,25 @@ def who(table: Table, suggested: str | None) -> str | None:
         "have several rows a column must tell them apart.")
 
 
-def _site_column(table: Table, layout: Layout | EventColumns) -> str | None:
+def site_column(table: Table, layout: Layout | EventColumns) -> str | None:
     """Who is trusted with the data: a column of sites, or None for one trusted centre.
 
-    Where a column looks like one of sites the question has no answer at first, and nothing is shown
-    before it has one.
+    Nobody is asked where no column is left that could name sites. Where a column looks like one of
+    sites the question has no answer at first, and nothing is shown before it has one.
+
+    Parameters
+    ----------
+    table : Table
+    layout : Layout or EventColumns
+        The roles of its columns.
+
+    Raises
+    ------
+    InputError
+        While the question has no answer.
     """
     free = replace(layout, server=None).unused(table)
     if not free:
-        st.markdown("One trusted centre holds all of it: no column is left that could name sites.")
         return None
     likely = site_like(table)
     likely = likely if likely in free else None

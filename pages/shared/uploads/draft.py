@@ -1,4 +1,4 @@
-"""What was said so far of a file: kept while steps come and go, and dropped with the file."""
+"""What was said so far of a file: kept while its form comes and goes, and dropped with the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.uploads.rows import RowTable
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_NO_FIELDS = ("upload_file", "upload_show", "upload_next")  # widgets whose value nobody may set
+_NO_FIELDS = ("upload_file", "upload_settings", "upload_show")  # nobody may set their values
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -86,7 +86,7 @@ def declare(facts: PublicFacts | None) -> None:
 
 
 def hold_answers() -> None:
-    """Keep the answers on screen: they would go with a step, a dialog or a page that closes."""
+    """Keep the answers on screen: they would go with a dialog or a page that closes."""
     state: Any = st.session_state
     answers = _answers()
     for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
@@ -95,14 +95,20 @@ def hold_answers() -> None:
 
 
 def recall_answers() -> None:
-    """Put what was answered before into the fields of a step that is about to be drawn."""
+    """Put what was answered before into the fields of a form that is about to be drawn.
+
+    The fields of another page have the same keys and are others: the framework empties them.
+    """
+    page = st.session_state.get("page")
+    is_other = st.session_state.get("answers_on", page) != page
+    st.session_state.answers_on = page
     for key, answer in _answers().items():
-        if key not in st.session_state:
+        if is_other or key not in st.session_state:
             st.session_state[key] = answer
 
 
 def _answers() -> dict[str, Any]:
-    answers: dict[str, Any] = st.session_state.setdefault("answers_of_steps", {})
+    answers: dict[str, Any] = st.session_state.setdefault("answers_of_form", {})
     return answers
 
 

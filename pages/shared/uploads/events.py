@@ -66,6 +66,7 @@ def file_step(task: str) -> bool:
     if table is None:
         return False
     stated = _columns(table, kind, task)
+    stated = replace(stated, server=columns.site_column(table, stated))
     observations = tables.read(read_events, table, stated, None)
     draft.keep(Draft(stated, "keep", observations, None if before is None else before.declared))
     columns.in_short([f"{len(observations.time):,} people"], observations.notes)

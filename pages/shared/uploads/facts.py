@@ -18,6 +18,7 @@ from engine.core.tasks import TASKS, DataType
 from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, span
 from engine.numerics.counts.cells import Counted
+from engine.release.request import StatedFacts, stated_in
 from engine.sources import Source
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
@@ -26,7 +27,7 @@ from engine.uploads.events import EventColumns, EventTable, UploadEvents, declar
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.rows import RowTable, UploadRows
 from pages.shared import components as pieces
-from pages.shared.frame import code_fold
+from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.state import session
 from pages.shared.uploads import draft
@@ -55,6 +56,7 @@ _LEADS_OF_EVENTS = {
     Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", "")}
 _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
                      ("time_unit", "Unit", "days"))
+_LONGEST = 40  # characters of a word or unit
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
@@ -75,7 +77,6 @@ def bounds_step(task: str) -> bool:
     """
     current, data = draft.of(task), TASKS[task].data
     if current is None:
-        st.markdown("First a file that can be read.")
         return False
     if isinstance(current.layout, EventColumns):
         st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
@@ -97,15 +98,10 @@ def bounds_step(task: str) -> bool:
         return False
     draft.declare(facts)
     upload = own_data(task)
-    if isinstance(upload, Upload):
-        doubts(upload)
+    if isinstance(upload, Upload) and (lines := doubts(upload)):
+        layout.warned(lines, "**The file does not look as stated.** This is for you only. Check "
+                      "the plan of the study.", ":material/rule:")
     return True
-
-
-def bounds_line(task: str) -> str:
-    """The stated bounds in a line, or "" before they are whole."""
-    current = draft.of(task)
-    return "" if current is None or current.declared is None else in_short(current.declared)
 
 
 def in_short(facts: PublicFacts) -> str:
@@ -174,13 +170,9 @@ def show(upload: Source, task: str) -> None:
     pieces.arrive()
 
 
-def doubts(upload: Upload) -> None:
+def doubts(upload: Upload) -> list[str]:
     """Where the file does not look as stated; only ever shown to its holder."""
-    if upload.doubts:
-        listed = "".join(f"\n- {capital(doubt)}." for doubt in upload.doubts)
-        st.warning("**The file does not look as stated.** This is for you only. Check the plan of "
-                   "the study. Of the distribution of times, “Not known” is always right."
-                   f"\n{listed}", icon=":material/rule:")
+    return [f"{capital(doubt)}." for doubt in upload.doubts]
 
 
 # -- of curves and of records ---------------------------------------------------------------------
@@ -257,10 +249,62 @@ def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: boo
 def _library() -> None:
     """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
     library = public_bounds()
-    st.selectbox("Start from public bounds (optional)", list(library), index=None,
-                 format_func=lambda key: library[key].label, key="upload_library",
-                 placeholder="Height, glucose, temperature …", on_change=_fill,
-                 help="Each comes with its source. Check that it suits your study.")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="start_of_bounds"):
+        st.selectbox("Start from public bounds (optional)", list(library), index=None,
+                     format_func=lambda key: library[key].label, key="upload_library",
+                     placeholder="Height, glucose, temperature …", on_change=_fill,
+                     help="Each comes with its source. Check that it suits your study.")
+        _earlier_release()
+
+
+def _earlier_release() -> None:
+    """What was stated for an earlier release, from the settings that were saved with it."""
+    with st.popover("From an earlier release", icon=":material/replay:"):
+        st.file_uploader("Its settings: again.json", "json", key="upload_settings",
+                         on_change=_restore, max_upload_size=1)
+    problem: InputError | None = st.session_state.pop("upload_settings_problem", None)
+    if problem is not None:
+        st.error(message(problem), icon=":material/error:")
+
+
+def _restore() -> None:
+    """Fill the fields with what the settings of an earlier release state; they stay free."""
+    file = st.session_state.upload_settings
+    if file is None:
+        return
+    try:
+        stated = stated_in(file.getvalue().decode("utf-8", "replace"))
+    except InputError as problem:
+        st.session_state.upload_settings_problem = problem
+        return
+    for name, value in _fields(stated).items():
+        st.session_state[name] = value
+
+
+def _fields(stated: StatedFacts) -> dict[str, Any]:
+    """The fields of the form, by key, as that file states them."""
+    design = stated.design
+    fields: dict[str, Any] = {
+        **{name: word[:_LONGEST] for name, word in stated.words.items()},
+        **{name: float(number) for name, number in stated.numbers.items()}, **stated.flags,
+        "law": design.law, "gap": design.gap, "window": design.window,
+        "times": _typed(design.times), "heights": _typed(design.heights),
+        "event_edges": _typed(stated.edges), "origin": stated.words.get("origin")}
+    if planned := fields.pop("observations_per_curve", None):
+        fields["observations"] = int(planned)
+    for covariate in stated.covariates:
+        key = f"covariate_{covariate.name}"
+        fields |= {f"{key}_low": covariate.low, f"{key}_high": covariate.high,
+                   f"{key}_unit": covariate.unit[:_LONGEST]}
+    of_rows = {"rows_two_classes": fields.pop("two_classes", None),
+               key_of("rows_others"): [covariate.name for covariate in stated.features]
+               if len(stated.features) > _MOST_LISTED else None}
+    by_key = {f"upload_{name}": value for name, value in fields.items()} | of_rows
+    return {key: value for key, value in by_key.items() if value is not None}
+
+
+def _typed(numbers: Sequence[float]) -> str | None:
+    return ", ".join(f"{number:.15g}" for number in numbers) or None
 
 
 def _fill() -> None:
@@ -290,13 +334,12 @@ def _origin(example: str) -> str:
 
 
 def _words(question: Fields) -> dict[str, Any]:
-    """What things are called, two in a row; empty where nothing was said."""
+    """What things are called, two in a row on a phone; empty where nothing was said."""
     words = {}
-    columns = st.columns(len(question))
-    for column, (name, label, example) in zip(columns, question, strict=True):
-        with column:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, label, example in question:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
-                                        max_chars=40).strip()
+                                        max_chars=_LONGEST).strip()
     if words.get("person") and not words["people"]:
         words["people"] = f"{words['person']}s"
     return words
@@ -312,11 +355,8 @@ def _number(label: str, example: str, key: str, why: str | None = None) -> Bound
 
 def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
     """Two numbers side by side."""
-    left, right = st.columns(2)
-    with left:
-        lowest = _number(*low)
-    with right:
-        return lowest, _number(*high)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        return _number(*low), _number(*high)
 
 
 def _covariate(name: str) -> StatedCovariate:
@@ -329,7 +369,7 @@ def _covariate(name: str) -> StatedCovariate:
         highest = _number(f"Range of {label}: to", "e.g. 200 or 1", f"{key}_high")
     with unit:
         its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
-                                 max_chars=40)
+                                 max_chars=_LONGEST)
     return StatedCovariate(name, lowest, highest, its_unit.strip())
 
 

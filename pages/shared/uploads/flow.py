@@ -1,9 +1,8 @@
-"""The steps from a file to data on screen, in the dialog of every page and in the wizard alike."""
+"""The form from a file to data on screen, in the dialog of every page and in *Publish* alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import streamlit as st
@@ -19,59 +18,26 @@ Result = TypeVar("Result")
 _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step.
+def form(task: str) -> Source | None:
+    """The file, who is trusted and public bounds, asked at once; the data they make, once whole.
+
+    What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
+    file can be read: which of them are needed depends on its columns.
 
     Parameters
     ----------
-    key, title : str
-    draw : callable
-        Draws it for a task; returns whether it is whole.
-    line : callable
-        What was decided for a task, in one line; "" before that.
-    """
-
-    key: str
-    title: str
-    draw: Callable[[str], bool]
-    line: Callable[[str], str]
-
-
-def _file_step(task: str) -> bool:
-    return (events if TASKS[task].data is DataType.EVENTS else columns).file_step(task)
-
-
-FILE = Step("file", "File", _file_step, columns.file_line)
-BOUNDS = Step("bounds", "Public bounds", facts.bounds_step, facts.bounds_line)
-TRUST = Step("trust", "Who is trusted", columns.trust_step, columns.trust_line)
-STEPS = (FILE, BOUNDS, TRUST)
-
-
-def steps(task: str) -> tuple[Step, ...]:
-    """Those that a file asks for: nobody is asked about sites where no column could name them.
-
-    Parameters
-    ----------
-    task : str
-        Whose data are asked for.
-    """
-    return STEPS if columns.has_sites_to_ask_for(task) else (FILE, BOUNDS)
-
-
-def draw(step: Step, task: str) -> bool:
-    """Draw a step; whether it is whole. What is wrong with it is said under it.
-
-    Parameters
-    ----------
-    step : Step
     task : str
         Whose data are asked for.
     """
     draft.recall_answers()
-    is_whole = bool(guarded(lambda: step.draw(task)))
+    read = events.file_step if TASKS[task].data is DataType.EVENTS else columns.file_step
+    source = None
+    if guarded(lambda: read(task)):
+        st.subheader("Public bounds", anchor=False)
+        if guarded(lambda: facts.bounds_step(task)):
+            source = facts.own_data(task)
     draft.hold_answers()
-    return is_whole
+    return source
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:
@@ -89,36 +55,3 @@ def guarded(make: Callable[[], Result]) -> Result | None:
         else:
             st.error(message(problem), icon=":material/error:")
         return None
-
-
-def decided(number: int, title: str, line: str, change: Callable[[], None]) -> None:
-    """One line for a step that is done, with the way back to it.
-
-    Parameters
-    ----------
-    number : int
-        From 1.
-    title, line : str
-        Of the step, and what was decided there, as Markdown.
-    change : callable
-        Goes back.
-    """
-    def back() -> None:
-        draft.hold_answers()
-        change()
-
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{number} **{title}** · {line}", width="stretch")
-        st.button("Change", key=f"change_step_{number}", type="tertiary", on_click=back,
-                  help=f"Back to {title.lower()}; nothing is lost.")
-
-
-def own_data(task: str) -> Source | None:
-    """The data that file, bounds and trust make, or None with the reason on the page.
-
-    Parameters
-    ----------
-    task : str
-        Whose data they are.
-    """
-    return guarded(lambda: facts.own_data(task))

@@ -1,13 +1,12 @@
 """Use my own data: a dialog over any page, opened from its data chip.
 
-Beside what is on screen stands how much of one's own data was moved into the stated bounds.
+Beside what is on screen stands what its holder should know of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 
@@ -18,7 +17,7 @@ from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.events import UploadEvents
 from engine.uploads.rows import UploadRows
-from pages.shared.frame import controls
+from pages.shared.frame import controls, layout
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
 from pages.shared.uploads import draft, facts, flow
@@ -64,7 +63,7 @@ def open_dialog() -> None:
 
 def draw(show: str = DialogRequest.show, task: str = settings.TASK,
          then: Callable[[], None] = lambda: None) -> None:
-    """What the dialog of this page does at its end; and what was moved into the stated bounds.
+    """What the dialog of this page does at its end; and what to know of the file on screen.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def draw(show: str = DialogRequest.show, task: str = settings.TASK,
     st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.upload_of(task)
     if upload is not None and session.uploaded(task):
-        moved(upload)
+        remarks(upload)
 
 
 def dialog(task: str, page: str) -> None:
@@ -98,7 +97,7 @@ def dialog(task: str, page: str) -> None:
     if not st.session_state.get("upload_open") or not visitors.may_bring_files():
         return
     began = _on_screen(request.task)
-    st.dialog("Data", width="large", on_dismiss=close)(lambda: _steps(request, began))()
+    st.dialog("Data", width="large", on_dismiss=close)(lambda: _whole(request, began))()
 
 
 def _on_screen(task: str) -> tuple[object, ...]:
@@ -112,36 +111,17 @@ def close() -> None:
     st.session_state.upload_open = False
 
 
-def _steps(request: DialogRequest, began: tuple[object, ...]) -> None:
-    """The step that is on, with those before it as one line each."""
+def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
+    """Which data, and the form that a file of one's own asks for."""
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows what was chosen
-    steps = flow.steps(request.task)
-    at = min(st.session_state.get("upload_at", 0), len(steps) - 1)
-    if draft.of(request.task) is None:
-        at = 0
-    for number, step in enumerate(steps[:at]):
-        flow.decided(number + 1, step.title, step.line(request.task),
-                     partial(_go, number))
-    if not at:
-        controls.source_choice(request.task, "dialog_source")
-    st.subheader(f"{at + 1} {steps[at].title if at else _title(request.task)}", anchor=False)
-    with st.container(key="upload_steps"):
-        is_whole = flow.draw(steps[at], request.task)
-    if at + 1 < len(flow.steps(request.task)):  # which a file may change
-        st.button("Next", key="upload_next", icon=":material/arrow_forward:",
-                  disabled=not is_whole, on_click=_go, args=(at + 1,))
-        return
-    upload = flow.own_data(request.task) if is_whole else None
-    st.button(request.show, disabled=upload is None, key="upload_show",
+    controls.source_choice(request.task, "dialog_source")
+    st.subheader(_title(request.task), anchor=False)
+    upload = flow.form(request.task)
+    st.button(request.show, disabled=upload is None, key="upload_show", type="primary",
               icon=":material/visibility:", on_click=_show, args=(upload, request))
-
-
-def _go(number: int) -> None:
-    draft.hold_answers()
-    st.session_state.upload_at = number
 
 
 def _show(upload: Source, request: DialogRequest) -> None:
@@ -150,64 +130,53 @@ def _show(upload: Source, request: DialogRequest) -> None:
     request.then()
 
 
-def moved(upload: Source) -> None:
-    """How much was moved into the stated bounds; nothing beside data that are not one's own.
+def remarks(upload: Source) -> None:
+    """What the holder of a file should know of it; nothing beside data that are not one's own.
 
     Parameters
     ----------
     upload : Source
     """
-    if isinstance(upload, UploadEvents):
-        if sentence := _moved_of_events(upload):
-            st.warning(f"**{sentence}** This count is for you only.", icon=":material/compress:")
-        return
     if isinstance(upload, Upload):
-        facts.doubts(upload)
-        if upload.n_repeated:
-            st.warning(f"**{counted(upload.n_repeated, 'curve')} repeat an earlier one exactly.** "
-                       "If somebody is in the file twice, give both curves one id: the guarantee "
-                       "is for one id. This count is for you only.",
-                       icon=":material/content_copy:")
-        sentence = _moved_of_curves(upload)
+        lines = [*facts.doubts(upload), *_repeated(upload), *_moved_of_curves(upload)]
     elif isinstance(upload, UploadRows):
-        sentence = _moved_of_rows(upload)
+        lines = _moved_of_rows(upload)
     else:
-        return
-    if sentence:
-        st.warning(f"**{sentence}** They were moved to the nearest bound. This count is for you "
-                   "only.", icon=":material/compress:")
+        lines = _moved_of_events(upload) if isinstance(upload, UploadEvents) else []
+    layout.warned(lines, "**Of your file, for you only**", ":material/rule:")
 
 
-def _moved_of_curves(upload: Upload) -> str:
+def _repeated(upload: Upload) -> list[str]:
+    return [f"Exact repetitions of earlier curves: {upload.n_repeated:,}. If somebody is in the "
+            "file twice, give both curves one id: the guarantee is for one id."
+            ] if upload.n_repeated else []
+
+
+def _moved_of_curves(upload: Upload) -> list[str]:
     stated, (times, values, covariates) = upload.declared, upload.n_clipped
-    sentences = []
-    outside = [f"{counted(count, 'observation')} outside {of}" for count, of in (
+    moved = [f"{counted(count, 'observation')} outside {of}: moved to the nearest bound."
+             for count, of in (
         (values, f"{stated.value_low:g} to {stated.value_high:g} {stated.value_unit}".strip()),
         (times, span(stated))) if count]
-    if outside:
-        sentences.append(f"Your file has {' and '.join(outside)}.")
     if covariates:
-        sentences.append(f"{counted(covariates, 'number')} of columns that may explain the curves "
-                         "lay outside what you stated.")
-    return " ".join(sentences)
+        moved.append(f"{counted(covariates, 'number')} of columns that may explain the curves lay "
+                     "outside what you stated: moved to the nearest bound.")
+    return moved
 
 
-def _moved_of_events(upload: UploadEvents) -> str:
+def _moved_of_events(upload: UploadEvents) -> list[str]:
     below, beyond = upload.moved
     if not upload.serves(SURVIVAL.key):
         outside = below + beyond
-        return (f"{outside:,} people lie outside the stated range and count at its nearest end."
-                if outside else "")
-    sentences = []
-    if below:
-        sentences.append(f"{below:,} people have a time below 0 and count in the first interval.")
-    if beyond:
-        sentences.append(f"{beyond:,} people are followed beyond the stated end and count as "
-                         "event-free until then.")
-    return " ".join(sentences)
+        return [f"{outside:,} people lie outside the stated range and count at its nearest end."
+                ] if outside else []
+    return [sentence for count, sentence in (
+        (below, f"{below:,} people have a time below 0 and count in the first interval."),
+        (beyond, f"{beyond:,} people are followed beyond the stated end and count as event-free "
+         "until then.")) if count]
 
 
-def _moved_of_rows(upload: UploadRows) -> str:
+def _moved_of_rows(upload: UploadRows) -> list[str]:
     features, responses = upload.n_clipped
-    return (f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside the "
-            "ranges you stated.") if features or responses else ""
+    return [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside the "
+            "ranges you stated: moved to the nearest bound."] if features or responses else []

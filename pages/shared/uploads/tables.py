@@ -13,6 +13,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.exports.code_for import OwnFile
+from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
 from engine.uploads.events import EventColumns
 from engine.uploads.layout import Layout
@@ -44,8 +45,13 @@ def uploaded(label: str, example: str) -> Table | None:
                             max_upload_size=MOST_BYTES // 1_000_000)
     file = file or st.session_state.get("upload_held")
     if file is None and "upload_read" in st.session_state:  # its bytes went, its table stays
-        st.button("Remove the file", icon=":material/delete:", type="tertiary",
-                  key="remove_file", on_click=draft.forget_file)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            known: OwnFile | None = st.session_state.get("file_read")
+            if known is not None:
+                st.markdown(f":material/description: {escape(known.name)}, as it was read",
+                            width="content")
+            st.button("Remove the file", icon=":material/delete:", type="tertiary",
+                      key="remove_file", on_click=draft.forget_file)
         table: Table = st.session_state.upload_read[1]
         return table
     if file is None:

@@ -1,0 +1,100 @@
+"""The settings that are saved with a release: they hold the public facts, and state them again."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from engine.core.errors import InputError
+from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION, SURVIVAL
+from engine.core.types import Budget
+from engine.mechanisms import mechanisms
+from engine.release import files as release_files
+from engine.release import published
+from engine.release.ledger import Ledger
+from engine.release.request import from_json, stated_in
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign
+from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
+from engine.uploads.facts import StatedCovariate, declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.rows import UploadRows
+from engine.uploads.tables import read_table
+from tests import files
+from tests.unit.test_upload_rows import declared as declared_rows
+from tests.unit.test_upload_rows import frame as rows_frame
+from tests.unit.test_upload_rows import read as read_rows
+
+CHILDREN = files.csv(files.growth_frame(120, 8))
+STATED = declare(60, 210, 2, 18, "growth chart", value_name="Height", value_unit="cm", person="child",
+                 people="children", design=StatedDesign(law="visits", gap=0.5), observations=8,
+                 symmetric=True)
+
+
+def children():
+    table = read_table(CHILDREN)
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=STATED)
+
+
+def saved(tmp_path, source, task=MEAN_FUNCTION):
+    mechanism = mechanisms.usual(task.mechanism, task.key)
+    delta = 0.0 if mechanism.guarantee == "pure" else 1e-5
+    one = published.publish(source, mechanism, Budget(1.0, delta), Ledger(tmp_path / "ledger"), "a",
+                            Budget(10.0, 1e-2))
+    with zipfile.ZipFile(io.BytesIO(release_files.archive(one))) as packed:
+        assert {*packed.namelist()} == {*release_files.all_files(one)}
+        assert release_files.archive(one) == release_files.archive(one)
+        return packed.read("again.json").decode()
+
+
+def test_the_settings_state_what_was_stated_of_a_file_and_nothing_of_its_columns(tmp_path):
+    settings = saved(tmp_path, children())
+    stated = stated_in(settings)
+    assert stated.numbers == {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
+                              "observations_per_curve": 8}
+    assert (stated.words["origin"], stated.words["people"]) == ("growth chart", "children")
+    assert stated.design == StatedDesign(law="visits", gap=0.5) and stated.flags["symmetric"]
+    assert "child" not in json.loads(settings)["data"].get("columns", {})
+
+
+def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_facts(tmp_path):
+    again = json.loads(saved(tmp_path, children()))
+    again["data"]["file"] = "heights.csv"
+    (tmp_path / "heights.csv").write_bytes(CHILDREN)
+    request = from_json(json.dumps(again), tmp_path)
+    assert request.source.facts == children().facts and request.budget.epsilon == 1
+
+
+def test_ranges_of_records_and_their_response_are_kept(tmp_path):
+    rows = UploadRows(rows=read_rows(rows_frame(), covariates=("f0",), value="y"),
+                      declared=declared_rows(RISK_MINIMISATION.key, ["f0"]))
+    stated = stated_in(saved(tmp_path, rows, RISK_MINIMISATION))
+    names = [covariate.name for covariate in stated.covariates]
+    assert names == ["f0", "y"] and [each.name for each in stated.features] == ["f0"]
+    assert all(each.low < each.high for each in stated.covariates)
+
+
+def test_planned_follow_up_and_intervals_are_kept(tmp_path):
+    text = "days,end\n" + "".join(f"{1 + k % 90},{'death' if k % 3 else 'alive'}\n" for k in range(300))
+    columns = EventColumns(time="days", status="end", events=("death",))
+    facts = declare_events(0, 90, "a protocol", columns, (0, 30, 60, 90))
+    people = UploadEvents(events=read_events(read_table(text.encode()), columns), declared=facts)
+    settings = saved(tmp_path, people, SURVIVAL)
+    stated = stated_in(settings)
+    assert stated.numbers["time_high"] == 90 and stated.edges == (0, 30, 60, 90)
+    assert json.loads(settings)["data"]["events"] == ["death"]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("[]", "object"), ('{"version": 1}', "state no bounds"), ("{", "JSON"),
+    ('{"version": 1, "data": {"facts": {"value_low": "sixty"}}}', "must be a number")])
+def test_other_files_are_refused_in_a_sentence(text, words):
+    with pytest.raises(InputError, match=words):
+        stated_in(text)
+
+
+def test_columns_that_explain_curves_are_stated_with_their_ranges():
+    plain = {"version": 1, "data": {"facts": {"covariates": [
+        {"name": "sex", "low": 0, "high": 1, "unit": ""}]}}}
+    assert stated_in(json.dumps(plain)).covariates == [StatedCovariate("sex", 0, 1, "")]
