@@ -88,7 +88,7 @@ class Row:
 
 
 def settings() -> Iterator[Setting]:
-    """All rows: observations per person, designs stated and unknown, people and curves not alike."""
+    """All rows: observations each, designs stated and unknown, people who are not alike, curves."""
     for m in (1, 2, 3, 8, 30):
         yield Setting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
