@@ -6,8 +6,8 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.topics.percentiles import words
-from engine.topics.planning import answer as planner
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import PlanningAnswer, Setting, usual_target
 from pages.parts.percentiles import Percentiles
 from pages.shared.frame import controls, layout
@@ -76,7 +76,8 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
     try:
         setting = Setting.of(view.source, view.mechanism, view.now.epsilon, view.now.delta,
                              _name(percentile))
-        return run.answer(planner.plan, setting, "people", target, view.now.seed, progress=tell)
+        return run.answer(planning_topic.plan, setting, "people", target, view.now.seed,
+                          progress=tell)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -86,11 +87,11 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
 
 def _say(view: Percentiles, answer: PlanningAnswer, name: str) -> None:
     box = st.success if answer.is_possible else st.error
-    box("  \n".join([plan_words.verdict(answer, view.facts),
-                     *plan_words.fixes(answer, view.facts)]),
+    box("  \n".join([planning_words.verdict(answer, view.facts),
+                     *planning_words.fixes(answer, view.facts)]),
         icon=":material/check:" if answer.is_possible else ":material/block:")
     st.markdown(words.planned(name, answer.reached.error, answer.reached.within, answer.baseline,
                               view.facts))
     if answer.steps:
-        layout.table([dict(zip(("with", "error"), plan_words.step(row, answer.unknown, view.facts),
-                               strict=True)) for row, _ in answer.rows()])
+        steps = [planning_words.step(row, answer.unknown, view.facts) for row, _ in answer.rows()]
+        layout.table([dict(zip(("with", "error"), step, strict=True)) for step in steps])

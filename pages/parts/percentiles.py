@@ -17,7 +17,7 @@ from engine.topics.percentiles.answer import (
     percentiles_answer,
     percentiles_over_budgets,
 )
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
 from pages.shared.state import session
@@ -116,7 +116,7 @@ def curves(view: Percentiles) -> None:
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
                 f"privacy.{solid}]")
-    view.say_steps("meaning", lambda answer: [pieces.Said(words.meaning(answer))])
+    view.say_steps("meaning", lambda answer: [components.Said(words.meaning(answer))])
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
     view.complete()
 

@@ -244,7 +244,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     parts : ErrorParts
         Of the same releases.
     switched_on : tuple of bool
-        Of the three parts, in the order of `language.error_parts.parts`.
+        Of the three parts, in the order of `language.error_words.parts`.
     method : Method
         For its look.
     facts : PublicFacts

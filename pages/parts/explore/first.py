@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.privacy import risk
 from pages.parts.explore import scene
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import rules
 from pages.shared.state import run
 from pages.shared.state.settings import FRONT_PAGE, steps_of
@@ -17,7 +17,7 @@ def figure() -> dict[str, Any]:
     front, shown = FRONT_PAGE, run.front_picture()
     facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
     odds = [risk.of_ledger(spends, front.group) for spends in shown.spends]
-    payload = pieces.figure_payload(facts, shown, scene.at_budgets(facts, shown, odds))
-    return pieces.figure_message(
-        payload, pieces.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
+    payload = components.figure_payload(facts, shown, scene.at_budgets(facts, shown, odds))
+    return components.figure_message(
+        payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
         with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from engine.core.types import Array, Budget, PublicFacts
-from engine.language import error_parts, numbers, quality
+from engine.language import error_words, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility
@@ -21,7 +21,7 @@ from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, if_doubled
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout
 from pages.shared.frame.page import ReleaseView
@@ -59,7 +59,7 @@ class Scene(ReleaseView):
 
     def follow_figure(self) -> None:
         """Take over what the visitor did in the figure since the last run."""
-        picked = pieces.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
+        picked = components.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
         self._stand_at(picked.budget)
         st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
                                             view=picked.view)
@@ -70,9 +70,9 @@ class Scene(ReleaseView):
         return "" if self.shown.band is None else self.mechanism.limit_of_band(self.facts)
 
     @property
-    def start(self) -> pieces.Picked:
+    def start(self) -> components.Picked:
         """Where the figure stands, for all that the server knows."""
-        return pieces.Picked(self.at, session.current().view)
+        return components.Picked(self.at, session.current().view)
 
     @property
     def is_refused(self) -> bool:
@@ -139,7 +139,7 @@ class Scene(ReleaseView):
         """What limits the error at a step of the slider: the sentence of every page."""
         if self.shown.is_refused(k):
             return "Nothing would be published at this ε."
-        return error_parts.what_limits(self.facts, self.shown.study.shares[k])
+        return error_words.what_limits(self.facts, self.shown.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
@@ -149,16 +149,16 @@ class Scene(ReleaseView):
         doubled = self.shown.error_at(2 * self.epsilons[k])
         if doubled is not None:  # the error that stands beside the chart of budgets
             here["epsilon"] = doubled / float(self.error[k]) - 1
-        return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
+        return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
 
     @property
-    def at_budgets(self) -> list[pieces.AtBudget]:
+    def at_budgets(self) -> list[components.AtBudget]:
         """What is said at every budget."""
         return at_budgets(self.facts, self.shown, self.odds)
 
 
 def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
-               ) -> list[pieces.AtBudget]:
+               ) -> list[components.AtBudget]:
     """What the figure says at every budget.
 
     Parameters
@@ -182,14 +182,14 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
                feasibility: Feasibility | None, n_functions: int, error: str, within: str
-               ) -> pieces.AtBudget:
+               ) -> components.AtBudget:
     refused, note = None, quality.few_functions(n_functions)
     if feasibility is not None and not feasibility.is_feasible:
         refused = quality.refused(facts, feasibility, budget, n_curves)
     elif feasibility is not None and feasibility.verdict == "coarse":
         note = quality.coarse(facts, feasibility, budget, n_curves)
     is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
-    return pieces.AtBudget(odds.right, error, within, is_weak, refused, note)
+    return components.AtBudget(odds.right, error, within, is_weak, refused, note)
 
 
 def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.core.tasks import MEAN_FUNCTION
-from pages.parts.compare import cards
-from pages.parts.compare import pins as pin_cards
+from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
 from pages.parts.sweeps import panel as sweep_panel
 from pages.shared.frame import controls, layout, page
@@ -28,7 +27,7 @@ def draw(estimand: Estimand) -> list[Detail]:
                        label_visibility="collapsed")
     view = (_methods if part == "methods" else _sweep)(estimand)
     with layout.user_errors():
-        pin_cards.section()
+        pins.section()
     return page.details(view)
 
 

@@ -40,7 +40,7 @@ from pages.parts import (
 )
 from pages.parts.explore import steps
 from pages.parts.lab import blocks, mean
-from pages.parts.regression import cards as regression
+from pages.parts.regression import cards as regression_cards
 from pages.parts.regression import network
 from pages.shared.cards import rules, shape
 from pages.shared.frame.page import View
@@ -131,15 +131,17 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
-        key="regression", title="Regression (wavelets)", see=regression.Regression,
-        choices=_network, own_data=network.own_readings, options=regression.options,
+        key="regression", title="Regression (wavelets)", see=regression_cards.Regression,
+        choices=_network, own_data=network.own_readings, options=regression_cards.options,
         in_brief=str,
-        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.cost,
-               regression.levels, regression.point, regression.assumptions),
-        details=(More("regression_messages", "What each site sent", regression.messages),
-                 More("regression_worst", "What one observation can change", regression.worst),
+        cards=(regression_cards.curve, (regression_cards.accuracy, blocks.attacker),
+               regression_cards.cost, regression_cards.levels, regression_cards.point,
+               regression_cards.assumptions),
+        details=(More("regression_messages", "What each site sent", regression_cards.messages),
+                 More("regression_worst", "What one observation can change",
+                      regression_cards.worst),
                  More("regression_slopes", "Slopes: theory and exact",
-                      lambda _: regression.slopes()))),
+                      lambda _: regression_cards.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.figures import cards as figures
-from engine.language import error_parts, glossary, quality, tags
+from engine.figures import small_charts
+from engine.language import error_words, glossary, quality, tags
 from engine.questions import Question, ask
 from engine.topics.mean.answer import mean_answer
 from engine.topics.mean.curve_charts import Shows, curve
@@ -107,7 +107,7 @@ def error(view: MeanCurve) -> None:
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
                                  study.baseline, view.source.is_random))
-    view.draw("Twenty equally likely releases", figures.error_dots(
+    view.draw("Twenty equally likely releases", small_charts.error_dots(
         study.errors[view.at], study.baseline, facts.value_unit, theme,
         float(view.floor[view.at])), "dots", 118)
     floor = quality.floor(facts, float(view.floor[view.at]), float(view.error[view.at]))
@@ -115,9 +115,9 @@ def error(view: MeanCurve) -> None:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.at))
     shares = study.shares[view.at]
-    view.draw("Parts of the error", figures.split_bar(shares, error_parts.parts(facts), theme),
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts), theme),
               "split", 44)
-    st.markdown(f":small[{error_parts.shares_key(facts, shares)}]")
+    st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
     if view.knows_changes:
         st.markdown(view.if_doubled(view.at))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pages.parts.explore.scene import Scene
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.state import run, session, settings
 
 _KEY = "lesson_game"
@@ -18,6 +18,6 @@ def show(seed: int) -> None:
     delta = session.delta_of(now, now.source).value
     preview = run.mean_at_every_step(now.source, now.mechanism, delta, seed)
     scene = Scene(preview, now.source, now)
-    payload = scene.made_once("figure", lambda: pieces.figure_payload(
+    payload = scene.made_once("figure", lambda: components.figure_payload(
         scene.facts, scene.shown, scene.at_budgets))
-    pieces.figure(_KEY, payload, pieces.Picked(scene.at, "attack"), _REV)
+    components.figure(_KEY, payload, components.Picked(scene.at, "attack"), _REV)

@@ -8,8 +8,7 @@ from engine.core.errors import InputError
 from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.functions import places
-from engine.topics.release import preview_charts as figures
-from engine.topics.release import words
+from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from pages.parts.release.cards import Choice
 from pages.shared.frame import controls, layout
@@ -32,10 +31,10 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
             return
         _, across, up, _ = places(choice.mechanism, facts)
         if across:
-            chart = figures.chart(simulated, across, up, layout.theme())
+            chart = preview_charts.chart(simulated, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
-            if (ranges := figures.ranges(simulated, layout.theme())) is not None:
+            if (ranges := preview_charts.ranges(simulated, layout.theme())) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))

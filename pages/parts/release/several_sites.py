@@ -23,7 +23,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme, key_of
 from engine.sites.studies import SiteEntry
-from engine.topics.release import charts as released
+from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts.release.cards import Choice
@@ -246,8 +246,8 @@ def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
-        layout.draw(released.chart(release, layout.theme()), "sites_released",
-                    released.height(release, 300), released.height(release, 260))
+        layout.draw(charts.chart(release, layout.theme()), "sites_released",
+                    charts.height(release, 300), charts.height(release, 260))
     else:
         st.metric(release.value, f"{float(next(iter(release.columns.values()))[0]):.4g}")
     st.markdown("**What each site’s people were charged**")

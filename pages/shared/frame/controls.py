@@ -19,7 +19,7 @@ from engine.core.tasks import TASKS, DataType
 from engine.language import glossary
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")
@@ -180,9 +180,9 @@ def live_epsilon_slider(key: str, help: str) -> None:
     steps = session.steps(current.epsilon)
     with st.container(gap=None):
         st.markdown(f":small[{PRIVACY_BUDGET}]", help=glossary.explain("privacy budget", help))
-        pieces.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
-                      steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
-                      lambda step: session.change(epsilon=steps[step]))
+        components.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
+                          steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
+                          lambda step: session.change(epsilon=steps[step]))
 
 
 def _key(name: str, task: str) -> str:

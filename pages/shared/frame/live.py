@@ -17,7 +17,7 @@ from engine.core.types import Budget, Spend
 from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language import odds_words, tags
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout, timed
 from pages.shared.frame.page import ReleaseView
@@ -109,7 +109,7 @@ class LiveView(ReleaseView):
         """The step of the slider at which the page stands."""
         return session.steps(self.now.epsilon).index(self.now.epsilon)
 
-    def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
+    def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
         if not self.pictures:
             return super().budgeted(present)
         # errors of other budgets are not simulated before the slider comes to rest there
@@ -120,10 +120,10 @@ class LiveView(ReleaseView):
         return words, self.at
 
     def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
-               ) -> pieces.Budgeted:
+               ) -> components.Budgeted:
         odds = "" if refused else odds_words.odds_short(odds_card.of(spends))
-        return pieces.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
-                               weak=budget.epsilon >= odds_card.WEAK_FROM)
+        return components.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
+                                   weak=budget.epsilon >= odds_card.WEAK_FROM)
 
     def draw_steps(self, title: str, key: str, height: int, phone: int, look: object,
                    make: Callable[[Any], Chart]) -> None:
@@ -156,11 +156,11 @@ class LiveView(ReleaseView):
             self.charts[title] = make(self.answer)
         figures, alts = run.made_once(self.pictures[0], (key, look, layout.theme()), drawn)
         foot = self.foot()
-        pieces.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
-                             st.session_state.get("rev", 0), phone,
-                             labels.leaving(title, foot, layout.theme()) if foot else None)
+        components.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
+                                 st.session_state.get("rev", 0), phone,
+                                 labels.leaving(title, foot, layout.theme()) if foot else None)
 
-    def say_steps(self, key: str, make: Callable[[Any], list[pieces.Said]]) -> None:
+    def say_steps(self, key: str, make: Callable[[Any], list[components.Said]]) -> None:
         """Say what follows the slider; at budgets that are refused that nothing is published.
 
         Parameters
@@ -171,6 +171,6 @@ class LiveView(ReleaseView):
             From an answer to paragraphs.
         """
         pictures = self.pictures or (self.answer,)
-        pieces.said([[pieces.Said(_NOTHING, "warning")] if self.is_refused(each) else make(each)
-                     for each in pictures], f"said_{self.page}_{key}",
-                    st.session_state.get("rev", 0))
+        lines = [[components.Said(_NOTHING, "warning")] if self.is_refused(each) else make(each)
+                 for each in pictures]
+        components.said(lines, f"said_{self.page}_{key}", st.session_state.get("rev", 0))
