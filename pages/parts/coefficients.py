@@ -42,7 +42,7 @@ class Effects(ReleaseView):
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
         self.answer: CoefficientsAnswer = run.answer(
             coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
@@ -178,7 +178,7 @@ def over_budgets(view: Effects) -> None:
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
-        budget = replace(view.budget, delta=session.chosen_delta(source))
+        budget = replace(view.budget, delta=view.now.delta_on(source).value)
         others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)
         if not view.answer.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}

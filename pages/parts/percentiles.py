@@ -35,7 +35,7 @@ class Percentiles(LiveView):
     def __init__(self) -> None:
         super().__init__()
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
         mechanism: Any = self.mechanism
         self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
                     self.now.seed)

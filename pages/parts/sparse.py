@@ -50,7 +50,7 @@ class Coefficients(ReleaseView):
     def __init__(self) -> None:
         super().__init__()
         self.source, self.mechanism = session.source(TASK), _mechanism()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
         self.answer = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
                                 self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
@@ -225,7 +225,7 @@ def machines(view: Coefficients | None) -> None:
     st.header("When machines differ", anchor=False)
     n_own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
                           max(source.n_own, 2))
-    budget = Budget(session.current().epsilon, session.delta(source, TASK))
+    budget = Budget(session.current().epsilon, session.delta(source, TASK).value)
     errors = run.answer(sparse_machines, replace(source, n_own=n_own), budget,
                         session.current().seed)
     left, right = st.columns([7, 3], gap="medium")

@@ -45,7 +45,7 @@ class Summary(ReleaseView):
         self.task = self.now.summary
         self.source = session.source(self.task)
         self.mechanism = self.now.mechanism_of(self.task)
-        budget = Budget(self.now.epsilon, session.chosen_delta(self.source))
+        budget = Budget(self.now.epsilon, self.now.delta_on(self.source).value)
         self.arguments = self.source, self.mechanism, self.task, budget, self.now.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
         self.chosen, self.facts = self.answer.ways[0], self.answer.facts

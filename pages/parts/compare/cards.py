@@ -14,7 +14,6 @@ from engine.language import error_words, numbers, odds_words, quality
 from engine.language.grammar import escape
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import Mechanism
-from engine.privacy.failure import delta_rule
 from engine.sources import Source
 from engine.topics.compare import charts, words
 from engine.topics.compare.answer import (
@@ -49,7 +48,7 @@ class SideBySide(View):
         self.source = session.source()
         self.facts, self.words = self.source.facts, chosen_methods()
         self.methods = [_member(word, self.source) for word in self.words]
-        self.delta = session.chosen_delta(self.source)
+        self.delta = self.now.delta_on(self.source).value
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
         self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
                                  self.now.group, run.mean_at_every_step)
@@ -73,7 +72,7 @@ class SideBySide(View):
                      odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
                      highest=max(self.now.budgets), pins_here=False,
-                     stated=delta_rule(self.source.sizes.n_curves, self.now.delta))
+                     stated=self.now.delta_on(self.source))
 
     def formula(self) -> None:
         """What each method computes."""

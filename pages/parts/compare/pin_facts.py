@@ -16,7 +16,6 @@ from engine.core.tasks import (
 from engine.core.types import Budget, Unit
 from engine.language import error_words, tags
 from engine.privacy import accounting
-from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.counting.answer import counting_answer
 from engine.topics.decision import answer as decision_topic
@@ -34,7 +33,7 @@ from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide import estimands
-from pages.shared.state import links, pins, run, session, settings
+from pages.shared.state import links, pins, run, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
 
@@ -56,7 +55,7 @@ def of(pin: Pin) -> Pinned:
 
 def _budget(scenario: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
-    delta = session.delta_of(scenario, scenario.source_of(task), task)
+    delta = scenario.delta_on(scenario.source_of(task), scenario.mechanism_of(task))
     return Budget(scenario.epsilon, delta.value)
 
 
@@ -184,7 +183,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
 def _summary(scenario: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = scenario.summary, scenario.source_of(scenario.summary)
-    delta = delta_rule(source.sizes.n_curves, scenario.delta).value
+    delta = scenario.delta_on(source).value
     answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
                         Budget(scenario.epsilon, delta), scenario.seed)
     method = answer.ways[0]

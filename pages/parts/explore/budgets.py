@@ -28,7 +28,7 @@ FEW = 3  # other methods on the chart of budgets; more lines cannot be told apar
 
 def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
-    delta = session.chosen_delta(scene.source)
+    delta = session.current().delta_on(scene.source).value
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
     chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known} {has_rate}",
@@ -101,7 +101,8 @@ def knows_methods(scene: Scene) -> bool:
 
 
 def _arguments(scene: Scene) -> tuple[Any, ...]:
-    current, delta = session.current(), session.chosen_delta(scene.source)
+    current = session.current()
+    delta = current.delta_on(scene.source).value
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
     return settings.TASK, scene.source, current.mechanism, budgets, current.seed
 
@@ -118,7 +119,7 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
 def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
             ) -> dict[str, float]:
     """δ of every method of the chart; the others have the usual one where they need one."""
-    usual = session.chosen_delta(scene.source)
+    usual = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
         for other in others if np.isfinite(other.errors[scene.at])}

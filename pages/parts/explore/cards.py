@@ -41,7 +41,7 @@ class Explored(Scene):
 
     def strip(self) -> None:
         """What is protected, the odds and the error; follows the slider in the browser."""
-        facts, delta = self.facts, session.stated_delta(self.source)
+        facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
             self.made_once("strip", lambda: [

@@ -31,7 +31,7 @@ class MeanCurve(Scene):
         """The mean curve of the data on screen."""
         current, source = session.current(), session.source()
         answer = run.mean_at_every_step(
-            source, current.mechanism, session.delta(source), current.seed,
+            source, current.mechanism, session.delta(source).value, current.seed,
             session.steps(current.epsilon))
         return cls(answer, source, current)
 

@@ -48,7 +48,7 @@ def _without_rate(task: str) -> None:
     """That nobody has published a rate for what is estimated."""
     source, epsilon = session.source(task), session.current().epsilon
     method = session.current().mechanism_of(task)
-    budget = Budget(epsilon, session.delta(source, task))
+    budget = Budget(epsilon, session.delta(source, task).value)
     strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
                  strips.by_method(method, source, budget), "", TASKS[task].unit, epsilon,
                  pins_here=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pages.parts.explore.scene import Scene
 from pages.shared import components
-from pages.shared.state import run, session, settings
+from pages.shared.state import run, settings
 
 _KEY = "lesson_game"
 _REV = -1  # of no strip or figure of a page: where their sliders stand is not where this one begins
@@ -15,7 +15,7 @@ _REV = -1  # of no strip or figure of a page: where their sliders stand is not w
 def show(seed: int) -> None:
     """The figure of Explore with the game open, at the curves and methods of the front page."""
     now = replace(settings.FRONT_PAGE, seed=seed, view="attack")
-    delta = session.delta_of(now, now.source).value
+    delta = now.delta_on(now.source, now.mechanism).value
     preview = run.mean_at_every_step(now.source, now.mechanism, delta, seed)
     scene = Scene(preview, now.source, now)
     payload = scene.made_once("figure", lambda: components.figure_payload(

@@ -31,7 +31,7 @@ def fold(view: plan_cards.Planned) -> None:
         if not is_open:
             return
         st.markdown(planning_words.split_lead(view.facts))
-        delta, split = session.delta(view.source), view.now.split
+        delta, split = session.delta(view.source).value, view.now.split
         if delta == 0:  # pure budgets add in one way only
             split = replace(split, way=WAYS[0])
         _total(split, delta)

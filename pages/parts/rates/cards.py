@@ -73,7 +73,8 @@ class RateAtPoint(View):
     @property
     def delta(self) -> float:
         """The δ of the scenario's method."""
-        return session.delta(self.source, self.problem if self.has_scenario else settings.TASK)
+        task = self.problem if self.has_scenario else settings.TASK
+        return session.delta(self.source, task).value
 
     @cached_property
     def weighted(self) -> Weighted:
@@ -97,7 +98,7 @@ class RateAtPoint(View):
             return None
         try:
             preview = run.mean_at_every_step(
-                self.source, self.now.mechanism, session.delta(self.source), self.now.seed,
+                self.source, self.now.mechanism, session.delta(self.source).value, self.now.seed,
                 session.steps(self.now.epsilon))
         except InputError:
             return None
@@ -154,7 +155,7 @@ class RateAtPoint(View):
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
         return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
-            budget.epsilon, session.delta(source, self.problem)))
+            budget.epsilon, session.delta(source, self.problem).value))
 
     @property
     def changed(self) -> list[str]:

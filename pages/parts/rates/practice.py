@@ -90,7 +90,7 @@ def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
         present = _of_problem(view)
         return () if present is None else (present,)
     present = _of_scenario(view)
-    proved, delta = view.rate.attained_by(), session.chosen_delta(view.source)
+    proved, delta = view.rate.attained_by(), view.now.delta_on(view.source).value
     if proved in (None, present.mechanism) or not delta:  # its noise needs a δ above 0
         return (present,)
     return replace(present, mechanism=proved, delta=delta), present

@@ -77,9 +77,9 @@ class Choice(View):
 
     @property
     def budget(self) -> Budget:
-        source, is_pure = self.source, self.mechanism.guarantee == "pure"
-        delta = 0.0 if source is None or is_pure else session.chosen_delta(source)
-        return Budget(session.current().epsilon, delta)
+        source = self.source
+        delta = 0.0 if source is None else self.now.delta_on(source, self.mechanism).value
+        return Budget(self.now.epsilon, delta)
 
     @property
     def key(self) -> str:
@@ -120,7 +120,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                 stated=session.stated_delta(choice.source, choice.task),
+                 stated=session.delta(choice.source, choice.task),
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
     odometer.line(choice.source)
@@ -226,7 +226,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
     """Which methods have a hardened path for this task and budget."""
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
-    budget = Budget(choice.budget.epsilon, session.chosen_delta(source))
+    budget = Budget(choice.budget.epsilon, choice.now.delta_on(source).value)
     labels = [label for cls in mechanisms.for_task(choice.task)
               for label, parameters in cls.presets_for(choice.task)
               if not cls(**parameters).why_not_published(budget)]

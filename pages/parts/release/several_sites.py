@@ -15,6 +15,7 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
 from engine.language.grammar import capital, escape
+from engine.privacy.failure import delta_rule
 from engine.release import request
 from engine.release.captions import headline
 from engine.sites import centre, messages, studies, words
@@ -132,7 +133,7 @@ def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, 
 
 
 def _delta(people: int, choice: Choice) -> float:
-    return 0.0 if choice.mechanism.guarantee == "pure" else 1 / max(people, 2)**2
+    return delta_rule(people, is_pure=choice.mechanism.guarantee == "pure").value
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:

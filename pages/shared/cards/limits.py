@@ -13,7 +13,7 @@ from engine.sources import Source
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import charts, words
 from pages.shared.frame import layout
-from pages.shared.state import session, settings
+from pages.shared.state import settings
 
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
@@ -29,8 +29,7 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
     """The present ε, with the δ that a mechanism needs."""
-    pure = mechanism.guarantee == "pure"
-    return Budget(current.epsilon, 0.0 if pure else session.chosen_delta(source))
+    return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 
 def misses(experiment: coverage_topic.Experiment, batch: coverage_topic.CoverageAnswer, draw: Draw

@@ -313,7 +313,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
                   help=glossary.explain("privacy budget", "Any value in the slider’s range."))
     if delta:
         with cells[epsilon % columns]:
-            bound(st.number_input, "Slack of the guarantee (δ)", session.chosen_delta(source),
+            bound(st.number_input, "Slack of the guarantee (δ)", current.delta_on(source).value,
                   lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
                   step=None, help=glossary.explain("δ", "With δ = 1/n a mechanism may publish one "
                                                    "whole curve. Some methods allow δ = 0."))

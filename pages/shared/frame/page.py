@@ -192,7 +192,7 @@ class ReleaseView(View):
     @property
     def stated_delta(self) -> Delta | None:
         """δ, which is marked where it is large; None where no single δ is asked for."""
-        return session.stated_delta(self.source, self.task)
+        return session.delta(self.source, self.task)
 
     @property
     def cautions(self) -> list[str]:

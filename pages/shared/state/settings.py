@@ -38,6 +38,7 @@ from engine.core.tasks import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
+from engine.privacy.failure import Delta, delta_rule
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -220,6 +221,14 @@ class Settings:
             usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
             return usual
         return getattr(self, f"{TASKS[task].prefix}mechanism")
+
+    def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:
+        """δ on these data by the rule of all pages, `delta_rule`; see there what a link may state.
+
+        Without a mechanism it is that of all which need one.
+        """
+        is_pure = mechanism is not None and mechanism.guarantee == "pure"
+        return delta_rule(source.sizes.n_curves, self.delta, is_pure)
 
 
 def estimating(task: str) -> dict[str, str]:
