@@ -18,7 +18,6 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
 from engine.questions import Question, ask
-from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, mean_answer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
@@ -33,11 +32,7 @@ from pages.shared.state import session, settings
 
 
 class Explored(Scene):
-    """The scene where the visitor last left its slider, with what the frame says of it."""
-
-    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
-        super().__init__(preview, source, current)
-        self.follow_figure()
+    """The scene of the page, with what the frame says of it."""
 
     def strip(self) -> None:
         """What is protected, the odds and the error; follows the slider in the browser."""
@@ -67,6 +62,14 @@ class Explored(Scene):
     def question(self) -> Question:
         """The picture at the chosen budget."""
         return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
+
+
+def follow_figure(preview: MeanAnswer) -> None:
+    """Take over the step of the slider and the view that the visitor left the figure at."""
+    now, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    start = components.Picked(epsilons.index(now.epsilon), now.view)
+    picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
+    session.take_over(epsilon=epsilons[picked.budget], view=picked.view)
 
 
 def figure(scene: Scene) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -43,11 +42,9 @@ class Scene(ReleaseView):
         self.mechanism, self.sizes = current.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
         self.rev = st.session_state.rev
-        self._stand_at(self.epsilons.index(current.epsilon))
-
-    def _stand_at(self, step: int) -> None:
-        self.at, self.budget = step, self.shown.budgets[step]
-        self.spends, self.tuning = self.shown.spends[step], self.shown.tuning[step]
+        self.at = self.epsilons.index(current.epsilon)
+        self.budget = preview.budgets[self.at]
+        self.spends, self.tuning = preview.spends[self.at], preview.tuning[self.at]
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
@@ -56,13 +53,6 @@ class Scene(ReleaseView):
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
-
-    def follow_figure(self) -> None:
-        """Take over what the visitor did in the figure since the last run."""
-        picked = components.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
-        self._stand_at(picked.budget)
-        st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
-                                            view=picked.view)
 
     @property
     def limit_of_band(self) -> str:

@@ -141,9 +141,14 @@ def current() -> Settings:
     return st.session_state.settings
 
 
+def take_over(**values: Any) -> None:
+    """Replace some settings by what the browser shows already."""
+    st.session_state.settings = replace(current(), **values)
+
+
 def change(**values: Any) -> None:
     """Replace some settings; the browser side is told to follow where it shows them."""
-    st.session_state.settings = replace(current(), **values)
+    take_over(**values)
     st.session_state.changed = True
     st.session_state.pop("problem", None)
 
@@ -160,7 +165,7 @@ def open_of_link(fold_of: Mapping[str, str]) -> None:
     opened = {fold for name, fold in fold_of.items()
               if getattr(current(), name) != getattr(initial, name)}
     if opened:
-        state.settings = replace(current(), folds=tuple(sorted(opened)))
+        take_over(folds=tuple(sorted(opened)))
         _move_folds(())
 
 
@@ -174,7 +179,7 @@ def note_fold(name: str, is_open: bool) -> None:
     folds = {*current().folds}
     if (name in folds) != is_open:
         names = sorted(folds ^ {name})[:MOST_FOLDS]
-        st.session_state.settings = replace(current(), folds=tuple(names))
+        take_over(folds=tuple(names))
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
