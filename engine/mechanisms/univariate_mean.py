@@ -53,7 +53,11 @@ _FEWEST_PLACES = 7  # half the budget pays once three places are less than half 
 
 
 class Setting(Enumeration):
-    """Who is trusted with numbers, and whether single numbers or all of a person are protected."""
+    """Who is trusted with numbers, and whether single numbers or all of a person are protected.
+
+    Two choices in one word, as in the slides, in links and in files: `place` and `is_by_person`
+    are the choices.
+    """
 
     CENTRAL_ITEM = "central_item"
     CENTRAL_USER = "central_user"
@@ -64,20 +68,33 @@ class Setting(Enumeration):
     NONE = "none"
 
     @property
+    def place(self) -> NoisePlace | None:
+        """Where noise is added, by the last who is trusted; None without privacy."""
+        return _PLACES.get(self)
+
+    @property
     def is_by_person(self) -> bool:
-        return self in (Setting.CENTRAL_USER, Setting.SITE_USER, Setting.LOCAL_USER)
+        return self in _BY_PERSON.values()
 
     @property
     def is_central(self) -> bool:
-        return self in (Setting.CENTRAL_ITEM, Setting.CENTRAL_USER)
+        return self.place is NoisePlace.CENTRE
 
     @property
     def is_by_site(self) -> bool:
-        return self in (Setting.SITE, Setting.SITE_USER)
+        return self.place is NoisePlace.SITES
 
     @property
     def is_local(self) -> bool:
-        return self in (Setting.LOCAL_ITEM, Setting.LOCAL_USER)
+        return self.place is NoisePlace.PERSON
+
+
+_BY_NUMBER = {NoisePlace.CENTRE: Setting.CENTRAL_ITEM, NoisePlace.SITES: Setting.SITE,
+              NoisePlace.PERSON: Setting.LOCAL_ITEM}
+_BY_PERSON = {NoisePlace.CENTRE: Setting.CENTRAL_USER, NoisePlace.SITES: Setting.SITE_USER,
+              NoisePlace.PERSON: Setting.LOCAL_USER}
+_PLACES = {setting: place for settings in (_BY_NUMBER, _BY_PERSON)
+           for place, setting in settings.items()}
 
 
 _LABELS = {
@@ -226,9 +243,7 @@ class UnivariateMean(Mechanism):
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
         """With people protected, as everything is that a study of people decides on."""
         super().noised_by(place)  # refuses shares of noise
-        setting = {NoisePlace.SITES: Setting.SITE_USER, NoisePlace.CENTRE: Setting.CENTRAL_USER,
-                   NoisePlace.PERSON: Setting.LOCAL_USER}[place]
-        return replace(self, setting=setting)
+        return replace(self, setting=_BY_PERSON[place])
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         """Where nobody is trusted people add noise by themselves, whichever site they are of."""
