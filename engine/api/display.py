@@ -19,7 +19,7 @@ from engine.core.palette import Theme, colour
 from engine.core.types import CurveData, PublicFacts
 from engine.exports import outcome_rows
 from engine.figures import traces
-from engine.figures.interactive import Figure, figure_of
+from engine.figures.rendered import Figure, figure_of
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.language.numbers import named
 from engine.papers import exhibits

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from engine.simulation.effort import Limits
 
 MOST_SEED = 2**63 - 1
+_MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -36,9 +37,6 @@ def number(low: float, high: float) -> Callable[[str], float]:
 
 
 seed = whole(0, MOST_SEED)
-
-
-_MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

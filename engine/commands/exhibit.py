@@ -144,14 +144,14 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
 
 
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
-    from engine.figures import files
+    from engine.figures import rendered
 
     stem = exhibit_files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]
     texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
              f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
-             f"{stem}.html": files.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
-                                        [*lines, exhibit_words.made(result)]),
-             files.SCRIPT: files.script()}
+             f"{stem}.html": rendered.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
+                                           [*lines, exhibit_words.made(result)]),
+             rendered.SCRIPT: rendered.script()}
     for name, text in texts.items():
         write_whole(folder / name, text.encode())

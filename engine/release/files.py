@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import __version__
-from engine.language.cells import safe_cell
-from engine.language.grammar import capital
+from engine.language.grammar import capital, safe_cell
 from engine.release import sentences, stated
 from engine.release.captions import (
     budget_words,

@@ -13,7 +13,7 @@ from jinja2 import meta, nodes
 from engine import templates
 from engine.exports.handout import handout
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
-from engine.figures import files as exhibit_files
+from engine.figures import rendered
 from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -123,7 +123,7 @@ def documents(planned, worked, release, study):
 
     def exhibit(word):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
-        return exhibit_files.page(word, word, [(word, Chart(spec, word))], [word]).encode()
+        return rendered.page(word, word, [(word, Chart(spec, word))], [word]).encode()
 
     return {"decision_memo": decision, "comparison_memo": comparison, "handout": lesson, "report": report,
             "exhibit": exhibit, "study_memo": of_study}

@@ -22,10 +22,12 @@ from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, if_doubled
 from pages.shared import components
 from pages.shared.cards import odds as odds_card
+from pages.shared.cards import rules
 from pages.shared.frame import layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
+from pages.shared.state.settings import FRONT_PAGE, steps_of
 
 Made = TypeVar("Made")
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
@@ -188,3 +190,14 @@ def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: 
     if source.facts.is_upload:
         return None
     return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))
+
+
+def first_figure() -> dict[str, Any]:
+    """What the figure of the first visit of anybody is sent."""
+    front, shown = FRONT_PAGE, run.front_picture()
+    facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
+    odds = [risk.of_ledger(spends, front.group) for spends in shown.spends]
+    payload = components.figure_payload(facts, shown, at_budgets(facts, shown, odds))
+    return components.figure_message(
+        payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
+        with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))

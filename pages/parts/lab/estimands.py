@@ -36,7 +36,6 @@ from engine.language import glossary
 from pages.parts import (
     coefficients,
     counting,
-    percentile_plan,
     percentiles,
     sparse,
     summaries,
@@ -180,7 +179,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(percentiles.curves, (percentiles.errors, attacker), percentiles.ranges,
                percentiles.over_budgets),
         details=(More("percentile_plan", "How many people a curve needs",
-                      percentile_plan.planner_of),)),
+                      percentiles.planner_of),)),
 )}
 
 

@@ -8,7 +8,7 @@ from engine.figures import small_charts
 from engine.language import error_words, glossary, quality, tags
 from engine.questions import Question, ask
 from engine.topics.mean.answer import mean_answer
-from engine.topics.mean.curve_charts import Shows, curve
+from engine.topics.mean.charts import Shows, curve
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
