@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Budget
-from engine.language import glossary, numbers, quality, tags
+from engine.language import glossary, numbers, quality
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
@@ -48,10 +48,6 @@ class Effects(ReleaseView):
         self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:

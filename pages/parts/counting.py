@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
-from engine.language import glossary, numbers, tags
+from engine.language import glossary, numbers
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
@@ -37,13 +37,6 @@ class Counts(LiveView):
                     self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
-
-    def is_refused(self, picture: CountingAnswer) -> bool:
-        return picture.is_refused
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
-from engine.language import glossary, numbers, tags
+from engine.language import glossary, numbers
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.percentiles import charts, presets, words
@@ -49,13 +49,6 @@ class Percentiles(LiveView):
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
-
-    def is_refused(self, picture: PercentilesAnswer) -> bool:
-        return picture.is_refused
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:

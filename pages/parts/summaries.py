@@ -17,7 +17,7 @@ from engine.core.tasks import (
 )
 from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
-from engine.language import glossary, numbers, tags
+from engine.language import glossary, numbers
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
@@ -51,10 +51,6 @@ class Summary(ReleaseView):
         self.chosen, self.facts = self.answer.ways[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:

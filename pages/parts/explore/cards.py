@@ -17,8 +17,7 @@ from engine.figures import small_charts
 from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
-from engine.questions import Question, ask
-from engine.topics.mean.answer import MeanAnswer, mean_answer
+from engine.topics.mean.answer import MeanAnswer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
@@ -47,21 +46,12 @@ class Explored(Scene):
             self.at, facts, pure=self.budget.is_pure)
         odometer.line(self.source)
 
-    @property
-    def cautions(self) -> list[str]:
-        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.shown.warnings[self.at]]
-
     def promise(self) -> None:
         super().promise()
         rule_cards.beyond_rule(self.budget.epsilon)
 
     def numbers(self) -> None:
         layout.folded("Numbers behind this picture", "numbers", lambda: numbers(self))
-
-    def question(self) -> Question:
-        """The picture at the chosen budget."""
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
 
 def follow_figure(preview: MeanAnswer) -> None:

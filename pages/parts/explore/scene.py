@@ -15,11 +15,12 @@ from engine.language import error_words, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility
+from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
-from engine.topics.mean.answer import MeanAnswer, if_doubled
+from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules
@@ -55,6 +56,15 @@ class Scene(ReleaseView):
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
+
+    @property
+    def cautions(self) -> list[str]:
+        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
+        return [*super().cautions, few, *self.shown.warnings[self.at]]
+
+    def question(self) -> Question:
+        """The picture at the chosen budget."""
+        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
     @property
     def limit_of_band(self) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.figures import small_charts
-from engine.language import error_words, glossary, quality, tags
-from engine.questions import Question, ask
-from engine.topics.mean.answer import mean_answer
+from engine.language import error_words, glossary, quality
 from engine.topics.mean.charts import Shows, curve
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
@@ -36,20 +34,8 @@ class MeanCurve(Scene):
         return cls(answer, source, current)
 
     @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
-
-    @property
     def error_in_words(self) -> str:
         return "" if self.is_refused else self.errors_in_words[self.at]
-
-    @property
-    def cautions(self) -> list[str]:
-        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.shown.warnings[self.at]]
-
-    def question(self) -> Question:
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
 
 # -- the scenario ---------------------------------------------------------------------------

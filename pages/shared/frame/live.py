@@ -7,7 +7,6 @@ stands and its visitor stays; from then on the browser has them all.
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,10 +41,6 @@ class LiveView(ReleaseView):
     pictures: Sequence[Any] = ()
     _compute: tuple[Any, ...]
     _later: tuple[Any, ...] = ()
-
-    @abstractmethod
-    def is_refused(self, picture: Any) -> bool:
-        """Whether nothing would be published at the budget of a picture."""
 
     def follow(self, function: Callable[..., Sequence[Any]], *arguments: Any) -> None:
         """Take over the pictures of all steps where they are known.
@@ -114,7 +109,7 @@ class LiveView(ReleaseView):
             return super().budgeted(present)
         # errors of other budgets are not simulated before the slider comes to rest there
         error = f"{present.error} at ε = {self.now.epsilon:g}" if present.error else ""
-        words = [self._words(picture.budget, picture.spends, self.is_refused(picture), error)
+        words = [self._words(picture.budget, picture.spends, picture.is_refused, error)
                  for picture in self.pictures]
         words[self.at] = present
         return words, self.at
@@ -143,16 +138,16 @@ class LiveView(ReleaseView):
             From an answer to its chart.
         """
         if not self.pictures:
-            if not self.is_refused(self.answer):
+            if not self.answer.is_refused:
                 self.draw(title, make(self.answer), key, height, phone)
             return
 
         def drawn() -> tuple[list[str], list[str]]:
-            charts = [None if self.is_refused(each) else make(each) for each in self.pictures]
+            charts = [None if each.is_refused else make(each) for each in self.pictures]
             return (["" if chart is None else json.dumps(chart.spec) for chart in charts],
                     [_NOTHING if chart is None else chart.alt for chart in charts])
 
-        if not self.is_refused(self.answer):
+        if not self.answer.is_refused:
             self.charts[title] = make(self.answer)
         figures, alts = run.made_once(self.pictures[0], (key, look, layout.theme()), drawn)
         foot = self.foot()
@@ -171,6 +166,6 @@ class LiveView(ReleaseView):
             From an answer to paragraphs.
         """
         pictures = self.pictures or (self.answer,)
-        lines = [[components.Said(_NOTHING, "warning")] if self.is_refused(each) else make(each)
+        lines = [[components.Said(_NOTHING, "warning")] if each.is_refused else make(each)
                  for each in pictures]
         components.said(lines, f"said_{self.page}_{key}", st.session_state.get("rev", 0))

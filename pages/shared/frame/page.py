@@ -22,7 +22,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
-from engine.language import odds_words
+from engine.language import odds_words, tags
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
@@ -177,7 +177,7 @@ class ReleaseView(View):
     @property
     def budget_in_words(self) -> str:
         """The budget as the strip has it."""
-        raise NotImplementedError
+        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:
