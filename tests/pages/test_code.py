@@ -18,7 +18,7 @@ from engine import papers
 from engine.__main__ import main
 from engine.core.identity import digest
 from engine.core.registry import Parameterised
-from engine.core.tasks import DataType
+from engine.core.tasks import FUNCTIONAL_SUMMARY, DataType
 from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
 from engine.language import error_words
@@ -380,7 +380,7 @@ OWN = {
     "readings": lambda source: ask(regression_answer, source, USUAL.readings_mechanism,
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
     "curves": lambda source: ask(summaries_answer, source, USUAL.dense_mechanism,
-                                 settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
+                                 FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 
 @pytest.mark.parametrize("kind", OWN)
