@@ -16,9 +16,9 @@ from pages.shared.state import run
 
 def warm_up() -> None:
     """Compute the first picture while a browser loads the page, and compress what it loads."""
-    from pages.parts.explore import first  # by a thread: the server answers meanwhile
+    from pages.parts.explore import scene  # by a thread: the server answers meanwhile
 
-    assets.assets().draw_first(first_picture.script(first.figure()))
+    assets.assets().draw_first(first_picture.script(scene.first_figure()))
     assets.assets().pack()
     run.warm_up()
 

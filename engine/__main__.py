@@ -22,7 +22,6 @@ from engine.commands import (
     plan,
     release,
     run,
-    schema,
     show,
     sites,
     synthetic,
@@ -33,7 +32,7 @@ _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards,
-             synthetic, show, release, ledger, sites, schema)
+             synthetic, show, release, ledger, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

@@ -13,10 +13,12 @@ session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
 page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
 preview = page.compute(partial(
-    run.mean_at_every_step, source, current.mechanism, session.delta(source), current.seed,
+    run.mean_at_every_step, source, current.mechanism, session.delta(source).value, current.seed,
     session.steps(current.epsilon)), height=640)
-scene = None if preview is None else cards.Explored(preview, source, current)
-if scene is not None:
+scene = None
+if preview is not None:
+    cards.follow_figure(preview)
+    scene = cards.Explored(preview, source, session.current())
     with page.messages():
         scene.promise()
     cards.figure(scene)

@@ -1,10 +1,10 @@
 """Publish: from a file to one release with differential privacy, in three steps."""
 
-from engine.release import sentences as release_words
+from engine.release import sentences
 from pages.parts.release import cards, details, wizard
 from pages.shared.frame import drawer, layout, page
 
-page.begin(release_words.TITLE)
+page.begin(sentences.TITLE)
 choice = cards.Choice()
 quoted = cards.quote(choice) if wizard.is_past_data(choice) else None
 contents = details.of(choice, quoted)

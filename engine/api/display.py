@@ -19,7 +19,7 @@ from engine.core.palette import Theme, colour
 from engine.core.types import CurveData, PublicFacts
 from engine.exports import outcome_rows
 from engine.figures import traces
-from engine.figures.interactive import Figure, figure_of
+from engine.figures.rendered import Figure, figure_of
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.language.numbers import named
 from engine.papers import exhibits
@@ -28,8 +28,7 @@ from engine.release.published import Published
 from engine.simulation.experiments import Outcome
 from engine.topics.planning.answer import PlanningAnswer
 from engine.topics.planning.answer import plain as plain_plan
-from engine.topics.release import charts as release_charts
-from engine.topics.release import preview_charts
+from engine.topics.release import charts, preview_charts
 from engine.topics.release.preview import ReleasePreview
 
 _MOST_CURVES = 60  # in a picture of data
@@ -153,7 +152,7 @@ def _(result: Published) -> pd.DataFrame:
 
 @figure.register
 def _(result: Published, theme: Theme = "light") -> Figure:
-    return figure_of(release_charts.chart(result, theme))
+    return figure_of(charts.chart(result, theme))
 
 
 @frame.register

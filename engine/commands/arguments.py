@@ -1,4 +1,4 @@
-"""Numbers on the command line: of a kind, and within bounds that are named when they are passed."""
+"""Numbers on the command line within bounds, and the limits of commands that may run long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import math
 import re
 from collections.abc import Callable
 
+from engine.simulation.effort import Limits
+
 MOST_SEED = 2**63 - 1
+_MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
@@ -34,3 +37,16 @@ def number(low: float, high: float) -> Callable[[str], float]:
 
 
 seed = whole(0, MOST_SEED)
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """The two options of commands that may run long."""
+    parser.add_argument("--limit-minutes", type=float, default=_MINUTES, metavar="M",
+                        help=f"refuse what would take longer (default: {_MINUTES})")
+    parser.add_argument("--limit-gigabytes", type=float, default=_GIGABYTES, metavar="G",
+                        help=f"refuse what needs more memory (default: {_GIGABYTES})")
+
+
+def limits(options: argparse.Namespace) -> Limits:
+    """The limits that were given."""
+    return Limits(options.limit_minutes, options.limit_gigabytes)

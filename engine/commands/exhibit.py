@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.commands import limits
+from engine.commands import arguments
 from engine.core.entrance import folder_to_fill, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
                         help="renew the results that come with the engine, in the form that is "
                         "run; with --resume, those that are not there in the present form")
     parser.add_argument("--resume", metavar="DIR", help="keep finished parts in this folder")
-    limits.add(parser)
+    arguments.add_limits(parser)
     parser.set_defaults(command=command)
 
 
@@ -102,14 +102,14 @@ def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namesp
     """A new result; of a run that is taken up, with the seconds of all its runs."""
     if options.resume is None:
         with executors.make(options.executor) as executor:
-            return _with_progress(run(exhibit, form, executor, limits=limits.chosen(options)))
+            return _with_progress(run(exhibit, form, executor, limits=arguments.limits(options)))
     key = digest(exhibit.work(form))
     stored = exhibit_files.stored(paper, exhibit, form) if options.store else None
     if stored is not None and stored.digest == key and dict(stored.versions) == versions():
         return stored
     rows = RowFiles(options.resume)
     with executors.make(options.executor) as executor:
-        steps = run(exhibit, form, executor, PartFiles(options.resume), limits.chosen(options),
+        steps = run(exhibit, form, executor, PartFiles(options.resume), arguments.limits(options),
                     rows)
         result = _with_progress(_timed(steps, rows, key))
     return replace(result, seconds=rows.seconds(key))
@@ -144,14 +144,14 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
 
 
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
-    from engine.figures import files
+    from engine.figures import rendered
 
     stem = exhibit_files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]
     texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
              f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
-             f"{stem}.html": files.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
-                                        [*lines, exhibit_words.made(result)]),
-             files.SCRIPT: files.script()}
+             f"{stem}.html": rendered.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
+                                           [*lines, exhibit_words.made(result)]),
+             rendered.SCRIPT: rendered.script()}
     for name, text in texts.items():
         write_whole(folder / name, text.encode())

@@ -1,4 +1,4 @@
-"""The command `list`: sources, mechanisms and rates with their parameters."""
+"""The commands `list` and `schema`: what there is, for people and for programs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from engine.core.registry import parameters
+from engine.exports import schemas
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
@@ -15,10 +16,19 @@ _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
 
 
 def add(commands: Any) -> None:
-    """The command with its options."""
+    """The commands with their options."""
     parser = commands.add_parser("list", help="sources, mechanisms and rates with parameters")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
+    parser = commands.add_parser("schema", help="JSON Schema of a scenario, a plan or a guarantee "
+                                 "card")
+    parser.add_argument("name", choices=schemas.SCHEMAS)
+    parser.set_defaults(command=schema)
+
+
+def schema(options: argparse.Namespace) -> None:
+    """Print the JSON Schema of a document, for programs that read or write it."""
+    print(json.dumps(schemas.schema(options.name), ensure_ascii=False, indent=1))
 
 
 def command(options: argparse.Namespace) -> None:

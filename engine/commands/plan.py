@@ -14,9 +14,9 @@ from engine.core.errors import InputError
 from engine.running.steps import result_of
 from engine.simulation import scenario
 from engine.simulation.experiments import Cell
-from engine.topics.planning import answer as planner
+from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import power
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 
 
 def add(commands: Any) -> None:
@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "plan", help="solve a scenario for the budget, or a size, that reaches a target error")
     parser.add_argument("file", help="scenario file, or - for standard input")
-    parser.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
+    parser.add_argument("--unknown", choices=planning_topic.DIALS, default="epsilon",
                         help="what to solve for (default: epsilon)")
     parser.add_argument("--target", type=arguments.number(1e-12, 1e12), default=1.0,
                         help="error to reach, in the unit of the values")
@@ -89,16 +89,17 @@ def command(options: argparse.Namespace) -> None:
     if options.difference is not None:
         _difference(options, cell, stated.run.seed)
         return
-    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
-                                 options.curve)
-    answer = result_of(planner.plan(setting, options.unknown, options.target, stated.run.seed))
+    setting = planning_topic.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta,
+                                        options.curve)
+    answer = result_of(planning_topic.plan(setting, options.unknown, options.target,
+                                           stated.run.seed))
     if options.json:
-        print(json.dumps(planner.plain(answer), ensure_ascii=False))
+        print(json.dumps(planning_topic.plain(answer), ensure_ascii=False))
         return
     facts = cell.source.facts
-    for line in (plan_words.question(setting, options.unknown, options.target, facts),
-                 plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts),
-                 *filter(None, [plan_words.broken_promise(answer)])):
+    for line in (planning_words.question(setting, options.unknown, options.target, facts),
+                 planning_words.verdict(answer, facts), *planning_words.fixes(answer, facts),
+                 *filter(None, [planning_words.broken_promise(answer)])):
         print(line.replace("**", ""))
     for step in answer.steps:
-        print("  " + ": ".join(plan_words.step(step, options.unknown, facts)))
+        print("  " + ": ".join(planning_words.step(step, options.unknown, facts)))

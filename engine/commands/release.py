@@ -12,11 +12,10 @@ from engine.commands import compare_cards
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
-from engine.release import captions, ledger, published, stated
+from engine.release import captions, ledger, published, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import request as release_request
-from engine.release import sentences as release_words
 from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
@@ -105,16 +104,16 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     before, known = book.odometer(content), book.known(content, traces_of(request.source))
     earlier = None if before is None or not name else published.asked_before(
         request.source, request.mechanism, request.budget, book, name)
-    for line in release_words.before(request.source, request.mechanism, quoted, before):
+    for line in sentences.before(request.source, request.mechanism, quoted, before):
         print(line.replace("**", ""))
     if known is not None:
-        print(release_words.known_people(known, request.source.facts).replace("**", ""))
+        print(sentences.known_people(known, request.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(request.source.facts, request.source.sizes,
                                     request.mechanism.main_task.data is DataType.CURVES):
         print(line)
     if earlier is not None:
-        print(release_words.asked_before(earlier))
+        print(sentences.asked_before(earlier))
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back." if earlier is None else
@@ -131,7 +130,7 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     _write(out, release)
     if cards is not None:
         cards.append(release.card)
-    print(release_words.after(request.source.facts, release.odometer).replace("**", ""))
+    print(sentences.after(request.source.facts, release.odometer).replace("**", ""))
     return 0
 
 
@@ -154,7 +153,7 @@ def _write(out: str, one: Published) -> None:
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [captions.headline(one), *release_words.warnings(one.uncertainty),
+    for line in [captions.headline(one), *sentences.warnings(one.uncertainty),
                  *one.uncertainty.findings]:
         print(line)
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from engine.commands import limits
+from engine.commands import arguments
 from engine.core.entrance import text_of
 from engine.core.errors import InputError
 from engine.exports import outcome_rows
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
                         help="serial (default), processes:N or dask://HOST:PORT")
     parser.add_argument("--resume", metavar="DIR",
                         help="keep finished parts in this folder, and take up those that are there")
-    limits.add(parser)
+    arguments.add_limits(parser)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print one JSON object")
     shape.add_argument("--csv", action="store_true", help="print a CSV file")
@@ -56,7 +56,7 @@ def command(options: argparse.Namespace) -> None:
 def _outcomes(stated: scenario.Scenario, options: argparse.Namespace) -> list[Outcome]:
     """Every cell run to its end; an error if none of them can run at all."""
     finished = PartFiles(options.resume) if options.resume else None
-    cells, allowed = stated.cells(), limits.chosen(options)
+    cells, allowed = stated.cells(), arguments.limits(options)
     work = experiments.blocks(cells, stated.run)
     with executors.make(options.executor) as executor:
         parts = _with_progress(run_sweep(work, executor, finished, allowed), len(work))

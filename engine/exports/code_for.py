@@ -136,8 +136,8 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
     return dataclasses.replace(
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
             "release -", plain),
-        plot="from engine.topics.release import charts as figures\n" + _CHART.replace(
-            "go.Figure", "released and go.Figure").format('figures.chart(released, "light")'),
+        plot="from engine.topics.release import charts\n" + _CHART.replace(
+            "go.Figure", "released and go.Figure").format('charts.chart(released, "light")'),
         about="What a release would cost and, once you give it a name, the release itself: each "
               "new name has noise of its own and is charged; the same name gives the same release.",
         prints="What it would cost, as on the page, and then the release itself:", spends=True)
@@ -167,9 +167,9 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
     script.line(_SWEEP)
     return Code("Sweeps", script.text,
                 'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
-                "from engine.topics.sweeps import charts as figures\n"
+                "from engine.topics.sweeps import charts\n"
                 "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
-                    "figures.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
+                    "charts.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
                     'source.facts.value_unit, "light")'),
                 "" if file else here_document("run - --csv", dict(chosen.plain)))
 

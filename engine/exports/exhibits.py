@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.language.cells import safe_cell
+from engine.language.grammar import safe_cell
 from engine.papers.exhibits import Exhibit, Form, Paper, Result, Table
 
 STORED = Path(__file__).parents[2] / "data" / "exhibits"

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from engine import __version__
-from engine.language.cells import safe_cell
+from engine.language.grammar import safe_cell
 from engine.topics.mean.answer import MeanAnswer
 
 

@@ -12,10 +12,10 @@ from engine.templates import render
 from engine.topics.decision import charts
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.answer import Decision
-from engine.topics.pins import answer as pinned
+from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import PlanningAnswer, Setting
 
 
@@ -40,9 +40,9 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
     """
     return render(
         "decision_memo", title=tags.title(facts), facts=facts, is_possible=answer.is_possible,
-        question=plan_words.question(setting, answer.unknown, answer.target, facts),
-        verdict=plan_words.verdict(answer, facts), fixes=plan_words.fixes(answer, facts),
-        broken=plan_words.broken_promise(answer), cost=_cost(answer, facts, rule),
+        question=planning_words.question(setting, answer.unknown, answer.target, facts),
+        verdict=planning_words.verdict(answer, facts), fixes=planning_words.fixes(answer, facts),
+        broken=planning_words.broken_promise(answer), cost=_cost(answer, facts, rule),
         protected=tags.unit_tag(facts), not_covered=odds_words.not_covered(facts),
         delta=odds_words.delta_stated(answer.reached.setting.stated_delta),
         method=uncapital(setting.mechanism.label),
@@ -56,7 +56,7 @@ def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dic
     odds, epsilon = answer.protection.odds, answer.reached.setting.epsilon
     return {"odds": odds_words.odds_main(odds, facts.person),
             "careful": odds_words.odds_careful(odds),
-            "accuracy": plan_words.accuracy(answer, facts), "steps": _steps(answer, facts),
+            "accuracy": planning_words.accuracy(answer, facts), "steps": _steps(answer, facts),
             "rule": _by_rule(epsilon, rule), "caution": precedents.CAUTION,
             "precedents": [f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects "
                            f"{precedent.unit} ({precedent.source})."
@@ -68,7 +68,7 @@ def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
     if answer.unknown == "error":
         return []
     return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
-            *([*plan_words.step(reached, answer.unknown, facts),
+            *([*planning_words.step(reached, answer.unknown, facts),
                *([] if protection is None else [odds_words.odds_short(protection.odds)]),
                "the answer" if reached is answer.reached else ""]
               for reached, protection in answer.rows())]
@@ -121,11 +121,11 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:
     """Scenarios side by side on one page: the table, what cannot be compared, and each in words."""
-    columns = pinned.table(pins)
+    columns = pins_topic.table(pins)
     return render(
         "comparison_memo", title=f"Scenarios {', '.join(pin.name for pin in pins)} side by side",
-        columns=columns, rows=zip(*columns.values(), strict=True), warnings=pinned.warnings(pins),
-        pins=[(pin, _in_words(pin)) for pin in pins]).encode()
+        columns=columns, rows=zip(*columns.values(), strict=True),
+        warnings=pins_topic.warnings(pins), pins=[(pin, _in_words(pin)) for pin in pins]).encode()
 
 
 def _in_words(pin: Pinned) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine import __version__
 from engine.core.identity import digest
-from engine.language.cells import safe_cell
+from engine.language.grammar import safe_cell
 from engine.language.numbers import at_most_percent, number
 from engine.privacy import risk
 from engine.simulation.agreement import STANDARD_ERRORS

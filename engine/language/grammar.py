@@ -1,4 +1,4 @@
-"""Nouns and words of a data source inside a sentence: articles, possessives, capitals."""
+"""Nouns of data in a sentence: articles, possessives, capitals; and text that is safe in tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from engine.core.types import PublicFacts
 
 _NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def a(noun: str) -> str:
@@ -114,3 +115,24 @@ def span(facts: PublicFacts) -> str:
     name = facts.time_name.lower()
     plural = name if name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"
+
+
+def safe_cell(text: str) -> str:
+    """A text cell that no spreadsheet takes for a formula (a leading apostrophe); see CWE-1236.
+
+    Parameters
+    ----------
+    text : str
+        What would be written into one cell of a CSV file or a workbook.
+
+    Returns
+    -------
+    str
+        The same text, or with an apostrophe before it if it begins like a formula.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("height")
+    ("'=1+1", 'height')
+    """
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -26,7 +26,12 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import SHRINK_FROM, basis_size, joint_shares, ledger
+from engine.mechanisms.families.adaptive import basis_size, ledger
+from engine.mechanisms.families.adaptive_constants import (
+    MOST_FUNCTIONS,
+    SHRINK_FROM,
+    joint_shares,
+)
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.covariate_moments import MOST_DOUBT
@@ -40,7 +45,6 @@ from engine.privacy import accounting
 
 _COVARIATE_SHARES = (0.1, 0.1)  # of μ²
 _EVENLY_SPREAD = 1 / 3  # mean square of a covariate that is spread evenly over [−1, 1]
-_MOST_FUNCTIONS = 21  # basis functions of each coefficient function
 _DENSE = 3  # common times for each basis function, from which they act like evenly spread ones
 
 
@@ -191,7 +195,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
         if self.truncation is not None:
             return self.truncation
         per_function = min(effective, 1e6) / (len(facts.covariates) + 1)
-        size = basis_size(sizes, per_function, _MOST_FUNCTIONS, facts)
+        size = basis_size(sizes, per_function, MOST_FUNCTIONS, facts)
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:

@@ -29,49 +29,16 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import (
-    SHARES,
-    SHARES_NO_BAND,
-    SHRINK_FROM,
-    Scale,
-    basis_size,
-    joint_shares,
-    ledger,
-    public_scale,
-)
+from engine.mechanisms.families import adaptive_constants as constants
+from engine.mechanisms.families.adaptive import Scale, basis_size, ledger, public_scale
+from engine.mechanisms.families.adaptive_constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.local_privacy import centre_budget
-from engine.mechanisms.families.location import (
-    FINAL_CENTRE,
-    FINAL_PAIR,
-    JOINT,
-    TOGETHER,
-    Constants,
-    release_steps,
-)
+from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, detail_p_values
 from engine.numerics.public_curves import PublicCurve
-
-_SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
-_DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
-_UNDETERMINED, _SOMEWHERE = 0.5, 0.05  # of the half-range, for a band; of the time range
-_MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
-_ENOUGH, _SURELY = 10, 1e-4  # functions whose bands held wiggly curves; p of a misfit that warns
-_TYPICAL_SPREAD = 0.24  # standard deviation about the mean, in half-ranges, for the planned error
-_RADIUS_OF_SPREAD, _JOINT_RADIUS = 0.7, 0.64  # b of the planned error, over that
-_TIGHT = Constants()
-_NARROW_UP_TO, _WIDENING, _WIDEST = 100.0, 0.4, 2.0  # κ of joint releases: (N/100)^.4 from 1 to 2
-_FEW_TIMES = 3  # observations of each curve, from which joint releases begin with a small radius
-_QUARTERS = 4  # κ moves in quarters of a doubling, so that budgets near each other run together
-_WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
-_MOST_DOUBLINGS = 6  # of both, which from there on grow like N
-_MODERATE, _LESS_MODERATE_FROM = 6.0, 300.0  # the same of moderate clipping
-_MOMENTS = 3.0  # κ of the second moments of wide and moderate clipping
-_TAILS = 1.5  # variance of skewed people over what their mean absolute deviation stands for
-_ALLOWANCE = 0.2
-
 
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the curves (a Huber location). It differs from their mean where "
@@ -245,17 +212,19 @@ class AdaptiveMean(AdaptiveRelease):
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
-            wide = 1.96 * errors > _UNDETERMINED * self.scale(facts).half
-            yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > _SOMEWHERE))
+            wide = 1.96 * errors > constants.UNDETERMINED * self.scale(facts).half
+            yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
             yield Caution(FINER_DETAIL, released & self._are_too_few(plans, fit.band))
 
     def _are_too_few(self, plans: Sequence[MeanPlan], band: Band) -> NDArray[np.bool_]:
         """Of which releases the coefficients say that few basis functions are not enough."""
         doubted = np.zeros(band.centre.shape[:3], dtype=bool)
+        few = range(CHECKED_FROM, constants.ENOUGH_FUNCTIONS)
         for k, plan in enumerate(plans):
-            if plan.feasible and self.basis == "cosine" and CHECKED_FROM <= plan.size < _ENOUGH:
+            if plan.feasible and self.basis == "cosine" and plan.size in few:
                 covariance = band.covariance[k, ..., :plan.size, :plan.size]
-                doubted[k] = detail_p_values(band.centre[k, ..., :plan.size], covariance) < _SURELY
+                p_values = detail_p_values(band.centre[k, ..., :plan.size], covariance)
+                doubted[k] = p_values < constants.MISFIT
         return doubted
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -282,7 +251,7 @@ class AdaptiveMean(AdaptiveRelease):
                        for share in self.shares(pure, is_joint, effective))
         return MeanPlan(
             self.size(sizes, effective, facts, pure), budgets, shares, verdict,
-            self._shrinks(effective >= SHRINK_FROM or not verdict.is_feasible), is_joint,
+            self._shrinks(effective >= constants.SHRINK_FROM or not verdict.is_feasible), is_joint,
             learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 *[(TIMES, TIMES_SHARE)] * learns_times,
@@ -315,9 +284,11 @@ class AdaptiveMean(AdaptiveRelease):
         """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
-        most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS
-        is_known = self.law_of_times(facts).is_known
-        size = basis_size(sizes, effective, most, factor=_DETAIL if is_known else _DETAIL_UNKNOWN)
+        most = constants.MOST_FUNCTIONS_PURE if pure else constants.MOST_FUNCTIONS
+        factor = constants.DETAIL
+        if not self.law_of_times(facts).is_known:
+            factor = constants.DETAIL_UNKNOWN_TIMES
+        size = basis_size(sizes, effective, most, factor=factor)
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
@@ -345,14 +316,17 @@ class AdaptiveMean(AdaptiveRelease):
         -------
         Constants
         """
-        even = facts.design == Design() and sizes.fewest_per_curve >= _FEW_TIMES
-        start = TOGETHER if is_joint and even else _TIGHT
+        is_even = (facts.design == Design()
+                   and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER)
+        start = TOGETHER if is_joint and is_even else SEPARATELY
         width = self.width_of_clipping(sizes, facts)
         if width == "tight":
-            return _joint_constants(effective, start) if is_joint else _TIGHT
+            return SEPARATELY if not is_joint else replace(
+                TOGETHER, first_radius=start.first_radius,
+                final_width=constants.TIGHT.at(effective))
         if width == "moderate":
-            return _for_skewed(start, _MODERATE, effective / _LESS_MODERATE_FROM)
-        return _for_skewed(_TIGHT, _WIDE, effective / _WIDER_FROM)
+            return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
+        return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
 
     def width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: as chosen, or by what is stated of people.
@@ -430,8 +404,8 @@ class AdaptiveMean(AdaptiveRelease):
         if self.split is not None:
             return self._stated_shares(is_joint, pure)
         if is_joint:
-            return joint_shares(effective)
-        return _SHARES_PURE if pure else self._usual_shares
+            return constants.joint_shares(effective)
+        return constants.SHARES_PURE if pure else self._usual_shares
 
     def scale(self, facts: PublicFacts) -> Scale:
         """Where [−1, 1] lies in response units: the bounds, or room around the known curve."""
@@ -461,11 +435,12 @@ class AdaptiveMean(AdaptiveRelease):
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
         share = self.shares(pure, is_joint, effective)[final]
-        spread = _TYPICAL_SPREAD if self.guessed_spread is None else self.guessed_spread / half
-        radius = (_JOINT_RADIUS if is_joint else _RADIUS_OF_SPREAD) * spread
+        spread = (constants.TYPICAL_SPREAD if self.guessed_spread is None
+                  else self.guessed_spread / half)
+        radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
-        width = widest if self.is_tight(facts) else math.sqrt(_TIGHT.final_width * widest)
+        width = widest if self.is_tight(facts) else math.sqrt(SEPARATELY.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
@@ -490,16 +465,14 @@ class AdaptiveMean(AdaptiveRelease):
         shares = PublicCurve.stated(self.split or "", "split").heights
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
-                             hint="For example " + ", ".join(f"{w:g}" for w in SHARES) + ".")
-        if is_joint:
-            wanted = len(JOINT)
-        else:
-            wanted = len(SHARES) if self.band != "none" else len(SHARES_NO_BAND)
+                             hint="For example "
+                             + ", ".join(f"{share:g}" for share in constants.SHARES) + ".")
+        wanted = len(JOINT if is_joint else self._usual_shares)
         if len(shares) != wanted:
             raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
                              field="split", hint="Four for joint releases; six for separate ones, "
                              "which δ = 0 always has, and five of those without a band.")
-        if pure and wanted == len(SHARES):  # no sixth release: its share goes to the others
+        if pure and wanted == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
 
@@ -517,22 +490,3 @@ def any_pure(budgets: tuple[Budget, ...]) -> bool:
     bool
     """
     return any(budget.is_private and budget.is_pure for budget in budgets)
-
-
-def _joint_constants(effective: float, start: Constants) -> Constants:
-    """Those of tight joint releases: κ = (N/100)^.4 between 1 and 2, in quarters of a doubling."""
-    width = min(max((effective / _NARROW_UP_TO) ** _WIDENING, 1.0), _WIDEST)
-    together = replace(TOGETHER, first_radius=start.first_radius)
-    return replace(together, final_width=2 ** (round(_QUARTERS * math.log2(width)) / _QUARTERS))
-
-
-def _for_skewed(start: Constants, width: float, size: float) -> Constants:
-    """Those of wide and moderate clipping: κ is `width` up to size 1, then times the size.
-
-    It moves in halves of a doubling. Early centres are of tightly clipped curves and count for
-    less; second moments have a width of their own.
-    """
-    wider = min(max(size, 1.0), 2.0**_MOST_DOUBLINGS)
-    doublings = round(2 * math.log2(wider)) / 2
-    return replace(start, final_width=width * 2**doublings, bias_allowance=_ALLOWANCE,
-                   tail_allowance=_TAILS, moments_width=_MOMENTS)

@@ -94,12 +94,17 @@ class CountPlan(Plan):
         """
         return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
 
-    @property
-    def standing_in(self) -> Array:
-        """Counts where nothing is released: everybody in the last cell, (groups, m)."""
-        counts = np.zeros((self.cells.n_groups, self.cells.size))
-        counts[:, -1] = sum(self.totals) / self.cells.n_groups
-        return counts
+    def stand_in(self, shape: tuple[int, ...]) -> CountTable:
+        """The table where nothing is released: everybody in the last cell.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Of the axes before groups and cells.
+        """
+        counts = np.zeros((*shape, self.cells.n_groups, self.cells.size))
+        counts[..., -1] = sum(self.totals) / self.cells.n_groups
+        return self.table(counts)
 
 
 @mechanisms.register
@@ -341,18 +346,16 @@ class NoisyCounts(Mechanism):
         """Counts of every site with noise, their weighted sum, and the curves they give."""
         most = max(plan.cells.n_groups * plan.cells.size for plan in plans)
         standard = laplace((data.n_repeats, draws, data.sizes.n_servers, most), rng)
-        by_site = [self.counts(data, plan) for plan in plans]
+        exact = [self.counts(data, plan) for plan in plans]
         tables = [self._released(data, plan, counts, standard)
-                  for plan, counts in zip(plans, by_site, strict=True)]
-        exact = [self._combined(plan, counts) for plan, counts in zip(plans, by_site, strict=True)]
-        shape = (data.n_repeats, draws)
-        curves = [self.curves(table if table is not None else plan.table(
-            np.broadcast_to(plan.standing_in, (*shape, *plan.standing_in.shape))))
-            for table, plan in zip(tables, plans, strict=True)]
-        quiet = [self.curves(replace(plan.table(counts), scales=(0.0,) * len(plan.scales)))
-                 for counts, plan in zip(exact, plans, strict=True)]
-        return Fit(basis=_basis(), coefficients=np.stack(curves), unprotected=np.stack(quiet),
-                   functions=self.functions(data.facts), released=tuple(tables))
+                  for plan, counts in zip(plans, exact, strict=True)]
+        curves = [self.curves(table or plan.stand_in((data.n_repeats, draws)))
+                  for table, plan in zip(tables, plans, strict=True)]
+        unprotected = [self.curves(self._noiseless(plan, counts))
+                       for plan, counts in zip(plans, exact, strict=True)]
+        return Fit(basis=_basis(), coefficients=np.stack(curves),
+                   unprotected=np.stack(unprotected), functions=self.functions(data.facts),
+                   released=tuple(tables))
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         """How many people are in each cell at each site: what noise is added to.
@@ -381,6 +384,11 @@ class NoisyCounts(Mechanism):
         sent = transcript.sent_by_each(COUNTS, flat + noise, spread[:, None])
         shape = (*sent.shape[:3], *exact.shape[2:])
         return plan.table(self._combined(plan, sent.reshape(shape)))
+
+    def _noiseless(self, plan: CountPlan, exact: Array) -> CountTable:
+        """The table of counts (repeats, sites, groups, m) to which no noise is added."""
+        table = plan.table(self._combined(plan, exact))
+        return replace(table, scales=(0.0,) * len(plan.scales))
 
     def noise_scales(self, plan: CountPlan) -> tuple[float, ...]:
         """Scale b of the noise that each site draws, in people, as the plan states it: (sites,).

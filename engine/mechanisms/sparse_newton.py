@@ -26,6 +26,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
+from engine.mechanisms.families import sparse_inference as inference
 from engine.mechanisms.families.sparse import (
     AMPLE,
     LEAST_EIGENVALUE,
@@ -46,24 +47,6 @@ from engine.mechanisms.families.sparse_guesses import (
     LargestNoise,
     PublicGuesses,
     with_responses,
-)
-from engine.mechanisms.families.sparse_inference import (
-    CORRECTIONS,
-    GRAM,
-    GRAM_OF_CHOSEN,
-    LEAST_WITHIN,
-    RESIDUALS,
-    WHY,
-    Columns,
-    FromAverages,
-    ball,
-    by_kind,
-    gaussian,
-    gaussian_rho,
-    gram_noise,
-    line,
-    row_norm,
-    stage_average,
 )
 from engine.mechanisms.families.sparse_pilot import (
     PILOTS,
@@ -93,8 +76,9 @@ NOT_DISTINCT = (
     "The features that were kept are so correlated that privacy noise hides the difference "
     "between their coefficients; these are the first, coarser estimates.")
 NOT_ENOUGH = (
-    f"By what was released, fewer than {100 * LEAST_WITHIN:.0f} % of the residuals lie within "
-    "their clip, so coefficients may be far off. State a larger standard deviation of the noise.")
+    f"By what was released, fewer than {100 * inference.LEAST_WITHIN:.0f} % of the residuals lie "
+    "within their clip, so coefficients may be far off. State a larger standard deviation of the "
+    "noise.")
 UNSURE = (
     "At least one of the kept coefficients lies within two standard errors of zero: privacy noise "
     "may have chosen its feature in place of one that matters.")
@@ -182,7 +166,7 @@ class NewtonPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
+class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
     """β̂_S = β̂⁰_S + Θ̂_S^½ (average of [Θ̂_S^½ x_S]_W [y − x'β̂⁰]_R + noise)/P on s features S.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
@@ -279,8 +263,8 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
     def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
-        return by_kind(plans, lambda plan: plan.scale is None,
-                       lambda alike: self._fit_rows(data, alike, draws, rng))
+        return inference.by_kind(plans, lambda plan: plan.scale is None,
+                                 lambda alike: self._fit_rows(data, alike, draws, rng))
 
     def _fit_rows(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
                   rng: np.random.Generator) -> Fit:
@@ -289,7 +273,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         noise = [plan.scale for plan in plans if plan.scale is not None]
         if not noise:
             return self.fit_averages(self.averages(data, plans[0]), plans, repeats, draws, rng)
-        columns = Columns(repeats, len(plans), draws)
+        columns = inference.Columns(repeats, len(plans), draws)
         scales = released_scales(self.averages(data, plans[0]), noise, plans[0].size, columns, rng)
         rows = with_responses(data)
 
@@ -330,7 +314,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
     def fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
                    draws: int, rng: np.random.Generator) -> Fit:
         """By plans whose features are chosen in the same way."""
-        columns, size = Columns(repeats, len(plans), draws), plans[0].size
+        columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
         end = first.copy()
@@ -341,7 +325,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
             basis=Coordinates(size), coefficients=columns.released(end),
             unprotected=columns.quiet(end), cautions=_cautions(corrected, is_distinct, columns))
 
-    def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: Columns,
+    def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: inference.Columns,
                   size: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """The first estimate, whose entries that are not zero are the features: (…, d).
 
@@ -356,7 +340,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                             [each.scales for each in rounds], rng, pace=pace)
             return vectors, ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
         deviation = columns.per_budget([each.gram for each in plans])
-        gram = with_noise(GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
+        gram = with_noise(inference.GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
         stages = [replace(stage, deviations=tuple(each.stages[k].deviations[0] for each in plans))
                   for k, stage in enumerate(plan.stages)]
         directions = several_directions(gram, np.arange(size), deviation)
@@ -364,7 +348,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                 directions.is_distinct)
 
     def _step(self, averages: Averages, first: Array, plans: Sequence[NewtonPlan],
-              columns: Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
+              columns: inference.Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
         """Places of the chosen features, and the Newton step there."""
         plan = plans[0]
         deviation = columns.per_budget([each.chosen for each in plans])
@@ -390,10 +374,11 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         """
         sizes, facts = public.sizes, public.facts
         n, d = sizes.n_curves, sizes.n_covariates
-        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(budgets)
+        s, guess, rho = min(self.sparsity, d), self.spread(facts), inference.gaussian_rho(budgets)
         may_be_wide = self._may_be_wide(facts)
         feature = self.feature_clip or (CLIP if may_be_wide else self.clip_of_features(facts))
-        row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
+        row = inference.row_norm(d, feature)
+        response = self.response_clip or self.clip_of_responses(facts)
         clip = self.residual_clip or _LAST * guess
         shares = MOMENTS
         if not self._takes_moments(row, n, d, rho):
@@ -412,21 +397,23 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
                   self.largest_norm(facts)),
             self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
             shares.rounds * rho)
-        messages = [*([(GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
-                    *((stage_average(k), 2 * ball(d) * stage.clip, share)
+        messages = [*([(inference.GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
+                    *((inference.stage_average(k), 2 * inference.ball(d) * stage.clip, share)
                       for k, (stage, share) in enumerate(zip(stages, shares.stages, strict=True))),
-                    (GRAM_OF_CHOSEN, math.sqrt(2) * ball(s) ** 2, shares.chosen),
-                    (RESIDUALS, math.sqrt(2), shares.residuals),
-                    (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
+                    (inference.GRAM_OF_CHOSEN, math.sqrt(2) * inference.ball(s) ** 2,
+                     shares.chosen),
+                    (inference.RESIDUALS, math.sqrt(2), shares.residuals),
+                    (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last)]
         spends = [] if rounds is None else [*rounds.lines(_LAW, budgets)]
         costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
                  *((step, most, share * rho) for step, most, share in messages)]
-        spends += [line(step, most / n, cost, server, budget, WHY)
+        spends += [inference.line(step, most / n, cost, server, budget, inference.WHY)
                    for server, budget in enumerate(budgets) for step, most, cost in costs]
         return NewtonPlan(
-            s, d, feature, response, clip, row, guess, gram_noise(row, n, shares.gram * rho),
-            stages, rounds, gram_noise(ball(s), n, shares.chosen * rho),
-            gaussian(math.sqrt(2) / n, shares.residuals * rho),
+            s, d, feature, response, clip, row, guess,
+            inference.gram_noise(row, n, shares.gram * rho), stages, rounds,
+            inference.gram_noise(inference.ball(s), n, shares.chosen * rho),
+            inference.gaussian(math.sqrt(2) / n, shares.residuals * rho),
             stage_noise(clip, n, shares.last * rho), scale, spends=tuple(spends))
 
     def _may_be_wide(self, facts: PublicFacts) -> bool:
@@ -436,7 +423,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
 
     def _takes_moments(self, row: float, n: int, size: int, rho: float) -> bool:
         if self.pilot == "auto":
-            return suits_moments(gram_noise(row, n, MOMENTS.gram * rho), size)
+            return suits_moments(inference.gram_noise(row, n, MOMENTS.gram * rho), size)
         return self.pilot == "moments"
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -445,7 +432,7 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         that of the last average, in s entries.
         """
         plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
-        return plan.sparsity * (ball(plan.sparsity) * plan.last) ** 2
+        return plan.sparsity * (inference.ball(plan.sparsity) * plan.last) ** 2
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                       ) -> LargestNoise:
@@ -455,17 +442,17 @@ class SparseNewton(FromAverages[NewtonPlan], PublicGuesses):
         """
         plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
         d = sizes.n_covariates
-        values = ball(plan.sparsity) * plan.last
+        values = inference.ball(plan.sparsity) * plan.last
         if plan.thresholding is not None:
             scale = plan.thresholding.scales.choice
             return LargestNoise(plan.thresholding.most, scale, values, scale * math.log(d))
-        each = [ball(d) * stage.deviations[0] for stage in plan.stages]
+        each = [inference.ball(d) * stage.deviations[0] for stage in plan.stages]
         both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
-        return LargestNoise(2 * ball(d) * plan.stages[-1].clip / sizes.n_curves, both, values,
-                            both * math.sqrt(2 * math.log(d)))
+        most = 2 * inference.ball(d) * plan.stages[-1].clip
+        return LargestNoise(most / sizes.n_curves, both, values, both * math.sqrt(2 * math.log(d)))
 
 
-def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
+def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], columns: inference.Columns
               ) -> tuple[Caution, ...]:
     near_zero = np.asarray((np.abs(corrected.values) < 2 * corrected.errors).any(axis=-1))
     each = ((NOT_DISTINCT, ~corrected.is_distinct), (NOT_ENOUGH, ~corrected.is_enough),

@@ -53,7 +53,11 @@ _FEWEST_PLACES = 7  # half the budget pays once three places are less than half 
 
 
 class Setting(Enumeration):
-    """Who is trusted with numbers, and whether single numbers or all of a person are protected."""
+    """Who is trusted with numbers, and whether single numbers or all of a person are protected.
+
+    Two choices in one word, as in the slides, in links and in files: `place` and `is_by_person`
+    are the choices.
+    """
 
     CENTRAL_ITEM = "central_item"
     CENTRAL_USER = "central_user"
@@ -64,20 +68,33 @@ class Setting(Enumeration):
     NONE = "none"
 
     @property
+    def place(self) -> NoisePlace | None:
+        """Where noise is added, by the last who is trusted; None without privacy."""
+        return _PLACES.get(self)
+
+    @property
     def is_by_person(self) -> bool:
-        return self in (Setting.CENTRAL_USER, Setting.SITE_USER, Setting.LOCAL_USER)
+        return self in _BY_PERSON.values()
 
     @property
     def is_central(self) -> bool:
-        return self in (Setting.CENTRAL_ITEM, Setting.CENTRAL_USER)
+        return self.place is NoisePlace.CENTRE
 
     @property
     def is_by_site(self) -> bool:
-        return self in (Setting.SITE, Setting.SITE_USER)
+        return self.place is NoisePlace.SITES
 
     @property
     def is_local(self) -> bool:
-        return self in (Setting.LOCAL_ITEM, Setting.LOCAL_USER)
+        return self.place is NoisePlace.PERSON
+
+
+_BY_NUMBER = {NoisePlace.CENTRE: Setting.CENTRAL_ITEM, NoisePlace.SITES: Setting.SITE,
+              NoisePlace.PERSON: Setting.LOCAL_ITEM}
+_BY_PERSON = {NoisePlace.CENTRE: Setting.CENTRAL_USER, NoisePlace.SITES: Setting.SITE_USER,
+              NoisePlace.PERSON: Setting.LOCAL_USER}
+_PLACES = {setting: place for settings in (_BY_NUMBER, _BY_PERSON)
+           for place, setting in settings.items()}
 
 
 _LABELS = {
@@ -226,9 +243,7 @@ class UnivariateMean(Mechanism):
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
         """With people protected, as everything is that a study of people decides on."""
         super().noised_by(place)  # refuses shares of noise
-        setting = {NoisePlace.SITES: Setting.SITE_USER, NoisePlace.CENTRE: Setting.CENTRAL_USER,
-                   NoisePlace.PERSON: Setting.LOCAL_USER}[place]
-        return replace(self, setting=setting)
+        return replace(self, setting=_BY_PERSON[place])
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         """Where nobody is trusted people add noise by themselves, whichever site they are of."""
@@ -316,11 +331,10 @@ class UnivariateMean(Mechanism):
             elected = self.elected(votes, plan)
         if self.setting is Setting.NONE:
             return self._averages(data, plan.places, elected)
-        reach = self.reach(plan.places, data.facts) / self._total(data.sizes)
         return transcript.summed(
             AVERAGE, partial(self._average_parts, data, plan, elected),
             lambda: self._averages(data, plan.places, elected)
-            + reach * (noise.sums @ (1 / plan.measure)))
+            + noise.sums @ self._scales_in_average(plan))
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
         """The interval that noisy votes elect.
@@ -399,13 +413,12 @@ class UnivariateMean(Mechanism):
                        ) -> float:
         """Variance of the noise, in squared response units, as if votes never missed.
 
-        A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
-        sites differ both in ε and in the items of a person, people count as holding equally many.
+        A Laplace variable of scale b has variance 2b², so it is 2 Σ_s parts_s b_s², b_s being what
+        the noise of one part of server s adds to the average. Where sites differ both in ε and in
+        the items of a person, people count as holding equally many.
         """
         plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
-        parts = self.n_parts(Public(sizes, facts))
-        each = self.reach(plan.places, facts) / self._total(sizes)
-        return float(2 * each**2 * (parts / plan.measure**2).sum())
+        return float(2 * self.n_parts(plan.public) @ self._scales_in_average(plan) ** 2)
 
     def exact_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                     ) -> float | None:
@@ -445,8 +458,10 @@ class UnivariateMean(Mechanism):
         """How many people, or items, are averaged."""
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
-    def n_parts(self, public: Public) -> Array:
-        """How many parts are noised at each server.
+    # -- parts: each is an average by itself that is sent with noise of its own -------------------
+
+    def n_parts(self, public: Public) -> NDArray[np.int64]:
+        """How many parts every server has: each item or person, itself, or all as one centre.
 
         Parameters
         ----------
@@ -455,27 +470,65 @@ class UnivariateMean(Mechanism):
 
         Returns
         -------
-        (servers,)
+        (servers,) array of int
+            A centre's one part counts at the first server.
         """
-        if self.setting.is_local and not self.setting.is_by_person:
-            return public.observations_per_server
-        people = np.array(public.sizes.n_curves_per_server, dtype=float)
         if self.setting.is_local:
-            return people
+            return self._per_server(public).astype(np.int64)
+        n_parts = np.ones(public.sizes.n_servers, dtype=np.int64)
+        if not self.setting.is_by_site:
+            n_parts[1:] = 0
+        return n_parts
+
+    def part_sizes(self, public: Public) -> Array:
+        """How many people, or items, a part averages: (servers,).
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+        """
         if self.setting.is_by_site:
-            return np.ones(len(people))
-        first = np.zeros(len(people))  # one centre; nothing at all without privacy
-        first[0] = float(self.setting.is_central)
-        return first
+            return self._per_server(public)
+        size = 1 if self.setting.is_local else self._total(public.sizes)
+        return np.full(public.sizes.n_servers, float(size))
+
+    def _per_server(self, public: Public) -> Array:
+        """How many people, or items, every server has."""
+        if self.setting.is_by_person:
+            return np.array(public.sizes.n_curves_per_server, dtype=float)
+        return public.observations_per_server
+
+    def sensitivity(self, plan: AveragePlan) -> Array:
+        """The most by which one item, or person, moves a part of each server: (servers,).
+
+        Parameters
+        ----------
+        plan : AveragePlan
+        """
+        return self.reach(plan.places, plan.public.facts) / self.part_sizes(plan.public)
+
+    def noise_scale(self, plan: AveragePlan) -> Array:
+        """Scale of the Laplace noise on a part of each server, sensitivity/ε: (servers,).
+
+        Parameters
+        ----------
+        plan : AveragePlan
+        """
+        if self.setting is Setting.NONE:
+            return np.zeros(len(plan.budgets))
+        return self.sensitivity(plan) / plan.measure
+
+    def _scales_in_average(self, plan: AveragePlan) -> Array:
+        """`noise_scale` times the weight of a part in the average: (servers,)."""
+        weights = self.part_sizes(plan.public) / self._total(plan.public.sizes)
+        return weights * self.noise_scale(plan)
 
     def _average_parts(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
                        ) -> transcript.Parts:
         """What the average is of, in every interval it may be in, and the noise of each part."""
         groups = self.groups(data)
-        measure = np.broadcast_to(plan.measure[0], groups.shape)
-        if self.setting.is_local or self.setting.is_by_site:
-            measure = np.repeat(plan.measure, self.n_parts(data.public).astype(int))
-        scales = self.reach(plan.places, data.facts) / (groups * measure)
+        scales = np.repeat(self.noise_scale(plan), self.n_parts(plan.public))
         return transcript.Parts(
             self.exact_parts(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE,
             math.sqrt(2) * scales, elected,
@@ -513,12 +566,8 @@ class UnivariateMean(Mechanism):
         -------
         (parts,) array of int
         """
-        if self.setting is Setting.SITE:
-            return data.public.observations_per_server.astype(np.int64)
-        if self.setting is Setting.SITE_USER:
-            return np.array(data.sizes.n_curves_per_server)
-        total = self._total(data.sizes)
-        return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
+        sizes = self.part_sizes(data.public).astype(np.int64)
+        return np.repeat(sizes, self.n_parts(data.public))
 
     def exact_parts(self, data: CurveData, places: int) -> Array:
         """The mean of every part before noise, for every interval it may be in.
@@ -684,17 +733,9 @@ class UnivariateMean(Mechanism):
         return self._lines(PLACE, plan, np.full(len(noise), 2.0), noise, plan.vote)
 
     def _average_lines(self, plan: AveragePlan) -> list[Spend]:
-        total = np.full(len(plan.budgets), float(self._total(plan.public.sizes)))  # in one average
-        if self.setting.is_local:
-            total[:] = 1
-        elif self.setting is Setting.SITE:
-            total = plan.public.observations_per_server
-        elif self.setting is Setting.SITE_USER:
-            total = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
-        most = self.reach(plan.places, plan.public.facts) / total
-        if self.setting is Setting.NONE:
-            return self._lines(AVERAGE, plan, most, 0 * most, np.full(len(most), math.inf))
-        return self._lines(AVERAGE, plan, most, most / plan.measure, plan.measure)
+        is_private = self.setting is not Setting.NONE
+        epsilon = plan.measure if is_private else np.full(len(plan.budgets), math.inf)
+        return self._lines(AVERAGE, plan, self.sensitivity(plan), self.noise_scale(plan), epsilon)
 
     def _lines(self, step: Step, plan: AveragePlan, most: Array, noise: Array, epsilon: Array
                ) -> list[Spend]:
@@ -714,10 +755,8 @@ class UnivariateMean(Mechanism):
 
     def _n_messages(self, public: Public) -> NDArray[np.int64]:
         """How many a server sends in each step: (servers,); locally everybody sends one."""
-        people = np.array(public.sizes.n_curves_per_server)
-        if not self.setting.is_local:
-            return np.ones_like(people)
-        return people if self.setting.is_by_person else public.observations_per_server.astype(int)
+        return self.n_parts(public) if self.setting.is_local else np.ones(
+            public.sizes.n_servers, dtype=np.int64)
 
     def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:
@@ -776,7 +815,8 @@ def _averages(values: Array, groups: NDArray[np.int64]) -> Array:
     return sums / groups.reshape(-1, *(1,) * (values.ndim - 2))
 
 
-def _laplace_sums(counts: Array, repeats: int, draws: int, rng: np.random.Generator) -> Array:
+def _laplace_sums(counts: NDArray[np.int64], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Array:
     """Sums of `counts` (servers,) independent Lap(1): (repeats, draws, servers).
 
     Lap(1) is the difference of two standard exponentials, so k of them sum to the difference of

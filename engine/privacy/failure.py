@@ -69,6 +69,10 @@ class Delta:
 def delta_rule(n_people: int, stated: float | None = None, is_pure: bool = False) -> Delta:
     """δ of a scenario: 0 where the method never needs one, else the stated one, else 1/n².
 
+    A stated δ is taken as it is. A control takes none of 1/n or more; a link may hold one, made
+    for fewer people: then pictures are drawn with it, marked in amber (`Delta.is_large`), and a
+    release refuses it (`engine.release.certified`).
+
     Parameters
     ----------
     n_people : int

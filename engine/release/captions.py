@@ -7,7 +7,7 @@ import numpy as np
 from engine.core.types import Array, Budget
 from engine.language.grammar import uncapital
 from engine.language.numbers import number, percent, small, whole
-from engine.release import sentences as words
+from engine.release import sentences
 from engine.release.published import Published
 from engine.release.uncertainty import STAIRCASE
 
@@ -20,8 +20,8 @@ def headline(release: Published) -> str:
     release : Published
         From `engine.release.published`.
     """
-    return words.headline(release.uncertainty, release.facts, release.quote.budget,
-                          release.sizes.n_curves)
+    return sentences.headline(release.uncertainty, release.facts, release.quote.budget,
+                              release.sizes.n_curves)
 
 
 def statements(release: Published) -> list[str]:
@@ -32,8 +32,8 @@ def statements(release: Published) -> list[str]:
     release : Published
         From `engine.release.published`.
     """
-    return [*words.warnings(release.uncertainty),
-            *words.band_explained(release.uncertainty, release.facts)]
+    return [*sentences.warnings(release.uncertainty),
+            *sentences.band_explained(release.uncertainty, release.facts)]
 
 
 def columns(release: Published) -> dict[str, Array]:

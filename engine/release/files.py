@@ -15,10 +15,8 @@ from datetime import datetime
 from typing import Any
 
 from engine import __version__
-from engine.language.cells import safe_cell
-from engine.language.grammar import capital
-from engine.release import sentences as words
-from engine.release import stated
+from engine.language.grammar import capital, safe_cell
+from engine.release import sentences, stated
 from engine.release.captions import (
     budget_words,
     columns,
@@ -190,9 +188,9 @@ def report(release: Published) -> bytes:
     """
     return render(
         "report", title=release.name, headline=headline(release), heading=heading(release),
-        day=release.at[:10], warnings=words.warnings(release.uncertainty), card=release.card,
+        day=release.at[:10], warnings=sentences.warnings(release.uncertainty), card=release.card,
         picture=picture(release, with_notes=False), guarantee=guarantee_rows(release),
-        band=words.band_explained(release.uncertainty, release.facts),
+        band=sentences.band_explained(release.uncertainty, release.facts),
         not_covered=[f"{capital(line)}." for line in release.card["not_covered"]]).encode()
 
 
@@ -219,7 +217,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
                           f"textbooks, would cost ε = {quote.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
-        "Odds": words.odds(release.facts, quote).replace("**", ""),
+        "Odds": sentences.odds(release.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",

@@ -26,8 +26,7 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
-from engine.release import sentences as words
-from engine.release import stated
+from engine.release import sentences, stated
 from engine.release.certified import Quote
 from engine.release.ledger import Receipt
 from engine.release.percentiles import ReleasedPercentiles
@@ -187,7 +186,7 @@ def _relied_on(quoted: Quote) -> dict[str, Any]:
     shares = quoted.shares
     if shares is None:
         return {}
-    return {"trust": words.relied_on(shares), "relied_on": {
+    return {"trust": sentences.relied_on(shares), "relied_on": {
         "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
         "sites": shares.sites, "honest_at_least": shares.honest,
         "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
@@ -201,12 +200,12 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes
     return {
         "verdict": "coarse" if uncertainty.is_coarse else
         None if verdict is None else verdict.verdict,
-        "headline": words.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
+        "headline": sentences.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
         "band": None if band is None else {
             "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
-        "explained": words.band_explained(uncertainty, facts),
-        "warnings": words.warnings(uncertainty)}
+        "explained": sentences.band_explained(uncertainty, facts),
+        "warnings": sentences.warnings(uncertainty)}
 
 
 def _plain(budget: Budget) -> dict[str, float]:

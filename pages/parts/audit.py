@@ -16,13 +16,12 @@ from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.topics.audit import answer as audit_topic
-from engine.topics.audit import charts as figures
-from engine.topics.audit import words
+from engine.topics.audit import charts, words
 from engine.topics.audit.answer import Attack, Subject
-from engine.topics.coverage import answer as lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
-from engine.topics.reuse import charts as reuse_figures
+from engine.topics.reuse import charts as reuse_charts
 from engine.topics.reuse import words as reuse_words
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
@@ -117,7 +116,7 @@ class Audited(View):
             planted = [self.attack(self.variant)] * bool(self.variant)
             return ask(audit_topic.audit_answer, [self.attack(), *planted])
         if current.part == "coverage":
-            return ask(lab.coverage_answer, _lab(self))
+            return ask(coverage_topic.coverage_answer, _lab(self))
         return ask(reuse_topic.reuse_answer, current.epsilon, current.again, reuse_topic.DELTA,
                    current.seed, current.draw == "fresh")
 
@@ -250,14 +249,14 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
-    lines = [figures.Line(_name(view, attack), _steps(job), bool(attack.variant))
+    lines = [charts.Line(_name(view, attack), _steps(job), bool(attack.variant))
              for attack, job in started]
     known = [line for line in lines if line.steps]
     if not known:
         return
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("What the attack shows", figures.climbing(
+        view.draw("What the attack shows", charts.climbing(
             known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
         st.markdown(f":small[{words.LEGEND}]")
     with right:
@@ -273,7 +272,7 @@ def _steps(job: Job) -> list[Progress]:
     return list(job.parts) + [job.result] * (job.result is not None)
 
 
-def _card(attack: Attack, line: figures.Line) -> None:
+def _card(attack: Attack, line: charts.Line) -> None:
     """The verdict of one attack, or how far it is."""
     if not line.steps:
         return
@@ -319,7 +318,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def _lab(view: Audited) -> lab.Experiment:
+def _lab(view: Audited) -> coverage_topic.Experiment:
     """The band or interval that is repeated, by the method and the data of its estimand."""
     return limit_cards.question(_kind(view.now), view.now)
 
@@ -327,9 +326,9 @@ def _lab(view: Audited) -> lab.Experiment:
 def _kind(current: settings.Settings) -> str:
     """The chosen kind of band or interval, or that of the estimand's method."""
     task = current.estimated
-    if lab.KINDS[current.limits].task == task:
+    if coverage_topic.KINDS[current.limits].task == task:
         return current.limits
-    return lab.usual_kind(task, current.mechanism_of(task)) or current.limits
+    return coverage_topic.usual_kind(task, current.mechanism_of(task)) or current.limits
 
 
 def coverage(view: Audited) -> None:
@@ -338,13 +337,14 @@ def coverage(view: Audited) -> None:
     _limits(view)
     experiment = _lab(view)
     key = digest(("coverage", experiment))
-    st.button(f"Repeat {lab.REPEATS} times", icon=":material/play_arrow:", key="audit_repeat",
+    repeats = coverage_topic.REPEATS
+    st.button(f"Repeat {repeats} times", icon=":material/play_arrow:", key="audit_repeat",
               on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", experiment,
-                                      total=lab.REPEATS // lab.EACH))
+                                      total=repeats // coverage_topic.EACH))
     controls.show_problem("audit")
     job = _started(key)
     if job is None:
-        layout.empty(f"How many of {lab.REPEATS} bands miss the truth. Press *Repeat {lab.REPEATS} "
+        layout.empty(f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
                      "times*: it takes some seconds.")
         return
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
@@ -353,9 +353,9 @@ def coverage(view: Audited) -> None:
 def _limits(view: Audited) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
     chosen_kind = _kind(view.now)
-    names = {key: kind.label for key, kind in lab.KINDS.items()
-             if kind.task == lab.KINDS[chosen_kind].task}
-    kind = lab.KINDS[chosen_kind]
+    names = {key: kind.label for key, kind in coverage_topic.KINDS.items()
+             if kind.task == coverage_topic.KINDS[chosen_kind].task}
+    kind = coverage_topic.KINDS[chosen_kind]
     left, right = st.columns(2, gap="medium")
     with left:
         controls.bound(st.selectbox, "Band or interval of", chosen_kind,
@@ -379,7 +379,7 @@ def _misses(view: Audited, job: Job) -> None:
     batches = list(job.parts)
     if not batches:
         return
-    batch = lab.CoverageAnswer.joined(batches)
+    batch = coverage_topic.CoverageAnswer.joined(batches)
     limit_cards.misses(_lab(view), batch,
                        lambda title, chart, key: view.draw(title, chart, key, 320, 280))
 
@@ -396,7 +396,7 @@ def reuse(view: Audited) -> None:
                            reuse_topic.DELTA, current.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Two releases of one average", reuse_figures.reused(releases, layout.theme()),
+        view.draw("Two releases of one average", reuse_charts.reused(releases, layout.theme()),
                   "reuse", 380, 360)
     with right, st.container(border=True):
         st.subheader("What is left of the protection", anchor=False)

@@ -9,12 +9,11 @@ import streamlit as st
 
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Budget
-from engine.language import glossary, numbers, quality, tags
+from engine.language import glossary, numbers, quality
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.coefficients import charts as figures
-from engine.topics.coefficients import words
+from engine.topics.coefficients import charts, words
 from engine.topics.coefficients.answer import (
     CoefficientsAnswer,
     coefficients_answer,
@@ -43,16 +42,12 @@ class Effects(ReleaseView):
         self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
         self.answer: CoefficientsAnswer = run.answer(
             coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:
@@ -125,7 +120,7 @@ def functions(view: Effects) -> None:
                 title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
                 st.markdown(f":small[{words.panel_range(facts, k)}]")
-                view.draw(title, figures.panel(drawn, k, layout.theme(), mode == _ONE),
+                view.draw(title, charts.panel(drawn, k, layout.theme(), mode == _ONE),
                           f"function_{k}", 280, 240)
     _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
@@ -153,7 +148,7 @@ def errors(view: Effects) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.answer.names
-    view.draw("Errors", figures.errors(view.answer, layout.theme()),
+    view.draw("Errors", charts.errors(view.answer, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 80 % of releases.]")
     st.markdown(words.accuracy(view.answer))
@@ -171,14 +166,14 @@ def over_budgets(view: Effects) -> None:
     with left:
         beside = None if not source.is_random else rate_cards.beside(
             TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step))
-        view.draw("Errors over ε", figures.over_budgets(
+        view.draw("Errors over ε", charts.over_budgets(
             steps, errors_by_step, view.answer.names, view.budget.epsilon, view.facts,
             layout.theme(), None if beside is None else beside.lines), "over_budgets", 340, 320)
         st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
-        budget = replace(view.budget, delta=session.chosen_delta(source))
+        budget = replace(view.budget, delta=view.now.delta_on(source).value)
         others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)
         if not view.answer.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
@@ -195,7 +190,7 @@ def cost(view: Effects) -> None:
     left, right = st.columns([7, 3], gap="medium")
     costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
     with left:
-        view.draw("Total errors over covariates", figures.cost(
+        view.draw("Total errors over covariates", charts.cost(
             costs, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
                   "cost", 320, 300)
         st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")

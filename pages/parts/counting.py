@@ -6,15 +6,14 @@ import streamlit as st
 
 from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
 from engine.core.types import Budget
-from engine.language import glossary, numbers, tags
+from engine.language import glossary, numbers
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.counting import answer as topic
-from engine.topics.counting import charts as figures
-from engine.topics.counting import words
+from engine.topics.counting import answer as counting_topic
+from engine.topics.counting import charts, words
 from engine.topics.counting.answer import CountingAnswer
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session
@@ -33,17 +32,11 @@ class Counts(LiveView):
         self.mechanism = self.now.mechanism_of(self.task)
         self.budget = Budget(self.now.epsilon)
         self.arguments = self.source, self.mechanism, self.budget, self.now.seed
-        self.answer: CountingAnswer = run.answer(topic.counting_answer, *self.arguments)
-        self.follow(topic.counting_over_budgets, self.source, self.mechanism, self.now.seed)
+        self.answer: CountingAnswer = run.answer(counting_topic.counting_answer, *self.arguments)
+        self.follow(counting_topic.counting_over_budgets, self.source, self.mechanism,
+                    self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
-
-    def is_refused(self, picture: CountingAnswer) -> bool:
-        return picture.is_refused
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:
@@ -55,7 +48,7 @@ class Counts(LiveView):
         st.markdown(words.PURE)
 
     def question(self) -> Question:
-        return ask(topic.counting_answer, *self.arguments)
+        return ask(counting_topic.counting_answer, *self.arguments)
 
 
 def task() -> str:
@@ -100,18 +93,18 @@ def curve(view: Counts) -> None:
     if view.answer.is_refused:
         heading, why = words.refused(view.answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
-    tallest = max(map(figures.height, [view.answer, *view.pictures]))
-    least = max(figures.height(answer, 300) for answer in [view.answer, *view.pictures])
+    tallest = max(map(charts.height, [view.answer, *view.pictures]))
+    least = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
     view.draw_steps("Released curve", "curve", tallest, least, "",
-                    lambda answer: figures.curve(answer, layout.theme()))
+                    lambda answer: charts.curve(answer, layout.theme()))
     view.say_steps("curve", _below)
     view.complete()
 
 
-def _below(answer: CountingAnswer) -> list[pieces.Said]:
+def _below(answer: CountingAnswer) -> list[components.Said]:
     """What a curve says, what it means, and what its band and the numbers below it are."""
     notes = " ".join(filter(None, (words.band(answer), words.at_risk(answer))))
-    return [pieces.Said(text, kind) for text, kind in (
+    return [components.Said(text, kind) for text, kind in (
         (words.read_off(answer), ""), (words.MEANING[answer.task], ""), (notes, "small")) if text]
 
 
@@ -134,7 +127,7 @@ def comparison(view: Counts) -> None:
     st.header("Comparison of two groups", anchor=False)
     st.markdown(words.test(answer))
     if answer.difference is not None and answer.difference.drawn.any():
-        view.draw("Difference of the groups", figures.difference(answer, layout.theme()),
+        view.draw("Difference of the groups", charts.difference(answer, layout.theme()),
                   "difference", 300)
 
 
@@ -143,7 +136,7 @@ def agreement(view: Counts) -> None:
     if view.answer.calibration is None or not view.answer.calibration.drawn.any():
         return
     st.header("Calibration", anchor=False)
-    view.draw("Calibration", figures.calibration(view.answer, layout.theme()), "calibration", 320)
+    view.draw("Calibration", charts.calibration(view.answer, layout.theme()), "calibration", 320)
     st.markdown(":small[Bars: 95 % confidence intervals. Dashed: a score that is right.]")
 
 
@@ -156,7 +149,7 @@ def over_budgets(view: Counts) -> None:
         return
     steps, errors = with_present(BUDGET_STEPS, totals(by_function), view.budget.epsilon,
                                  view.answer.error)
-    view.draw("Error over ε", figures.over_budgets(
+    view.draw("Error over ε", charts.over_budgets(
         steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")
 
@@ -179,7 +172,7 @@ def coverage(view: Counts) -> None:
         st.markdown("Coverage is counted on simulated times and values, where something is "
                     "released.")
         return
-    study = run.answer(topic.counting_study, view.source, view.mechanism, view.budget,
+    study = run.answer(counting_topic.counting_study, view.source, view.mechanism, view.budget,
                        view.now.seed)
     st.markdown(words.study(study))
 
@@ -190,7 +183,7 @@ def planner(view: Counts) -> None:
         st.markdown("Choose survival of two groups: then it is simulated how many people a test "
                     "needs.")
         return
-    power = run.answer(topic.power_of_test, view.source, view.mechanism, view.budget,
+    power = run.answer(counting_topic.power_of_test, view.source, view.mechanism, view.budget,
                        view.now.seed)
-    view.draw("Power", figures.power(power, layout.theme()), "power", 320)
+    view.draw("Power", charts.power(power, layout.theme()), "power", 320)
     st.markdown(words.power(power, view.budget))

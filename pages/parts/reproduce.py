@@ -11,7 +11,7 @@ from engine.exports import exhibits as exhibit_files
 from engine.papers import words as exhibit_words
 from engine.papers.exhibits import FORMS, Claim, Exhibit, Finding, Form, Paper, Result, n_pieces
 from engine.questions import Question, ask
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import View
 from pages.shared.frame.progress import progress, visitor
@@ -92,10 +92,10 @@ class ExhibitView(View):
 
 def strip() -> None:
     """What stands on every page; here every figure and table has its own data and budgets."""
-    pieces.strip([pieces.Chip(*exhibit_words.SOURCE, "gray", "globe"),
-                  pieces.Chip(*exhibit_words.UNIT, "blue", "shield")],
-                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0,
-                 key="reproduce_strip")
+    components.strip([components.Chip(*exhibit_words.SOURCE, "gray", "globe"),
+                      components.Chip(*exhibit_words.UNIT, "blue", "shield")],
+                     [components.Budgeted(exhibit_words.BUDGETS)], 0,
+                     key="reproduce_strip")
 
 
 def overview() -> None:

@@ -15,8 +15,7 @@ from engine.mechanisms.families import sparse_printed
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
-from engine.topics.sparse import charts as figures
-from engine.topics.sparse import words
+from engine.topics.sparse import charts, words
 from engine.topics.sparse.answer import Rows, Way
 from engine.topics.sparse.intervals import coverage_study, interval_mechanism, intervals_answer
 from engine.topics.sparse.intervals import machines as sparse_machines
@@ -51,7 +50,7 @@ class Coefficients(ReleaseView):
     def __init__(self) -> None:
         super().__init__()
         self.source, self.mechanism = session.source(TASK), _mechanism()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK))
+        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
         self.answer = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
                                 self.budget, self.now.seed)
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
@@ -117,7 +116,7 @@ def coefficients(view: Coefficients) -> None:
     mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show",
                          label_visibility="collapsed",
                          help="Difference: coefficients less the true ones.")
-    chart = figures.coefficients(view.answer, layout.theme(), mode == _DIFFERENCE)
+    chart = charts.coefficients(view.answer, layout.theme(), mode == _DIFFERENCE)
     view.draw("Coefficients", chart, "coefficients", 360, 320)
     st.markdown(f":small[{words.legend(view.answer)}]")
     st.markdown(words.accuracy(view.answer))
@@ -159,7 +158,7 @@ def over_budgets(view: Coefficients) -> None:
     beside = None if view.answer.truth is None or not view.source.is_random else rate_cards.beside(
         TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
     with left:
-        view.draw("Typical errors over ε", figures.over_budgets(
+        view.draw("Typical errors over ε", charts.over_budgets(
             lines, view.budget.epsilon, layout.theme(), None if beside is None else beside.lines),
             "over_budgets", 340, 340)
         st.markdown(f":small[{words.distance(view.answer)}]")
@@ -182,7 +181,7 @@ def intervals(view: Coefficients) -> None:
         less = answer.truth is not None and controls.look(
             "Draw", (True, False), "sparse_less", label_visibility="collapsed",
             format_func={True: "Error", False: "Estimate"}.get)
-        chart = figures.intervals(answer, layout.theme(), less)
+        chart = charts.intervals(answer, layout.theme(), less)
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
@@ -226,12 +225,12 @@ def machines(view: Coefficients | None) -> None:
     st.header("When machines differ", anchor=False)
     n_own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
                           max(source.n_own, 2))
-    budget = Budget(session.current().epsilon, session.delta(source, TASK))
+    budget = Budget(session.current().epsilon, session.delta(source, TASK).value)
     errors = run.answer(sparse_machines, replace(source, n_own=n_own), budget,
                         session.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = figures.machines(errors, layout.theme())
+        chart = charts.machines(errors, layout.theme())
         layout.draw(chart, "sparse_machines", 320, 340)
         if view is not None:
             view.charts["Errors on every machine"] = chart
@@ -252,7 +251,7 @@ def trust(view: Coefficients) -> None:
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", figures.trust(errors, values, label, layout.theme()),
+        view.draw("Errors by who is trusted", charts.trust(errors, values, label, layout.theme()),
                   "trust", 380, 420)
     with right:
         st.markdown(words.trust(here, rates))

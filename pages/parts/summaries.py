@@ -17,14 +17,13 @@ from engine.core.tasks import (
 )
 from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
-from engine.language import glossary, numbers, tags
+from engine.language import glossary, numbers
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
-from engine.topics.summaries import charts as figures
-from engine.topics.summaries import feasible_smoothness, words
+from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import SummariesAnswer, Way
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
@@ -46,16 +45,12 @@ class Summary(ReleaseView):
         self.task = self.now.summary
         self.source = session.source(self.task)
         self.mechanism = self.now.mechanism_of(self.task)
-        budget = Budget(self.now.epsilon, session.chosen_delta(self.source))
+        budget = Budget(self.now.epsilon, self.now.delta_on(self.source).value)
         self.arguments = self.source, self.mechanism, self.task, budget, self.now.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
         self.chosen, self.facts = self.answer.ways[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
-
-    @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:
@@ -91,12 +86,12 @@ class Summary(ReleaseView):
     def panel(self, method: Way, k: int) -> Chart:
         """Function k in one way; thousands of numbers, so made once."""
         return run.made_once(self.answer, ("panel", method.label, k, layout.theme()), lambda:
-                             figures.panel(self.answer, method, k, layout.theme()))
+                             charts.panel(self.answer, method, k, layout.theme()))
 
     def surface(self, title: str, values: Array) -> Chart:
         """A function of two numbers; so is this."""
         return run.made_once(self.answer, ("surface", title, layout.theme()), lambda:
-                             figures.surface(self.answer, values, title, layout.theme()))
+                             charts.surface(self.answer, values, title, layout.theme()))
 
 
 def task() -> str:
@@ -213,11 +208,11 @@ def accuracy(view: Summary) -> None:
     if not known:
         return
     height = 80 + 42 * len(known)
-    view.draw("Errors", figures.errors(view.answer, layout.theme()), "errors", height)
+    view.draw("Errors", charts.errors(view.answer, layout.theme()), "errors", height)
     dashed = " Dashed: without privacy." if view.answer.baseline else ""
     st.markdown(f":small[Line: 80 % of releases.{dashed}]")
     st.markdown(words.compared(view.answer))
-    view.draw("Parts of the error", figures.split(view.answer, layout.theme()), "split",
+    view.draw("Parts of the error", charts.split(view.answer, layout.theme()), "split",
               height + 30)
     st.markdown(words.largest(view.chosen))
     st.markdown(words.clipped_share(view.answer))
@@ -233,7 +228,7 @@ def components(view: Summary) -> None:
     st.header("Principal components", anchor=False)
     for k, column in enumerate(st.columns(2, gap="medium")):
         with column:
-            view.draw(f"Component {k + 1}", figures.component(
+            view.draw(f"Component {k + 1}", charts.component(
                 directions, k, view.facts, layout.theme()),
                       f"component_{k}", 240, 220)
             st.markdown(f":small[{words.components(directions, k)}]")
@@ -251,7 +246,7 @@ def noise(view: Summary) -> None:
     st.header("Noise by coefficient", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Noise by coefficient", figures.spectrum(by_coefficient, layout.theme()),
+        view.draw("Noise by coefficient", charts.spectrum(by_coefficient, layout.theme()),
                   "spectrum", 340, 340)
         st.markdown(f":small[{words.noises(by_coefficient)}]")
     with right:
@@ -282,7 +277,7 @@ def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
     sensitivities = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n,
                                view.dimension)
-    view.draw("Sensitivity by grid", figures.by_grid(sensitivities, layout.theme()), "by_grid", 300)
+    view.draw("Sensitivity by grid", charts.by_grid(sensitivities, layout.theme()), "by_grid", 300)
     (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))
 
 
@@ -291,7 +286,7 @@ def _worst(view: Summary, mechanism: Mechanism) -> None:
     if pair is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
         return
-    view.draw("The worst pair", figures.worst(pair, view.facts, layout.theme()), "worst", 280)
+    view.draw("The worst pair", charts.worst(pair, view.facts, layout.theme()), "worst", 280)
     st.markdown(words.worst(pair, view.chosen.budget))
 
 

@@ -10,7 +10,7 @@ from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
@@ -76,7 +76,7 @@ def checked(people, readings, smoothness):
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
     budget = rate_check.Check(
         rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
-        coverage_lab.Experiment("curve", source, own, Budget(1.0, delta)))
+        coverage_topic.Experiment("curve", source, own, Budget(1.0, delta)))
     return budget, rate_check.joined(budget, list(rate_check.check(budget)))
 
 
@@ -94,7 +94,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
     for name, limits in (("The published bands", found.limits.proper), (
             "Naive bands, which ignore privacy noise,", found.limits.naive)):
-        count, n = int(limits.missed.sum()), coverage_lab.REPEATS
+        count, n = int(limits.missed.sum()), coverage_topic.REPEATS
         expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
     show_code(page)  # 3
     expect(page.get_by_text("question = ask(")).to_be_visible()

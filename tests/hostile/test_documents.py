@@ -13,7 +13,7 @@ from jinja2 import meta, nodes
 from engine import templates
 from engine.exports.handout import handout
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
-from engine.figures import files as exhibit_files
+from engine.figures import rendered
 from engine.figures.theme import Chart
 from engine.lessons.what_epsilon_does import WhatEpsilonDoes
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -21,7 +21,7 @@ from engine.release import files as release_files
 from engine.running.steps import result_of
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from tests.heavy import few
 from tests.hostile.test_words import EVIL as EVIL_MARKDOWN
 from tests.unit.test_memo import FACTS, HERE
@@ -78,8 +78,8 @@ def release(tmp_path_factory):
 @pytest.fixture(scope="module")
 def study():
     source = SparseCurves(mean="growth", n_curves=90, n_observations_per_curve=5, n_servers=3)
-    rows = decisions.alike(source, "School")
-    return result_of(decisions.profile_of(source, AdaptiveMean(), rows, None, "sites", 1))
+    rows = decision_topic.alike(source, "School")
+    return result_of(decision_topic.profile_of(source, AdaptiveMean(), rows, None, "sites", 1))
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def documents(planned, worked, release, study):
 
     def of_study(word):
         named = replace(study, source=Twin.of(facts(word), study.source.sizes), rows=tuple(replace(row, name=word) for row in study.rows))
-        return study_memo(decisions.decision(named, 1.5, "19"), author=word, date=word, link=word).encode()
+        return study_memo(decision_topic.decision(named, 1.5, "19"), author=word, date=word, link=word).encode()
 
     def comparison(word):
         return comparison_memo([pin("A", facts=facts(word), method=word), pin(
@@ -123,7 +123,7 @@ def documents(planned, worked, release, study):
 
     def exhibit(word):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
-        return exhibit_files.page(word, word, [(word, Chart(spec, word))], [word]).encode()
+        return rendered.page(word, word, [(word, Chart(spec, word))], [word]).encode()
 
     return {"decision_memo": decision, "comparison_memo": comparison, "handout": lesson, "report": report,
             "exhibit": exhibit, "study_memo": of_study}

@@ -5,7 +5,7 @@ import pytest
 from engine.audit import broken
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
-from engine.topics.coverage import answer as lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import words as reuse_words
@@ -82,8 +82,8 @@ def test_limits_are_repeated_and_misses_counted():
     at.button(key="audit_repeat").click().run()
     finished(at)
     (job,) = at.session_state["audit_jobs"].values()
-    result = lab.CoverageAnswer.joined(job.parts)
-    assert len(result.proper.off) == lab.REPEATS
+    result = coverage_topic.CoverageAnswer.joined(job.parts)
+    assert len(result.proper.off) == coverage_topic.REPEATS
     assert coverage_words.misses(result.proper, at.session_state.settings.limits) in words(at)
     assert coverage_words.misses(result.naive, at.session_state.settings.limits, True) in words(at)
 

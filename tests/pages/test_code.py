@@ -18,10 +18,10 @@ from engine import papers
 from engine.__main__ import main
 from engine.core.identity import digest
 from engine.core.registry import Parameterised
-from engine.core.tasks import DataType
+from engine.core.tasks import FUNCTIONAL_SUMMARY, DataType
 from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
-from engine.language import error_parts
+from engine.language import error_words
 from engine.language.grammar import capital
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
@@ -232,7 +232,7 @@ def assert_the_table(at, said):
             assert (row["Error"], row["Privacy noise"]) == ("nothing published", "–")
             continue
         assert is_written(row["Error"], error)
-        for part in error_parts.parts(USUAL.source.facts):
+        for part in error_words.parts(USUAL.source.facts):
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"
         for column, name in (("Accuracy", "attacker’s accuracy"), ("Power", "power")):
@@ -380,7 +380,7 @@ OWN = {
     "readings": lambda source: ask(regression_answer, source, USUAL.readings_mechanism,
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
     "curves": lambda source: ask(summaries_answer, source, USUAL.dense_mechanism,
-                                 settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
+                                 FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 
 @pytest.mark.parametrize("kind", OWN)

@@ -17,9 +17,9 @@ from engine.release.data_content import content_of
 from engine.release.published import quote
 from engine.simulation import studies
 from engine.sources import sources
-from engine.topics.audit import answer as audit
+from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.question import limits
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
@@ -73,7 +73,7 @@ def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
     assert honest.mechanism.key == "noisy_gradient_mean" and honest.budget.epsilon == 1.0
     assert honest.source == (usual.source if around == "screen" else None)
     assert command.count("python -m engine audit --scenario -") == 2
-    assert command.count(f" --tries {audit.TRIES} --runs {audit.RUNS} --seed 3") == 2
+    assert command.count(f" --tries {audit_topic.TRIES} --runs {audit_topic.RUNS} --seed 3") == 2
     assert command.count("--small") == 2 * (around == "small")
 
 
@@ -94,16 +94,16 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         page.button(key="audit_repeat").click().run()
         (job,) = page.session_state["audit_jobs"].values()
         assert job.wait(PATIENCE)
-        both = coverage_lab.CoverageAnswer.joined(job.parts)
+        both = coverage_topic.CoverageAnswer.joined(job.parts)
         assert limits(both) == pytest.approx(result, rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", coverage_lab.KINDS)
+@pytest.mark.parametrize("kind", coverage_topic.KINDS)
 def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
-    one, now = coverage_lab.KINDS[kind], settings.Settings()
-    method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
-    budget = coverage_lab.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
-    code = code_for.code_for(ask(coverage_lab.coverage_answer, budget))
+    one, now = coverage_topic.KINDS[kind], settings.Settings()
+    method = coverage_topic.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
+    budget = coverage_topic.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    code = code_for.code_for(ask(coverage_topic.coverage_answer, budget))
     made = {}
     exec(code.run.split("answer =")[0], made)
     assert made["question"]["experiment"] == budget

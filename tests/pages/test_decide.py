@@ -7,7 +7,7 @@ import pytest
 
 from engine.language.numbers import number
 from engine.running.steps import result_of
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.effective_size import effective_size
 from engine.topics.sites.site_table import PRESETS, SiteRow
@@ -34,8 +34,8 @@ def recommended(at):
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_the_memo():
     at, usual = visit("decide"), settings.Settings()
-    rows = decisions.alike(usual.source, "School")
-    answer = decisions.decision(result_of(decisions.profile_of(
+    rows = decision_topic.alike(usual.source, "School")
+    answer = decision_topic.decision(result_of(decision_topic.profile_of(
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
@@ -106,7 +106,7 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
 
 def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
     at = visit("decide", "c-sparse_curves~c.n_curves-15~target-1~noise-person")
-    size = effective_size(result_of(decisions.profile_of(
+    size = effective_size(result_of(decision_topic.profile_of(
         at.session_state.settings.source, at.session_state.settings.mechanism,
         (SiteRow("All", 15, 10),), None, "person", 1)), 10.0)
     assert size.value < size.least and not size.is_enough
@@ -118,7 +118,7 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
 
 def test_a_method_without_a_law_says_how_many_devices_are_simulated():
     at = visit("decide", "c-sparse_curves~c.n_curves-2000~m-noisy_gradient_mean~noise-person")
-    assert any(f"at most {decisions.MOST_DEVICES}" in error.value for error in at.error)
+    assert any(f"at most {decision_topic.MOST_DEVICES}" in error.value for error in at.error)
 
 
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():

@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.tasks import DECIDED, TASKS
 from engine.running.steps import result_of
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from pages.parts.compare import pin_facts
 from pages.shared.state import links
@@ -53,9 +53,9 @@ def answered(key):
     source, delta = chosen.source_of(TASKS[key].data_of or key), chosen.delta
     if key == "wavelet_regression":
         source, delta = chosen.network.source(source), chosen.network.delta
-    rows = decisions.alike(source, decision_words.site_noun(source.facts)[0].capitalize())
-    return result_of(decisions.decision_of(source, chosen.mechanism_of(key), rows, delta,
-                                           chosen.noise, chosen.target, chosen.confidence))
+    rows = decision_topic.alike(source, decision_words.site_noun(source.facts)[0].capitalize())
+    return result_of(decision_topic.decision_of(source, chosen.mechanism_of(key), rows, delta,
+                                                chosen.noise, chosen.target, chosen.confidence))
 
 
 def test_what_can_be_decided_on_is_what_these_tests_try():
@@ -156,7 +156,7 @@ def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
 
 def test_too_many_devices_are_refused_with_a_button_that_lets_sites_add_the_noise():
     at = visit("decide", f"{STUDIES['density']}0~d.n_curves-1000~decided-density~noise-person")
-    assert f"at most {decisions.MOST_DEVICES}" in at.error[0].value
+    assert f"at most {decision_topic.MOST_DEVICES}" in at.error[0].value
     at.button(key="let_sites").click().run()
     assert not at.error and at.session_state.settings.noise == "sites"
 

@@ -5,7 +5,7 @@ import pytest
 from engine.core.types import Budget
 from engine.language import tags
 from engine.sources.hormone_study import HormoneStudy
-from engine.topics.holdout import words as protocol
+from engine.topics.holdout import words as holdout_words
 from engine.topics.holdout.answer import PAPER_EPSILONS, release_range
 from pages.shared.state import settings
 from tests.pages.opening import open_page
@@ -43,15 +43,15 @@ def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
 
 @pytest.mark.slow
 def test_a_closed_fold_computes_nothing():
-    assert protocol.LICENSED not in words(open_page(f"{TWIN}~{OPEN}", fold_holdout=False))
+    assert holdout_words.LICENSED not in words(open_page(f"{TWIN}~{OPEN}", fold_holdout=False))
 
 
 @pytest.mark.slow
 def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     at = open_page(f"{TWIN}~{OPEN}", fold_holdout=True)
     assert not at.error
-    assert protocol.LICENSED in words(at)
-    assert protocol.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
+    assert holdout_words.LICENSED in words(at)
+    assert holdout_words.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
     result = tables(at)
     distances = result[("ε", "mean squared distance", "standard error")]
     assert tuple(distances["ε"]) == PAPER_EPSILONS
@@ -67,7 +67,7 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
 def test_other_methods_and_a_link_open_the_same_fold(scheme):
     at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}~{OPEN}", fold_holdout=True)
     assert not at.error
-    assert protocol.LICENSED in words(at)
+    assert holdout_words.LICENSED in words(at)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from engine.language import error_parts
+from engine.language import error_words
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -41,4 +41,4 @@ def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     for claim in claims:
         larger = [budget.epsilon >= float(claim) for budget in measured.budgets]
         assert any(larger) and measured.published[larger].all()
-        assert (private[larger] <= error_parts.NEARLY_FREE).all(), (claim, token)
+        assert (private[larger] <= error_words.NEARLY_FREE).all(), (claim, token)

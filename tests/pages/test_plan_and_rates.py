@@ -6,14 +6,14 @@ import re
 import pytest
 import streamlit as st
 
-from engine.language import error_parts, odds_words
+from engine.language import error_words, odds_words
 from engine.language.grammar import capital
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.mean.answer import if_doubled
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
@@ -40,7 +40,7 @@ def answered(at, setting, unknown, target):
 def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan"), settings.Settings()
     result = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
-    assert at.success[0].value.startswith(plan_words.verdict(result, usual.source.facts))
+    assert at.success[0].value.startswith(planning_words.verdict(result, usual.source.facts))
     assert odds_words.odds_main(result.protection.odds, "child") in words(at)
     assert not at.error
 
@@ -121,7 +121,7 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
     at = visit("plan", "target-5", upload=result, show_upload=True)
     setting = Setting.of(result, settings.Settings().mechanism, 1.0)
     found = answered(at, setting, "epsilon", 5.0)
-    answer = plan_words.verdict(found, result.facts)
+    answer = planning_words.verdict(found, result.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)
     assert "80 children with 5 observations each" in words(at)
     assert "guessed standard deviation of 18 cm" in words(at) and not at.error
@@ -189,8 +189,8 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     here = {what: float(relative[at]) for what, relative in changes.items()}
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
-    rows = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
-            *error_parts.if_doubled(usual.source.facts, here)]
+    rows = [error_words.what_limits(usual.source.facts, view.study.shares[at]),
+            *error_words.if_doubled(usual.source.facts, here)]
     for sentence in rows:
         assert sentence in words(explore) and sentence in words(rate)
 
@@ -319,7 +319,7 @@ def test_it_is_said_why_nothing_is_measured(token, state, reason):
 def test_a_problem_whose_methods_give_no_limits_says_so():
     at = visit("rates", "r-univariate_mean")
     assert "No method for this problem gives a confidence band" in words(at)
-    assert f"{coverage_lab.REPEATS} times" not in words(at)
+    assert f"{coverage_topic.REPEATS} times" not in words(at)
 
 
 def test_axes_can_be_chosen_and_are_never_the_same():

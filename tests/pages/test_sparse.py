@@ -14,7 +14,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse import answer as sparse_topic
-from engine.topics.sparse import charts as figures
+from engine.topics.sparse import charts
 from engine.topics.sparse import intervals as sparse_intervals
 from engine.topics.sparse import words as sparse_words
 from pages.shared.state import links, settings
@@ -138,7 +138,7 @@ def test_refused_intervals_are_said_on_the_page_and_drawn_nowhere():
 def test_every_chart_has_words_and_a_table(theme):
     view = sparse_topic.sparse_answer(SMALL, SparseRegression(), BUDGET, 1)
     lines = sparse_topic.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
-    for chart in (figures.coefficients(view, theme), figures.over_budgets(lines, 1.0, theme)):
+    for chart in (charts.coefficients(view, theme), charts.over_budgets(lines, 1.0, theme)):
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]
         assert len({len(column) for column in chart.table.values()}) == 1
@@ -193,7 +193,7 @@ def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conserv
     if not conservative:
         assert 3 <= apart.sum() < 20
         np.testing.assert_allclose(view.p_values, 2 * norm.sf(np.abs(view.centre) / view.error))
-        np.testing.assert_allclose(figures.intervals(view, "light").table["p-value of zero"],
+        np.testing.assert_allclose(charts.intervals(view, "light").table["p-value of zero"],
                                    view.p_values, rtol=1e-4)
 
 
@@ -204,7 +204,7 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     assert "privacy noise" in each
     assert "does not correct for looking at 20 features" in each
     assert of["band"].p_values is None
-    assert "p-value of zero" not in figures.intervals(of["band"], "light").table
+    assert "p-value of zero" not in charts.intervals(of["band"], "light").table
     assert "any of them is wrong" in sparse_words.tests_of_zero(of["band"])
     alone = sparse_intervals.intervals_answer(ROOMY, SparseInference(features="3"), BUDGET, 1)
     assert "correct" not in sparse_words.tests_of_zero(alone)

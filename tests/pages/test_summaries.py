@@ -14,7 +14,7 @@ from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.topics.summaries import answer as summaries_topic
-from engine.topics.summaries import charts as figures
+from engine.topics.summaries import charts as summaries_charts
 from engine.topics.summaries import words as summary_words
 from pages.shared.state import links
 from tests.heavy import few
@@ -155,11 +155,11 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
 def test_every_chart_has_words_and_a_table(theme):
     view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
-    charts = [figures.panel(view, way, 0, theme) for way in view.ways]
-    charts += [figures.errors(view, theme), figures.split(view, theme)]
+    charts = [summaries_charts.panel(view, way, 0, theme) for way in view.ways]
+    charts += [summaries_charts.errors(view, theme), summaries_charts.split(view, theme)]
     surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
                                         "covariance", BUDGET, 1)
-    charts.append(figures.surface(surface, surface.without[0], "Without protection", theme))
+    charts.append(summaries_charts.surface(surface, surface.without[0], "Without protection", theme))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]

@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine.core.tasks import DataType
 from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.privacy.failure import usual_delta
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
@@ -15,7 +16,7 @@ from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from pages.shared.server import visitors
-from pages.shared.state import links, run, session
+from pages.shared.state import links, run
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import EACH_SITE, own_curves, trust, visit
@@ -72,7 +73,7 @@ def errors(at):
 
 def the_same(upload, epsilons=(1.0, 1.0), method=None):
     """What the engine gives for these readings."""
-    network = Network.of_upload(upload, epsilons, session.usual_delta(upload.sizes.n_curves))
+    network = Network.of_upload(upload, epsilons, usual_delta(upload.sizes.n_curves))
     return regression_topic.regression_answer(upload, method or WaveletGlobal(), network, 1)
 
 

@@ -42,10 +42,10 @@ from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.asking import WITHIN
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
-from engine.topics.planning import answer as planner
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import words as planning_words
 from engine.topics.sites.site_table import SiteRow, rows_of
 from pages.parts.compare import pin_facts
 from pages.shared import places
@@ -238,10 +238,10 @@ def check_plan(case, file, said, capsys):
     assert found["reached"]["delta"] == case.stated.value
     assert found["without_privacy"] == pytest.approx(said.baseline, rel=1e-9)
     assert found["attacker_accuracy"] == pytest.approx(said.right, rel=1e-9)
-    setting = planner.Setting.of(case.source, case.mechanism, case.epsilon, case.delta)
-    answer = result_of(planner.plan(setting, "error", 1.0, case.seed))
+    setting = planning_topic.Setting.of(case.source, case.mechanism, case.epsilon, case.delta)
+    answer = result_of(planning_topic.plan(setting, "error", 1.0, case.seed))
     page = memo.decision_memo(setting, answer, case.source.facts).decode()
-    assert plan_words.accuracy(answer, case.source.facts).replace("**", "<b>", 1).split(
+    assert planning_words.accuracy(answer, case.source.facts).replace("**", "<b>", 1).split(
         "**")[0].split("<b>")[1] in page
     for value in (said.error, said.within, said.baseline):
         assert numbers.number(value) in page
@@ -267,8 +267,8 @@ def check_pages(case, monkeypatch):
                         if function in others else answer(function, *asked, **options))
     parts = run.parts  # without the map around the study
     monkeypatch.setattr(run, "parts", lambda function, *asked, **options: []
-                        if function is decisions.error_map else parts(function, *asked, **options))
-    monkeypatch.setattr(decisions, "map_people", lambda rows: ())
+                        if function is decision_topic.error_map else parts(function, *asked, **options))
+    monkeypatch.setattr(decision_topic, "map_people", lambda rows: ())
     odds = odds_words.odds_short(SimpleNamespace(right=said.right, group=1))
     amber = odds_words.delta_tag(case.stated)
     for page, key in (("explore", "strip"), ("rates", "rates_strip")):
@@ -479,8 +479,8 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
     {VARYING_COEFFICIENTS.key, "univariate_mean"}, [key for key, task in TASKS.items() if task.decided]))
 def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick):
     source, mechanism, _ = Estimated(task).parts
-    rows = decisions.at_one_budget(decisions.alike(source, "Site"))
-    profile = result_of(decisions.profile_of(source, mechanism, rows, None, "sites"))
+    rows = decision_topic.at_one_budget(decision_topic.alike(source, "Site"))
+    profile = result_of(decision_topic.profile_of(source, mechanism, rows, None, "sites"))
     option = profile.option(EPSILON_STEPS.index(1.0))
     cell = experiments.Cell({}, profile.source, profile.mechanism, (option.budget,))
     (outcome,) = experiments.run_cells([cell], Run(is_study=True), executors.make("serial"))

@@ -48,8 +48,8 @@ def test_every_release_on_screen_says_what_the_engine_answers_of_the_same_releas
             curve = ReleasedCurve.of(estimate, data.facts, budget, draw=draw)
             answer = curve_question(USUAL[kind]).answer(curve)
             assert result.marks[budget][draw].text.startswith(answer.text)
-            np.testing.assert_array_equal(result.curves[budget, draw], curve.band.middle[::2])
-            np.testing.assert_array_equal(result.low[budget, draw], curve.band.low[::2])
+            np.testing.assert_array_equal(result.curves[0, budget, draw], curve.band.middle[::2])
+            np.testing.assert_array_equal(result.curves[1, budget, draw], curve.band.low[::2])
             drawn = [bar[:2] for bar in result.marks[budget][draw].bars]
             assert kind in ("sign", "above") or drawn == list(answer.pieces)
 
@@ -59,7 +59,7 @@ def test_marks_lie_on_the_curve_that_answers(releases):
     for kind in ("peak", "sign", "fastest"):
         result = asked_of_all(kind)
         for time, height in result.marks[2][0].dots:
-            assert np.interp(time, times, result.curves[2, 0]) == pytest.approx(height, abs=0.2)
+            assert np.interp(time, times, result.curves[0, 2, 0]) == pytest.approx(height, abs=0.2)
 
 
 def test_releases_on_screen_say_where_new_people_lie_and_simulated_ones_do():
@@ -68,7 +68,7 @@ def test_releases_on_screen_say_where_new_people_lie_and_simulated_ones_do():
     answers = asked_next(source, AdaptiveMean(), budgets, 1)
     below, above = answers.people
     assert np.isnan(below[0]).all() and np.isnan(answers.right[0]).all()
-    assert (below[1] < answers.curves[1]).all() and (answers.curves[1] < above[1]).all()
+    assert (below[1] < answers.curves[0, 1]).all() and (answers.curves[0, 1] < above[1]).all()
     assert ((answers.right[1] > 0.9) & (answers.right[1] < 0.995)).all()
     data, estimate = on_screen(source, AdaptiveMean(), budgets, 1)
     curve = ReleasedCurve.of(estimate, data.facts, 1, draw=2)
@@ -79,7 +79,7 @@ def test_velocities_are_per_unit_of_time_and_only_where_they_can_be_told():
     result = asked_of_all("fastest")
     middle, low, high = result.speeds
     assert np.isnan(middle[0]).all()
-    rises = (result.curves[2, :, -1] - result.curves[2, :, 0]) / 16
+    rises = (result.curves[0, 2, :, -1] - result.curves[0, 2, :, 0]) / 16
     np.testing.assert_allclose(middle[2].mean(axis=1), rises, rtol=0.02)
     assert ((low <= middle) & (middle <= high))[2].all()
 
@@ -102,7 +102,7 @@ def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_ran
     view = SimpleNamespace(releases=np.broadcast_to(without, (3, 20, 101)), without=without)
     result = asked_of_all(kind)
     sent = json.loads(json.dumps(asked_payload(SOURCE.facts, view, result), allow_nan=False))
-    parts = [(sent["curves"], result.curves - view.without)]
+    parts = [(sent["curves"], result.curves[0] - view.without)]
     parts += [(sent["speed"], result.speeds[0])] if kind == "fastest" else []
     for part, values in parts:
         low, high = part["scales"][2]

@@ -27,10 +27,10 @@ from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.audit import answer as audit_topic
-from engine.topics.audit import charts as figures
+from engine.topics.audit import charts
 from engine.topics.audit import words as audit_words
 from engine.topics.audit.answer import Attack
-from engine.topics.coverage import answer as lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import charts as coverage_charts
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
@@ -157,10 +157,10 @@ def test_the_report_is_json_with_everything_that_was_asked():
 
 @pytest.mark.parametrize("name", THEMES)
 def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
-    lines = [figures.Line("Method", _steps(Attack(GRADIENT, BUDGET)), False),
-             figures.Line("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
-                          True)]
-    chart = figures.climbing(lines, 1.0, name)
+    lines = [charts.Line("Method", _steps(Attack(GRADIENT, BUDGET)), False),
+             charts.Line("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
+                         True)]
+    chart = charts.climbing(lines, 1.0, name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     assert "unlimited" in chart.alt and len({len(c) for c in chart.table.values()}) == 1
@@ -181,7 +181,7 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
-    title = figures.climbing([figures.Line("Method", [result], False)], 1.0, "light").spec["layout"][
+    title = charts.climbing([charts.Line("Method", [result], False)], 1.0, "light").spec["layout"][
         "title"]["text"]
     assert "0.999," in title  # the same number as on the card
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
@@ -200,21 +200,21 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())]))
 def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
-    mechanism = lab.mechanism_for(kind, own, 0.37)
-    budget = lab.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
-    result = lab.CoverageAnswer.joined(list(lab.repetitions(budget)))
-    assert len(result.proper.off) == lab.REPEATS
+    mechanism = coverage_topic.mechanism_for(kind, own, 0.37)
+    budget = coverage_topic.Experiment(kind, source, mechanism, Budget(1.0, 1e-6))
+    result = coverage_topic.CoverageAnswer.joined(list(coverage_topic.repetitions(budget)))
+    assert len(result.proper.off) == coverage_topic.REPEATS
     assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert result.naive.coverage.verdict == Verdict.BELOW
     assert (result.naive.half <= result.proper.half).mean() > 0.99
 
 
-def repeated(probability, narrowed, n=lab.REPEATS):
+def repeated(probability, narrowed, n=coverage_topic.REPEATS):
     """Normal estimates with intervals that cover with a probability, and narrower ones beside."""
     off = np.random.default_rng(11).standard_normal(n)
     half = np.full(n, ndtri((1 + probability) / 2))
-    return lab.CoverageAnswer(lab.Limits(off, half), lab.Limits(off, half / narrowed))
+    return coverage_topic.CoverageAnswer(coverage_topic.Limits(off, half), coverage_topic.Limits(off, half / narrowed))
 
 
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
@@ -241,20 +241,20 @@ def test_from_few_repetitions_nothing_is_said_to_agree():
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():
     off, half = np.array([[0.1, -3.0, 0.2]]), np.array([[1.0, 2.0, 0.1]])
-    result = lab.Limits.of(off, half)
+    result = coverage_topic.Limits.of(off, half)
     assert (result.off[0], result.half[0], result.missed[0]) == (0.2, 0.1, True)
 
 
 def test_nothing_released_gives_no_limits_and_says_so():
-    budget = lab.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
-                         Budget(0.05, 1e-6))
+    budget = coverage_topic.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
+                                       Budget(0.05, 1e-6))
     with pytest.raises(InputError, match="nothing is released"):
-        next(lab.repetitions(budget))
+        next(coverage_topic.repetitions(budget))
 
 
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
-    result = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
+    result = coverage_topic.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
     chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "curve", "cm", name)
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
@@ -263,11 +263,11 @@ def test_misses_stand_out_and_all_repetitions_are_drawn(name):
     assert chart.alt.startswith("2 of 3")
 
 
-@pytest.mark.parametrize("kind", lab.KINDS)
+@pytest.mark.parametrize("kind", coverage_topic.KINDS)
 def test_the_number_of_misses_says_of_what_and_whether_that_is_all_of_the_truth(kind):
     said = coverage_words.misses(repeated(0.95, 1.2).proper, kind)
     assert coverage_words.target(kind) in said and coverage_words.noun(kind) in said
-    kept = lab.KINDS[kind].task in ("mean_function", "varying_coefficients")
+    kept = coverage_topic.KINDS[kind].task in ("mean_function", "varying_coefficients")
     assert bool(coverage_words.what_is_covered(kind)) == kept
 
 

@@ -12,8 +12,8 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.steps import result_of
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning import answer as planner
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import Setting, measure, plan
 from engine.topics.planning.beyond import FARTHEST, Beyond, beyond
 from tests.heavy import few
@@ -87,8 +87,8 @@ def test_exact_errors_are_carried_on_exactly():
 @pytest.fixture
 def few(monkeypatch):
     """A simulator that ends at 1000 people."""
-    monkeypatch.setattr(planner, "_MOST_PEOPLE", 1000)
-    monkeypatch.setattr(planner, "_HIGHEST", planner._HIGHEST | {"people": 1000.0})
+    monkeypatch.setattr(planning_topic, "_MOST_PEOPLE", 1000)
+    monkeypatch.setattr(planning_topic, "_HIGHEST", planning_topic._HIGHEST | {"people": 1000.0})
 
 
 def test_the_end_of_the_simulator_is_not_called_impossible(few):
@@ -96,17 +96,17 @@ def test_the_end_of_the_simulator_is_not_called_impossible(few):
     answer = result_of(plan(WAVE, "people", target))
     assert not answer.is_possible and answer.is_extrapolated
     assert 1000 < answer.beyond["people"].value < 1000 * FARTHEST
-    result = plan_words.verdict(answer, FACTS)
+    result = planning_words.verdict(answer, FACTS)
     assert result.startswith("**About ") and "extrapolated beyond the 1\u202f000" in result
     assert "Not possible" not in result
-    assert planner.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
+    assert planning_topic.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
 
 
 def test_other_dials_are_told_apart_in_the_same_way(few):
     floor = measure(GROWTH, 1).error
     answer = result_of(plan(replace(GROWTH, people=400), "epsilon", 0.2 * floor))
     assert set(answer.beyond) == {"epsilon", "people", "readings"}
-    lines = " ".join([plan_words.verdict(answer, FACTS), *plan_words.fixes(answer, FACTS)])
+    lines = " ".join([planning_words.verdict(answer, FACTS), *planning_words.fixes(answer, FACTS)])
     assert "No number of children does" in lines and "that can be simulated would do" not in lines
 
 
@@ -115,8 +115,8 @@ def test_other_dials_are_told_apart_in_the_same_way(few):
     (Beyond(20_000, 2e6), "More than 2\u202f000\u202f000 children would be needed"),
     (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis")])
 def test_each_case_has_its_sentence(found, words):
-    reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
-    answer = planner.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
-    result = plan_words.verdict(answer, FACTS)
+    reached = planning_topic.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
+    answer = planning_topic.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
+    result = planning_words.verdict(answer, FACTS)
     assert words in result and "With 20\u202f000 children the error is 2.40 cm" in result
     assert ("Not possible" in result) == (found.floor is not None)

@@ -19,10 +19,10 @@ from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.topics.planning import answer as planner
+from engine.topics.planning import answer as planning_topic
 from engine.topics.sites.answer import without_baseline
 from engine.topics.sites.site_table import SiteRow, pasted
 from tests.conftest import fewer_data_sets
@@ -40,20 +40,20 @@ def few_data_sets():
 
 @pytest.fixture(scope="module")
 def profiles(few_data_sets):
-    rows = decisions.alike(GROWTH, "School")
-    return {noise: result_of(decisions.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
+    rows = decision_topic.alike(GROWTH, "School")
+    return {noise: result_of(decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
             for noise in ("sites", "centre")}
 
 
 @pytest.mark.slow
 def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(profiles):
     option = profiles["sites"].option(AT_TWO)
-    setting = planner.Setting.of(GROWTH, AdaptiveMean(), 2.0)
-    measured = planner.measure(setting, 1)
+    setting = planning_topic.Setting.of(GROWTH, AdaptiveMean(), 2.0)
+    measured = planning_topic.measure(setting, 1)
     assert option.accuracy.error == pytest.approx(measured.error, rel=1e-9)
     assert option.accuracy.within == pytest.approx(measured.within, rel=1e-9)
-    assert option.odds.right == pytest.approx(planner.protection(setting).odds.right, rel=1e-9)
-    rows = tuple(replace(row, epsilon=2.0) for row in decisions.alike(GROWTH, "School"))
+    assert option.odds.right == pytest.approx(planning_topic.protection(setting).odds.right, rel=1e-9)
+    rows = tuple(replace(row, epsilon=2.0) for row in decision_topic.alike(GROWTH, "School"))
     federation = without_baseline(GROWTH, AdaptiveMean(), rows, 1)
     assert option.accuracy.error == pytest.approx(federation.together.error, rel=1e-9)
     central = profiles["centre"].option(AT_TWO)
@@ -71,38 +71,38 @@ def made(profile, distances):
 def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     steps = len(EPSILON_STEPS)
     falling = made(profiles["sites"], [np.nan, np.nan, *np.linspace(5, 1, steps - 2)])
-    answer = decisions.decision(falling, 3.0, "19")
+    answer = decision_topic.decision(falling, 3.0, "19")
     distance = falling.distance(0.95)
     place = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
     assert distance[place] <= 3.0 < distance[place - 1]
     assert [EPSILON_STEPS.index(option.budget.epsilon) for _, option in answer.options] == [
         place - 1, place, place + 1]
-    assert decisions.decision(falling, 5.0, "19").more_private is None  # nothing is published there
-    missed = decisions.decision(falling, 0.5, "19")
+    assert decision_topic.decision(falling, 5.0, "19").more_private is None  # nothing is published there
+    missed = decision_topic.decision(falling, 0.5, "19")
     assert missed.chosen is None and missed.reachable >= distance[EPSILON_STEPS.index(1.0)]
-    assert decisions.decision(falling, missed.reachable, "19").chosen.budget.epsilon <= 1.0
-    nothing = decisions.decision(made(profiles["sites"], [np.nan] * steps), 1.0, "19")
+    assert decision_topic.decision(falling, missed.reachable, "19").chosen.budget.epsilon <= 1.0
+    nothing = decision_topic.decision(made(profiles["sites"], [np.nan] * steps), 1.0, "19")
     assert (nothing.chosen, nothing.options, nothing.reachable) == (None, [], None)
     assert "No budget reaches the target" in words.verdict(nothing)
 
 
 @pytest.mark.slow
 def test_fewer_releases_within_the_target_need_no_larger_budget(profiles):
-    chosen = [decisions.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
-              for share in decisions.SHARES]
+    chosen = [decision_topic.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
+              for share in decision_topic.SHARES]
     assert chosen == sorted(chosen)
 
 
 @pytest.mark.parametrize(("target", "confidence"), [(0.0, "19"), (float("nan"), "19"), (1.0, "21")])
 def test_a_target_or_confidence_that_cannot_be_is_refused(profiles, target, confidence):
     with pytest.raises(InputError):
-        decisions.decision(profiles["sites"], target, confidence)
+        decision_topic.decision(profiles["sites"], target, confidence)
 
 
 def test_a_twin_can_have_sites_of_different_sizes():
     twin = Twin.of(GROWTH.facts, GROWTH.sizes)
     rows = (SiteRow("A", 50, 8), SiteRow("B", 90, 8), SiteRow("C", 10, 8, included=False))
-    assert decisions.sized(twin, rows).sizes.n_curves_per_server == (50, 90)
+    assert decision_topic.sized(twin, rows).sizes.n_curves_per_server == (50, 90)
 
 
 @pytest.mark.parametrize("text", [
@@ -135,7 +135,7 @@ def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):
 
 
 def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profiles):
-    answer = decisions.decision(profiles["sites"], 2.0, "19")
+    answer = decision_topic.decision(profiles["sites"], 2.0, "19")
     memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1)
     for _, option in answer.options:
         assert f">{odds_words.odds_short(option.odds)}<" in memo
@@ -157,8 +157,8 @@ def study_of(key, noise="sites"):
     data = TASKS[key].data_of or key
     source = sources.usual(TASKS[data].source, data).resized(*SIZES[key])
     mechanism = mechanisms.usual(TASKS[key].mechanism, key)
-    return result_of(decisions.profile_of(source, mechanism, decisions.alike(source, "Site"), None,
-                                          noise, 1))
+    return result_of(decision_topic.profile_of(source, mechanism, decision_topic.alike(source, "Site"), None,
+                                               noise, 1))
 
 
 @pytest.mark.parametrize("key", few(DECIDED, 2))
@@ -166,7 +166,7 @@ def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(
     profile = study_of(key)
     distance = profile.distance(0.95)
     assert profile.task.key == key and distance[-1] < np.nanmax(distance)
-    answer = decisions.decision(profile, 1.001 * float(distance[-1]), "19")
+    answer = decision_topic.decision(profile, 1.001 * float(distance[-1]), "19")
     subject = words.estimand(profile.task, profile.facts)
     assert subject in words.question(answer) and subject in words.memo_title(profile)
     assert subject in words.distance(profile.task, profile.facts)

@@ -8,14 +8,14 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.core.types import Budget
-from engine.language.error_parts import steps_done
+from engine.language.error_words import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import answer as mean_topic
-from engine.topics.mean import charts as figures
+from engine.topics.mean import charts as mean_charts
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import error_parts
 
@@ -86,8 +86,8 @@ def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
     parts, method = found(), Method("Ours", "adaptive_mean", "gradient", np.empty(0))
-    charts = (figures.steps(parts.steps, parts.times, method, SIMULATED.facts, theme),
-              figures.left(parts, (True, False, False), method, SIMULATED.facts, theme))
+    charts = (mean_charts.steps(parts.steps, parts.times, method, SIMULATED.facts, theme),
+              mean_charts.left(parts, (True, False, False), method, SIMULATED.facts, theme))
     for chart in charts:
         go.Figure(chart.spec)
         assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1

@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.core.types import Budget, PublicFacts
-from engine.figures import cards, theme, traces
+from engine.figures import small_charts, theme, traces
 from engine.language import odds_words
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
-from engine.topics.mean import charts as error_curve
+from engine.topics.mean import charts
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8
@@ -23,7 +23,7 @@ THEMES = ("light", "dark")
 
 
 def method(errors: np.ndarray = MEDIAN, label: str = "Ours", variant: int = 0):
-    return error_curve.Method(label, "adaptive_mean", "gradient", errors, variant)
+    return charts.Method(label, "adaptive_mean", "gradient", errors, variant)
 
 
 def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MEDIAN,
@@ -34,17 +34,17 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
     budget = SimpleNamespace(
         study=study, facts=facts, published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
-    return error_curve.against_budget(budget, 4, method(errors), name,
-                                      theory={"Rate": 3 / np.array(EPSILONS)}, **rest)
+    return charts.against_budget(budget, 4, method(errors), name,
+                                 theory={"Rate": 3 / np.array(EPSILONS)}, **rest)
 
 
 def all_charts(name: str) -> dict[str, theme.Chart]:
     return {
-        "odds": cards.odds(0.556, "child", name),
-        "dots": cards.error_dots(ERRORS, 0.82, "cm", name),
-        "split": cards.split_bar([0.79, 0.01, 0.2], ["noise", "sampling", "smoothing"], name),
+        "odds": small_charts.odds(0.556, "child", name),
+        "dots": small_charts.error_dots(ERRORS, 0.82, "cm", name),
+        "split": small_charts.split_bar([0.79, 0.01, 0.2], ["noise", "sampling", "smoothing"], name),
         "budgets": budget_chart(name),
-        "trade-off": cards.trade_off(risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5)), name),
+        "trade-off": small_charts.trade_off(risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5)), name),
     }
 
 
@@ -73,7 +73,7 @@ def test_figures_keep_their_numbers_when_the_theme_changes():
 
 @pytest.mark.parametrize("right, more", [(0.5017, 1), (0.556, 6), (0.731, 24), (0.85, 35)])
 def test_the_hundred_dots_agree_with_the_sentence(right, more):
-    chart = cards.odds(right, "child", "light")
+    chart = small_charts.odds(right, "child", "light")
     dots = {trace["name"]: len(trace["x"]) for trace in chart.spec["data"]}
     assert dots == {"right by chance": 50, "more": more, "wrong": 50 - more}
     odds = risk.Odds(Budget(1.0), right, 0.1, 0.1, 1.0, 1.0)
@@ -82,33 +82,33 @@ def test_the_hundred_dots_agree_with_the_sentence(right, more):
 
 def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():
     odds = risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5))
-    blind, cap, own, marks = cards.trade_off(odds, "light").spec["data"]
+    blind, cap, own, marks = small_charts.trade_off(odds, "light").spec["data"]
     assert all(b <= o <= c + 1e-9 for b, o, c in zip(blind["y"], own["y"], cap["y"], strict=True))
     assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx([odds.power_at_1_percent, odds.power])
 
 
 def test_the_dots_stand_in_five_rows_of_twenty():
-    data = cards.odds(0.556, "child", "light").spec["data"]
+    data = small_charts.odds(0.556, "child", "light").spec["data"]
     places = {(x, y) for trace in data for x, y in zip(trace["x"], trace["y"], strict=True)}
     assert len(places) == 100
     assert {x for x, _ in places} == set(range(20)) and len({y for _, y in places}) == 5
 
 
 def test_twenty_dots_stand_near_the_quantiles_of_the_error():
-    dots = cards.error_dots(ERRORS, 0.82, "cm", "light").spec["data"][0]
+    dots = small_charts.error_dots(ERRORS, 0.82, "cm", "light").spec["data"][0]
     expected = np.quantile(ERRORS, (np.arange(20) + 0.5) / 20)
     assert np.abs(np.sort(dots["x"]) - expected).max() <= expected.max() * 1.08 / 28 / 2 + 1e-9
     assert len(set(zip(dots["x"], dots["y"], strict=True))) == 20
 
 
 def test_real_curves_have_no_line_for_the_error_without_protection():
-    assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
+    assert len(small_charts.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
     names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
     assert "Non-private" not in names
 
 
 def test_the_split_bar_differs_by_pattern_and_not_by_colour_alone():
-    data = cards.split_bar([0.5, 0.2, 0.3], ["a", "b", "c"], "light").spec["data"]
+    data = small_charts.split_bar([0.5, 0.2, 0.3], ["a", "b", "c"], "light").spec["data"]
     shapes = [trace["marker"].get("pattern", {}).get("shape", "") for trace in data]
     assert shapes == ["", "/", "x"]
     assert sum(trace["x"][0] for trace in data) == pytest.approx(1)
@@ -220,8 +220,8 @@ def test_a_range_goes_out_along_its_upper_limit_and_back_along_the_lower_one():
 def test_a_function_without_any_error_is_named_where_a_log_axis_has_no_place_for_it():
     """As the 5 % curve of an activity that is 0 at all times."""
     errors = np.array([[np.nan, np.nan, np.nan], [0.0, 5.0, 10.0], [0.0, 3.0, 8.0]])
-    chart = cards.errors_over_budgets((0.5, 1.0, 2.0), errors, ("5 %", "50 %", "95 %"), 1.0, "steps",
-                                      "light", together={"All": np.sqrt((errors**2).sum(axis=1))})
+    chart = small_charts.errors_over_budgets((0.5, 1.0, 2.0), errors, ("5 %", "50 %", "95 %"), 1.0, "steps",
+                                             "light", together={"All": np.sqrt((errors**2).sum(axis=1))})
     drawn = {trace.name: trace.y for trace in go.Figure(chart.spec).data}
     assert set(drawn["5 %: 0"]) == {None} and drawn["50 %"][1:] == (5.0, 3.0)
     assert 10**chart.spec["layout"]["yaxis"]["range"][0] < 3.0

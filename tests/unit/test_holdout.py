@@ -17,7 +17,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.bundled import CarbonDioxide
 from engine.sources.hormone_study import HormoneStudy
 from engine.topics.holdout import answer as protocol
-from engine.topics.holdout import charts as figures
+from engine.topics.holdout import charts as holdout_charts
 from engine.topics.holdout import words
 from engine.topics.holdout.answer import holdout_study, release_range
 from engine.topics.mean.charts import Method
@@ -140,8 +140,8 @@ def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
 def charts(theme):
     study = holdout_study(STUDY, AdaptiveMean(), BUDGETS, 1, 10)
     result = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)
-    return (figures.distances(study, METHOD, "pg/mL", theme),
-            figures.runs(result, 0, 20, METHOD, STUDY.facts, theme))
+    return (holdout_charts.distances(study, METHOD, "pg/mL", theme),
+            holdout_charts.runs(result, 0, 20, METHOD, STUDY.facts, theme))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -170,7 +170,7 @@ def test_the_non_private_curve_is_dashed():
 @pytest.mark.slow
 def test_budgets_at_which_nothing_is_published_have_no_point():
     study = holdout_study(CarbonDioxide(), AdaptiveMean(), [Budget(0.1, 1e-4)], 1, 5)
-    chart = figures.distances(study, METHOD, "ppm", "light")
+    chart = holdout_charts.distances(study, METHOD, "ppm", "light")
     assert chart.spec["data"][0]["x"] == []
     assert chart.table["mean squared distance"] == [None]
     json.dumps(chart.spec["data"], allow_nan=False)

@@ -11,7 +11,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.types import Budget, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.location import Constants
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments

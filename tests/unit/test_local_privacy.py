@@ -16,7 +16,7 @@ from engine.running.steps import result_of
 from engine.simulation.metrics import Accuracy
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.decision.effective_size import effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -38,7 +38,7 @@ def few_data_sets():
 
 
 def profile(source, mechanism, rows, noise="person", delta=None):
-    return result_of(decisions.profile_of(source, mechanism, rows, delta, noise, 1))
+    return result_of(decision_topic.profile_of(source, mechanism, rows, delta, noise, 1))
 
 
 def together(noise):
@@ -110,7 +110,7 @@ def test_where_no_law_is_proved_more_devices_than_are_simulated_are_refused():
     rows = (SiteRow("All", 3000, 6),)
     for mechanism, delta in ((NoisyGradientMean(), None), (AdaptiveMean(), 0.0),
                              (AdaptiveMean(design="unknown"), None)):
-        with pytest.raises(InputError, match=f"at most {decisions.MOST_DEVICES}"):
+        with pytest.raises(InputError, match=f"at most {decision_topic.MOST_DEVICES}"):
             profile(replace(DEVICES, n_servers=1), mechanism, rows, delta=delta)
 
 
@@ -123,7 +123,7 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
         assert (reached >= size.least) == is_enough
     stronger = Budget(size.epsilon_needed, study.delta.value)
     assert local_privacy.effective_size(PEOPLE, stronger) == pytest.approx(size.least, rel=1e-6)
-    assert effective_size(replace(study, noise=decisions.NoisePlace.CENTRE), 1.0) is None
+    assert effective_size(replace(study, noise=decision_topic.NoisePlace.CENTRE), 1.0) is None
 
 
 @pytest.mark.slow

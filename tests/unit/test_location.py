@@ -6,8 +6,9 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.types import Design
 from engine.mechanisms.families import location
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.filters import Combined, Independent, Joint
-from engine.mechanisms.families.location import Constants, Site, locate
+from engine.mechanisms.families.location import Site, locate
 from engine.numerics.bases import Basis
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import (

@@ -18,7 +18,7 @@ from engine.privacy import accounting
 from engine.running.steps import result_of
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import consequences
@@ -40,8 +40,8 @@ def few_data_sets():
 
 
 def profile(noise, source=GROWTH, rows=TWENTY, mechanism=None, delta=None):
-    return result_of(decisions.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise,
-                                          1))
+    return result_of(decision_topic.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise,
+                                               1))
 
 
 @pytest.mark.parametrize(("sites", "honest"), [(2, 1), (5, 3), (20, 19)])
@@ -112,7 +112,7 @@ def test_twenty_sites_err_at_most_a_tenth_more_than_a_trusted_centre():
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_that_holds_for_other_data(seed):
     step = EPSILON_STEPS.index(1.0)
-    errors = {noise: np.square(result_of(decisions.profile_of(
+    errors = {noise: np.square(result_of(decision_topic.profile_of(
         GROWTH, AdaptiveMean(), TWENTY, None, noise, seed)).errors[step])
         for noise in ("sums", "centre")}
     assert errors["sums"].mean() / errors["centre"].mean() < 1.1

@@ -9,7 +9,7 @@ from engine.exports import memo
 from engine.language import odds_words
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import Setting, protection
 from tests.unit.test_planner import answer
 
@@ -27,7 +27,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
     assert "root mean squared distance" in page
     assert "Not covered:" in page and "One child’s whole curve" in page
     for row in (*found.steps, found.reached):
-        assert plan_words.step(row, "epsilon", FACTS)[1] in page
+        assert planning_words.step(row, "epsilon", FACTS)[1] in page
     for row, given in found.rows():
         assert given == protection(row.setting)
         assert f"<td>{odds_words.odds_short(given.odds)}</td>" in page

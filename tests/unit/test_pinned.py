@@ -8,7 +8,7 @@ import pytest
 from engine.core.types import Budget, PublicFacts, Spend, Step
 from engine.exports import memo
 from engine.privacy import accounting
-from engine.topics.pins import answer as pinned
+from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 
 FACTS = PublicFacts(name="Growth, simulated", person="child", people="children", value_unit="cm")
@@ -30,7 +30,7 @@ def pin(name="A", epsilon=1.0, delta=1e-5, unit="curve", page="Explore", **chang
 
 
 def row(pins, name):
-    table = pinned.table(pins)
+    table = pins_topic.table(pins)
     at = table[""].index(name)
     return [column[at] for column in list(table.values())[1:]]
 
@@ -40,7 +40,7 @@ def test_a_scenario_beside_itself_shows_no_differences_and_no_warnings():
     assert row(same, "ε") == ["1", "1"]
     assert row(same, "Error") == ["2.00 cm", "2.00 cm (no change)"]
     assert row(same, "Attacker’s accuracy")[1].endswith("(no change)")
-    assert pinned.warnings(same) == []
+    assert pins_topic.warnings(same) == []
 
 
 def test_differences_are_against_the_first():
@@ -54,7 +54,7 @@ def test_differences_are_against_the_first():
 
 def test_where_nothing_is_published_the_table_says_so():
     pins = [pin("A", error=math.nan), pin("B")]
-    assert row(pins, "Error") == [pinned.NOTHING, "2.00 cm"]
+    assert row(pins, "Error") == [pins_topic.NOTHING, "2.00 cm"]
 
 
 @pytest.mark.parametrize(("changes", "words"), [
@@ -65,14 +65,14 @@ def test_where_nothing_is_published_the_table_says_so():
     ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
     ({"estimated": "density"}, "Errors of different things")])
 def test_what_cannot_be_compared_is_warned_of_and_nothing_else(changes, words):
-    result = pinned.warnings([pin("A"), pin("B", **changes)])
+    result = pins_topic.warnings([pin("A"), pin("B", **changes)])
     assert len(result) == 1 and words in result[0]
 
 
 def test_a_promise_that_cannot_fail_beside_one_that_can_is_warned_of():
     pure = pin("B", delta=0.0, spends=(dataclasses.replace(
         spends(1.0, Budget(1.0))[0], mu=None, epsilon=1.0, noise="laplace"),))
-    assert "B has δ = 0, A has δ =" in pinned.warnings([pin(), pure])[0]
+    assert "B has δ = 0, A has δ =" in pins_topic.warnings([pin(), pure])[0]
 
 
 def test_errors_of_other_things_are_never_shown_as_a_difference():

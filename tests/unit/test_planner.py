@@ -24,7 +24,7 @@ from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin
 from engine.topics.percentiles.answer import percentiles_answer
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     HIGHEST_EPSILON,
     Setting,
@@ -103,16 +103,16 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert not found.is_possible
     assert found.reached.setting.epsilon == HIGHEST_EPSILON
     assert found.fixes["people"] > 100
-    words = plan_words.verdict(found, FACTS)
+    words = planning_words.verdict(found, FACTS)
     assert words.startswith("**Not possible.** No ε") and "ith ε = 10 the error is" in words
     assert any("children (at ε = 10) it would work" in line
-               for line in plan_words.fixes(found, FACTS))
+               for line in planning_words.fixes(found, FACTS))
 
 
 def test_where_nothing_would_be_published_the_plan_says_that():
     found = answer(replace(HERE, people=5, epsilon=0.05), "readings", 1.0, with_fixes=False)
     assert math.isinf(found.reached.error)
-    assert "nothing useful could be published" in plan_words.verdict(found, FACTS)
+    assert "nothing useful could be published" in planning_words.verdict(found, FACTS)
     assert plain(found)["reached"]["error"] is None
     json.dumps(plain(found), allow_nan=False)
 
@@ -120,7 +120,7 @@ def test_where_nothing_would_be_published_the_plan_says_that():
 def test_a_target_that_the_least_value_meets_is_said_to_be_easy():
     found = answer(replace(HERE, people=3000, readings=2, mechanism=NoisyGradientMean()), "epsilon", 500.0)
     assert found.too_easy and found.value == bounds(HERE, "epsilon")[0]
-    assert "already enough" in plan_words.verdict(found, FACTS)
+    assert "already enough" in planning_words.verdict(found, FACTS)
 
 
 def test_steps_lie_on_either_side_of_the_answer():
@@ -150,14 +150,14 @@ def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
 
 
 def test_the_question_and_the_verdict_are_plain_sentences():
-    words = plan_words.question(HERE, "epsilon", 2.0, FACTS)
+    words = planning_words.question(HERE, "epsilon", 2.0, FACTS)
     assert words == ("An error of at most 2 cm with 150 children, 10 observations each, at "
                      "ε = … and δ = 1/n².")
     found = answer()
-    assert plan_words.verdict(found, FACTS).startswith(
+    assert planning_words.verdict(found, FACTS).startswith(
         f"**ε = {found.value:g} is enough** for a typical error (root mean squared) of 2 cm. 99 % simulation interval: ")
     people = answer(HERE, "people", 1.5)
-    assert plan_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
+    assert planning_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
     assert found.protection.odds.right > 0.5
 
 
@@ -180,13 +180,13 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
         constants="published", noise="isotropic", truncation=3))
     found = answer(loose, "error")
     assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
-    assert "not ε = 10" in plan_words.broken_promise(found)
+    assert "not ε = 10" in planning_words.broken_promise(found)
     assert "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
     honest = answer(HERE, "error")
-    assert honest.protection.keeps_promise and plan_words.broken_promise(honest) == ""
+    assert honest.protection.keeps_promise and planning_words.broken_promise(honest) == ""
     assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)
     nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
-    assert "no protection at all" in plan_words.broken_promise(nothing)
+    assert "no protection at all" in planning_words.broken_promise(nothing)
     assert nothing.protection.odds.right == 1.0
 
 
@@ -242,9 +242,9 @@ def test_plans_by_formula_are_exact_and_say_so():
     assert found.low == found.value == found.high
     assert found.reached.error <= 0.002 < measure(
         NUMBERS.moved("readings", found.value - 1), 1).error
-    words = plan_words.verdict(found, NUMBERS.source.facts)
+    words = planning_words.verdict(found, NUMBERS.source.facts)
     assert "By formula, not by simulation" in words
-    assert "By formula" in plan_words.verdict(answer(NUMBERS, "error"), NUMBERS.source.facts)
+    assert "By formula" in planning_words.verdict(answer(NUMBERS, "error"), NUMBERS.source.facts)
 
 
 # -- one of several curves -------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_people_are_found_for_one_percentile_curve():
     found = answer(TALLEST, "people", target)
     assert found.is_possible and found.value > 500
     assert found.reached.error < 1.1 * target and found.baseline < found.reached.error
-    assert "of the 95 % curve" in plan_words.question(TALLEST, "people", target, HEIGHTS.facts)
+    assert "of the 95 % curve" in planning_words.question(TALLEST, "people", target, HEIGHTS.facts)
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
     found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
     assert not found.is_possible and not found.is_extrapolated
     most = replace(found, unknown="people", beyond={"people": Beyond(20_000, 20_000)})
-    assert "No number of children up to 20\u202f000 does" in plan_words.verdict(most, HEIGHTS.facts)
+    assert "No number of children up to 20\u202f000 does" in planning_words.verdict(most, HEIGHTS.facts)
 
 
 def test_a_curve_that_is_not_among_those_released_is_refused_by_name():

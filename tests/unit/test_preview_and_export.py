@@ -31,7 +31,7 @@ from engine.topics.mean.answer import (
     simulated_study,
     with_budget,
 )
-from engine.topics.mean.curve_charts import curve
+from engine.topics.mean.charts import curve
 from engine.uploads.tables import read_table
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")

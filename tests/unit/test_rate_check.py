@@ -11,7 +11,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.answer import CoverageAnswer, Experiment
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import question as rate_question
@@ -30,7 +30,7 @@ LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0,
 @pytest.fixture
 def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
-    monkeypatch.setattr(coverage_lab, "REPEATS", 20)
+    monkeypatch.setattr(coverage_topic, "REPEATS", 20)
     monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
     monkeypatch.setattr("engine.simulation.studies.MOST_DATA_SETS", 4)
 
@@ -42,7 +42,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
     both = joined(result, parts)
     for setting, points in zip(BOTH, both.points, strict=True):
         assert list(points) == list(sweep(setting, "people", result.values, 3))
-    alone = CoverageAnswer.joined(list(coverage_lab.repetitions(LIMITS)))
+    alone = CoverageAnswer.joined(list(coverage_topic.repetitions(LIMITS)))
     assert (both.limits.proper.off == alone.proper.off).all()
     told = rate_question.slopes(result, both)
     assert told["measured slope, Adaptive mean, along n"] == both.compared(result)[1].slope
@@ -76,11 +76,11 @@ def test_the_rate_is_proved_for_the_published_method_where_each_site_is_trusted(
 
 
 def test_limits_are_those_of_the_method_as_it_is_set_or_else_of_the_task():
-    assert coverage_lab.usual_kind(MEAN_FUNCTION.key, AdaptiveMean(band="pointwise")) == "point"
-    assert coverage_lab.usual_kind(MEAN_FUNCTION.key, AdaptiveMean()) == "curve"
-    assert coverage_lab.usual_kind(MEAN_FUNCTION.key, Iclp()) == "curve"
-    assert coverage_lab.usual_kind(SPARSE_REGRESSION.key, Iclp()) == "coefficients"
-    assert coverage_lab.usual_kind(DENSITY.key, Iclp()) is None
+    assert coverage_topic.usual_kind(MEAN_FUNCTION.key, AdaptiveMean(band="pointwise")) == "point"
+    assert coverage_topic.usual_kind(MEAN_FUNCTION.key, AdaptiveMean()) == "curve"
+    assert coverage_topic.usual_kind(MEAN_FUNCTION.key, Iclp()) == "curve"
+    assert coverage_topic.usual_kind(SPARSE_REGRESSION.key, Iclp()) == "coefficients"
+    assert coverage_topic.usual_kind(DENSITY.key, Iclp()) is None
 
 
 def test_how_much_smaller_an_error_is_is_said_at_the_value_nearest_to_here():

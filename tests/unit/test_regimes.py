@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.language import error_parts
+from engine.language import error_words
 from engine.language.numbers import change, number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -19,9 +19,9 @@ from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning import charts as plan_figures
+from engine.topics.planning import charts as planning_charts
 from engine.topics.planning.answer import Setting
-from engine.topics.rates import charts as figures
+from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
     Comparison,
@@ -112,7 +112,7 @@ def test_an_axis_always_holds_the_point_with_room_around_it():
 def test_every_figure_and_table_of_the_paper_draws(preset):
     point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
     weighted = Weighted.plain(preset.rate)
-    chart = figures.regimes(weighted, preset.along, preset.across, point, "light")
+    chart = charts.regimes(weighted, preset.along, preset.across, point, "light")
     go.Figure(chart.spec)
     assert len(PRESETS) == 13 and "Map of what limits the error" in chart.alt
 
@@ -217,8 +217,8 @@ def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together()
 
 
 def test_rates_that_end_at_one_height_are_not_said_to_differ():
-    chart = figures.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
-                           POINT, "light")
+    chart = charts.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
+                          POINT, "light")
     assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
 
 
@@ -239,11 +239,11 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     ((0.9, 0.5, 0.02, 0.11), "At no ε up to 4"),
     ((0.9, 0.05, 0.02, np.nan), "At no ε up to 4")])
 def test_privacy_is_called_free_only_where_it_is_measured_for_every_larger_epsilon(private, start):
-    assert error_parts.when_free((0.5, 1.0, 2.0, 4.0), np.array(private)).startswith(start)
+    assert error_words.when_free((0.5, 1.0, 2.0, 4.0), np.array(private)).startswith(start)
 
 
 def test_without_a_measured_error_nothing_is_called_free():
-    assert error_parts.when_free((0.5, 1.0), np.empty(0)) == ""
+    assert error_words.when_free((0.5, 1.0), np.empty(0)) == ""
 
 
 @pytest.mark.parametrize(("slope", "words"), [
@@ -287,8 +287,8 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     point = {s.name: float(s.usual) for s in rate.symbols}
     names = [s.name for s in rate.symbols if s.name != "delta"]
     weighted = Weighted.plain(rate)
-    for chart in (figures.regimes(weighted, names[0], names[1], point, theme),
-                  figures.curves({"one": weighted, "two": weighted}, names[0], point, theme)):
+    for chart in (charts.regimes(weighted, names[0], names[1], point, theme),
+                  charts.curves({"one": weighted, "two": weighted}, names[0], point, theme)):
         go.Figure(chart.spec)
         json.dumps(chart.spec["data"], allow_nan=False)
         assert chart.alt.endswith(".") and chart.table
@@ -298,9 +298,9 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [figures.Series("one", points, result, ("#000000", "solid", "circle")),
-            figures.Series("other", points[:2], None, ("#000000", "solid", "x"))]
-    chart = figures.practice(each, along, POINT, "cm", "light")
+    each = [charts.Series("one", points, result, ("#000000", "solid", "circle")),
+            charts.Series("other", points[:2], None, ("#000000", "solid", "x"))]
+    chart = charts.practice(each, along, POINT, "cm", "light")
     go.Figure(chart.spec)
     names = [trace["name"] for trace in chart.spec["data"]]
     assert len(names) == 3 and names[::2] == ["one", "other"]
@@ -309,16 +309,16 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
         result.fitted.squares(**{**POINT, "epsilon": 0.5})))
     assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
-    go.Figure(figures.practice([], along, POINT, "", "dark").spec)
+    go.Figure(charts.practice([], along, POINT, "", "dark").spec)
 
 
 def test_rates_fitted_to_two_methods_are_told_apart_and_each_has_its_factor():
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [figures.Series(name, points, result, ("#000000", "solid", "circle"))
+    each = [charts.Series(name, points, result, ("#000000", "solid", "circle"))
             for name in ("One method", "Another")]
-    lines = [trace for trace in figures.practice(each, along, POINT, "cm", "light").spec["data"]
+    lines = [trace for trace in charts.practice(each, along, POINT, "cm", "light").spec["data"]
              if trace["mode"] == "lines"]
     assert len({line["name"] for line in lines}) == len({line["line"]["dash"] for line in lines}) == 2
     said = rate_words.fitted_to_squares({one.name: one.compared.fitted for one in each})
@@ -336,8 +336,8 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
-    chart = plan_figures.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
-                                   "cm", "light")
+    chart = planning_charts.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
+                                      "cm", "light")
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     line = chart.spec["data"][1]["contours"]
@@ -345,14 +345,14 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert line["start"] == line["end"] == z[0][2] == z[1][1]  # where the error is the target
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "at most 2.00 cm on 50 % of the map" in chart.alt
-    empty = plan_figures.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
-                                   "children", "cm", "dark")
+    empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
+                                      "children", "cm", "dark")
     go.Figure(empty.spec)
 
 
 def test_against_the_smoothness_the_rate_without_privacy_falls_to_that_of_the_number_of_people():
     free = Weighted.plain(FunctionalMeanRate(privacy="none"))
-    chart = figures.curves({"no privacy": free}, "smoothness", POINT, "light")
+    chart = charts.curves({"no privacy": free}, "smoothness", POINT, "light")
     go.Figure(chart.spec)
     y = chart.spec["data"][0]["y"]
     assert (np.diff(y) <= 0).all()

@@ -14,16 +14,15 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import at_most_percent, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
-from engine.release import captions, certified, ledger, published
+from engine.release import captions, certified, ledger, published, sentences
 from engine.release import files as release_files
 from engine.release import functions as release_functions
-from engine.release import sentences as release_words
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.picture import picture, ticks
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
-from engine.topics.release import charts as release_figures
+from engine.topics.release import charts
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
@@ -52,7 +51,7 @@ def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
 
 
 def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
-    chart = release_figures.chart(one, "light")
+    chart = charts.chart(one, "light")
     _, x, values, low, high = ["", *chart.table.values()]
     assert [*chart.table] == [*captions.columns(one)] and len(x) == 101
     assert all(a <= b <= c for a, b, c in zip(low, values, high, strict=True))
@@ -120,7 +119,7 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
     rows = release_files.numbers_csv(number).decode().splitlines()
     assert rows[-2] == "Sea-surface temperature (°C)"
     assert 15 < float(rows[-1]) < 32
-    assert release_figures.chart(number, "light").table == {
+    assert charts.chart(number, "light").table == {
         "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
     ElementTree.fromstring(picture(number))
     release_files.report(number)
@@ -244,7 +243,7 @@ def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
     assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 21**2
     source = children(60)
     release = released(tmp_path / "page", source, "frl", 2.0, task="covariance", grid_size=12)
-    heat, = release_figures.chart(release, "dark").spec["data"]
+    heat, = charts.chart(release, "dark").spec["data"]
     assert heat["type"] == "heatmap" and len(heat["z"]) == len(heat["x"]) == 21
 
 
@@ -377,7 +376,7 @@ def test_a_band_of_few_basis_functions_comes_with_the_warning_that_it_misses_sho
     for counts_bias in (False, True):
         band = ReleasedBand("simultaneous", size, (0.0, 1.0), 1.0, counts_bias=counts_bias)
         said = any("short features are smoothed away" in sentence
-                   for sentence in release_words.warnings(Uncertainty(band=band)))
+                   for sentence in sentences.warnings(Uncertainty(band=band)))
         assert said == (is_said and not counts_bias)
 
 
@@ -442,7 +441,7 @@ def test_warnings_of_the_estimate_stand_in_every_file(tmp_path, monkeypatch):
 def test_a_release_with_a_band_as_wide_as_the_range_is_coarse_whatever_was_forecast():
     wide = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 41.0), None, (), 0.0, 41 / 75)
     assert wide.is_coarse
-    assert release_words.headline(wide, NARROW, Budget(1.0), 18).startswith(
+    assert sentences.headline(wide, NARROW, Budget(1.0), 18).startswith(
         "Coarse: only the level can be trusted, because the confidence band spans 55 %")
 
 

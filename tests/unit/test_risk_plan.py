@@ -11,7 +11,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import Setting, protection
 from engine.topics.planning.risk import budget_for_risk
 from tests.heavy import few
@@ -57,7 +57,7 @@ def test_a_person_with_several_curves_may_be_given_less():
 def test_few_people_and_a_low_risk_leave_nothing_to_publish_and_the_sentence_says_so():
     result = budget_for_risk(replace(HERE, people=30), 0.51)
     assert not result.is_published
-    assert "nothing would be published" in plan_words.risk_verdict(result, HERE.source.facts)
+    assert "nothing would be published" in planning_words.risk_verdict(result, HERE.source.facts)
 
 
 @pytest.mark.parametrize("right", [0.5, 1.0, 0.2])
@@ -67,5 +67,5 @@ def test_a_chance_that_is_none_is_refused(right):
 
 
 def test_a_risk_that_every_budget_keeps_is_said_to_be_kept():
-    assert "Every ε up to 10" in plan_words.risk_verdict(
+    assert "Every ε up to 10" in planning_words.risk_verdict(
         budget_for_risk(HERE, 0.99), HERE.source.facts)

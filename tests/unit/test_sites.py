@@ -13,8 +13,8 @@ from engine.mechanisms import mechanisms
 from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.sites import answer as sites
-from engine.topics.sites import charts as figures
+from engine.topics.sites import answer as sites_topic
+from engine.topics.sites import charts as sites_charts
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
@@ -168,8 +168,8 @@ def test_the_best_site_has_the_largest_number_of_curves_times_mu():
 def test_a_site_that_leaves_does_not_change_the_others_curves_on_screen():
     rows, without = PRESETS["equal"].rows, PRESETS["leaves"].rows
     alone = (0,), (Budget(1.0, 1e-6),)
-    desks = [sites._Desk.of(WAVE, GRADIENTS, table, 1, sites._here) for table in (rows, without)]
-    before, after = (desk.possible(sites._Case(*alone)) for desk in desks)
+    desks = [sites_topic._Desk.of(WAVE, GRADIENTS, table, 1, sites_topic._here) for table in (rows, without)]
+    before, after = (desk.possible(sites_topic._Case(*alone)) for desk in desks)
     assert np.array_equal(before.releases, after.releases)
     left = found(without, GRADIENTS)
     assert [member.row.name for member in left.members] == ["North", "East", "South"]
@@ -254,9 +254,9 @@ def test_only_what_depends_on_a_changed_budget_is_computed_again():
 
 
 def test_the_error_without_privacy_can_come_later_and_changes_nothing_else():
-    partial, whole = sites.without_baseline(WAVE, GRADIENTS, FEW, 1), found(FEW, GRADIENTS)
+    partial, whole = sites_topic.without_baseline(WAVE, GRADIENTS, FEW, 1), found(FEW, GRADIENTS)
     assert partial.baseline is None and partial.together.error == whole.together.error
-    assert sites.baseline(WAVE, GRADIENTS, FEW, 1) == whole.baseline
+    assert sites_topic.baseline(WAVE, GRADIENTS, FEW, 1) == whole.baseline
     assert "ithout privacy" not in site_words.compared(partial)
     assert "Without privacy" in site_words.compared(whole)
     assert "non-private mean" not in site_words.compared(partial)  # that is said of real curves
@@ -266,7 +266,7 @@ def test_the_error_without_privacy_can_come_later_and_changes_nothing_else():
 
 
 def test_leaving_and_tightening_are_what_the_table_itself_would_give():
-    cases = list(sites.what_if(WAVE, GRADIENTS, FEW, 1))
+    cases = list(sites_topic.what_if(WAVE, GRADIENTS, FEW, 1))
     assert [case.name for case in cases] == ["A", "B", "C"]
     gone = found((FEW[0], replace(FEW[1], included=False), FEW[2]), GRADIENTS)
     assert cases[1].leaves == gone.together.error
@@ -276,12 +276,12 @@ def test_leaving_and_tightening_are_what_the_table_itself_would_give():
 
 
 def test_the_last_site_cannot_leave():
-    (case,) = sites.what_if(WAVE, GRADIENTS, FEW[:1], 1)
+    (case,) = sites_topic.what_if(WAVE, GRADIENTS, FEW[:1], 1)
     assert math.isnan(case.leaves)
 
 
 def test_the_centre_sees_four_messages_of_each_site_with_the_adaptive_mean():
-    messages = sites.transcript_of(WAVE, ADAPTIVE, FEW, 1)
+    messages = sites_topic.transcript_of(WAVE, ADAPTIVE, FEW, 1)
     assert len(messages) == 4 * 3
     assert {message.site for message in messages} == {"A", "B", "C"}
     assert all((message.noise > 0).all() for message in messages)
@@ -289,7 +289,7 @@ def test_the_centre_sees_four_messages_of_each_site_with_the_adaptive_mean():
 
 def test_the_centre_sees_one_message_of_each_site_and_round_with_noisy_gradients():
     table = (*FEW, SiteRow("D", 50, 5, included=False))
-    messages = sites.transcript_of(WAVE, GRADIENTS, table, 1)
+    messages = sites_topic.transcript_of(WAVE, GRADIENTS, table, 1)
     assert len(messages) == GRADIENTS.n_iterations * 3
     assert {message.numbers for message in messages} == {len(messages[0].values)}
 
@@ -341,9 +341,9 @@ def test_a_change_is_said_with_both_numbers(before, after, text):
 @pytest.mark.parametrize("rows", [FEW, (SiteRow("A", 5, 4, 0.1), SiteRow("B", 300, 4))])
 def test_every_picture_is_valid_with_a_sentence_and_a_table(rows, theme):
     result = found(rows)
-    charts = [chart for _, chart in figures.panels(result, "adaptive_mean", "gradient", theme)]
-    charts.append(figures.shares(result, "adaptive_mean", "gradient", theme))
-    charts.append(figures.what_if(list(sites.what_if(WAVE, ADAPTIVE, rows, 1)), "cm", theme))
+    charts = [chart for _, chart in sites_charts.panels(result, "adaptive_mean", "gradient", theme)]
+    charts.append(sites_charts.shares(result, "adaptive_mean", "gradient", theme))
+    charts.append(sites_charts.what_if(list(sites_topic.what_if(WAVE, ADAPTIVE, rows, 1)), "cm", theme))
     for chart in charts:
         go.Figure(chart.spec)
         assert chart.alt.endswith(".")
@@ -351,7 +351,7 @@ def test_every_picture_is_valid_with_a_sentence_and_a_table(rows, theme):
 
 
 def test_the_three_panels_have_the_same_axes_and_as_many_releases():
-    panels = figures.panels(found(FEW), "adaptive_mean", "gradient", "light")
+    panels = sites_charts.panels(found(FEW), "adaptive_mean", "gradient", "light")
     assert len({str(chart.spec["layout"]["yaxis"]["range"]) for _, chart in panels}) == 1
     assert all(chart.spec["data"][0]["x"].count(None) == 20 for _, chart in panels)
 

@@ -21,7 +21,7 @@ from engine.simulation.effort import Limits
 from engine.simulation.experiments import NOT_RUN, Cell, Outcome, gather
 from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.sweeps import charts as figures
+from engine.topics.sweeps import charts
 from engine.topics.sweeps import design as sweep_design
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON, axes, design
@@ -152,7 +152,7 @@ def test_cells_that_failed_say_why_and_cells_to_come_do_not_count_as_failed():
                        outcome({EPSILON: 2.0}, failure=NOT_RUN),
                        outcome({EPSILON: 3.0}, [[1.0]])])
     assert view.failures == ["Too few."]
-    chart = figures.along_axis(view, LABELS, "cm", "light")
+    chart = charts.along_axis(view, LABELS, "cm", "light")
     assert chart.table["note"] == ["Too few.", NOT_RUN, ""]
     assert chart.spec["data"][0]["x"] == [3.0] and "1 of 3 points" in chart.alt
 

@@ -17,10 +17,10 @@ from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse import answer as sparse_topic
-from engine.topics.sparse import charts as sparse_figures
+from engine.topics.sparse import charts
 from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
-from engine.topics.summaries import charts as figures
+from engine.topics.summaries import charts as summaries_charts
 from engine.topics.summaries import words as summary_words
 from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
@@ -283,8 +283,8 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
     assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
-    for chart in (sparse_figures.coefficients(view, "light"),
-                  sparse_figures.over_budgets(lines, 1.0, "light")):
+    for chart in (charts.coefficients(view, "light"),
+                  charts.over_budgets(lines, 1.0, "light")):
         assert chart.alt and chart.table and chart.spec["data"]
 
 
@@ -292,7 +292,7 @@ def test_features_keep_their_names_and_places_where_names_look_alike():
     table = frame(500).rename(columns={"f0": "a" * 30 + "1", "f1": "a" * 30 + "2"})
     names = [name for name in table.columns if name not in ("y", "site")]
     view = sparse_topic.sparse_answer(own(SPARSE, names, table), SparseRegression(), BUDGET, 1)
-    shown = sparse_figures.coefficients(view, "light").table["feature"]
+    shown = charts.coefficients(view, "light").table["feature"]
     assert len(set(shown)) == len(shown) and {"1 " + "a" * 17 + "…", "f2"} <= {*shown}
 
 
@@ -327,7 +327,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
     view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
-    chart = figures.surface(view, view.without[0], "Without", "light")
+    chart = summaries_charts.surface(view, view.without[0], "Without", "light")
     assert chart.spec["data"][0]["y"][-1] == 987.5
     assert {"f0 (cm)", "f1 (g)"} <= {*chart.table}
 

@@ -16,7 +16,7 @@ from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.regression.intervals import coverage_table, stated
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)
@@ -125,10 +125,10 @@ def test_a_budget_that_releases_nothing_gives_no_interval():
 
 
 def test_the_coverage_laboratory_refuses_what_the_page_refuses():
-    budget = coverage_lab.Experiment("reading", replace(SOURCE, signal="blocks"),
-                                  WaveletPointwise(points="0.4"), Budget(1.0, 1e-5), where=0.4)
+    budget = coverage_topic.Experiment("reading", replace(SOURCE, signal="blocks"),
+                                       WaveletPointwise(points="0.4"), Budget(1.0, 1e-5), where=0.4)
     with pytest.raises(InputError, match="rougher"):
-        next(coverage_lab.repetitions(budget))
+        next(coverage_topic.repetitions(budget))
 
 
 # -- options and points -----------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_options_of_the_whole_curve_are_carried_to_a_point():
     chosen = {"moments": 3, "edges": "corrected", "weights": "published", "bound": 1.5,
               "noise_sd": 0.7, "clip": 3.0, "level": 6, "class_stated": True}
     whole = WaveletGlobal(**chosen, smoothness=1.5, radius=4.0)
-    point = coverage_lab.mechanism_for("reading", whole, 0.2)
+    point = coverage_topic.mechanism_for("reading", whole, 0.2)
     assert isinstance(point, WaveletPointwise) and point.points == "0.2"
     assert {name: getattr(point, name) for name in chosen} == chosen
     assert (point.smoothness, point.radius) == (1.25, 2.0)

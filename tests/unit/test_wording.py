@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.core.types import Budget, PublicFacts, Spend, Step
-from engine.language import error_parts, numbers, odds_words, quality, spending, tags
+from engine.language import error_words, numbers, odds_words, quality, spending, tags
 from engine.language.grammar import of, uncapital
 from engine.language.numbers import at_most_percent, change, number, one_in, small, times, together
 from engine.privacy import risk
@@ -249,17 +249,17 @@ def test_without_a_known_truth_no_ratio_is_claimed():
 
 
 def test_the_largest_part_of_the_error_is_named():
-    assert error_parts.what_limits(CHILDREN, [0.79, 0.01, 0.2]) == \
+    assert error_words.what_limits(CHILDREN, [0.79, 0.01, 0.2]) == \
         "**Privacy noise** makes up 79 % of the squared error."
 
 
 def test_two_parts_within_ten_points_share_the_error():
-    assert error_parts.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
+    assert error_words.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
         "**Privacy noise and sampling variability** share the squared error about equally.")
 
 
 def test_doubling_names_the_people_of_the_source():
-    lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43})
+    lines = error_words.if_doubled(CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43})
     assert lines == ["children: error **−47\u00a0%**", "observations per child: error **no change**",
                      "ε: error **−43\u00a0%**"]
 
@@ -271,7 +271,7 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
         odds_words.odds_main(odds, "child"), odds_words.odds_careful(odds), odds_words.odds_why(odds),
         odds_words.odds_flagged(odds, "children"), odds_words.not_covered(CHILDREN),
         odds_words.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
-        odds_words.delta_explained(DELTA), error_parts.when_free((1.0, 6.0), np.array([0.2, 0.1])),
+        odds_words.delta_explained(DELTA), error_words.when_free((1.0, 6.0), np.array([0.2, 0.1])),
         *tags.source_tag(CHILDREN), *tags.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
 

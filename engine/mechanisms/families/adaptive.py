@@ -24,32 +24,12 @@ from engine.core.types import (
     Step,
     Unit,
 )
+from engine.mechanisms.families.adaptive_constants import DETAIL
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
 
-SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², one by one, with a band
-SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
-_JOINT_SHARES_FEW, _JOINT_SHARES = (0.15, 0.10, 0.12, 0.63), (0.12, 0.07, 0.11, 0.70)
-_FEW = 100.0  # N below which more is spent on looking
 NOTHING = Step("nothing")
-SHRINK_FROM = 100.0  # N from which waves that noise could have made are shrunk
-
-
-def joint_shares(effective: float) -> tuple[float, ...]:
-    """Shares of μ² of the four joint releases, with or without a band.
-
-    Parameters
-    ----------
-    effective : float
-        N of `effective_size`.
-
-    Returns
-    -------
-    tuple of float
-        They sum to 1.
-    """
-    return _JOINT_SHARES_FEW if effective < _FEW else _JOINT_SHARES
 
 
 @dataclass(frozen=True)
@@ -119,7 +99,7 @@ def public_scale(size: int, sizes: Sizes) -> Array:
 
 
 def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | None = None,
-               factor: float = 0.55) -> int:
+               factor: float = DETAIL) -> int:
     """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
 
     Parameters

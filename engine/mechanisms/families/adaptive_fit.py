@@ -20,9 +20,9 @@ import numpy as np
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.location import (
     SECOND_MOMENTS,
-    Constants,
     Located,
     Site,
     locate,

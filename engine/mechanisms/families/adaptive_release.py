@@ -25,12 +25,8 @@ from engine.core.types import (
     Sizes,
 )
 from engine.mechanisms.base import Mechanism, one_per_server
-from engine.mechanisms.families.adaptive import (
-    SHARES,
-    SHARES_NO_BAND,
-    Scale,
-    effective_size,
-)
+from engine.mechanisms.families.adaptive import Scale, effective_size
+from engine.mechanisms.families.adaptive_constants import SHARES, SHARES_NO_BAND
 from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis

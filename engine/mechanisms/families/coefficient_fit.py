@@ -10,6 +10,11 @@ import numpy as np
 
 from engine.core.types import Array, CurveData
 from engine.mechanisms.families.adaptive import public_scale
+from engine.mechanisms.families.adaptive_constants import (
+    COVARIATES_TOGETHER,
+    WITH_COVARIATES,
+    Constants,
+)
 from engine.mechanisms.families.adaptive_fit import (
     AdaptiveFit,
     AdaptivePlan,
@@ -19,12 +24,7 @@ from engine.mechanisms.families.adaptive_fit import (
     symmetric,
 )
 from engine.mechanisms.families.covariate_moments import CovariateSite, learned
-from engine.mechanisms.families.location import (
-    COVARIATES_TOGETHER,
-    WITH_COVARIATES,
-    Constants,
-    Located,
-)
+from engine.mechanisms.families.location import Located
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import products_inverse
 from engine.numerics.least_squares import within_functions

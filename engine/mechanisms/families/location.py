@@ -61,6 +61,7 @@ import numpy as np
 
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Step
+from engine.mechanisms.families.adaptive_constants import SEPARATELY, Constants
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
@@ -125,53 +126,6 @@ SPREAD_NOISE = {step.key: row for step, row in (
     (FIRST_SPREAD, 1), (SECOND_SPREAD, 3), (SECOND_PAIR, 1), (THIRD_PAIR, 3))}
 _NO_ZERO = 1e-300
 _MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
-
-
-@dataclass(frozen=True)
-class Constants:
-    """Public constants of the engine, one setting of each model for all sizes and budgets.
-
-    Parameters
-    ----------
-    first_radius : float
-        c of the first location, in units of ‖√u‖.
-    first_scale : float
-        c of the first scale, over that.
-    middle_width, scale_width, final_width : float
-        κ of the second location, the second scale (of separate releases) and the final location:
-        c² is κ Σ d².
-    prior : float
-        Size of coefficients before anything is measured, in units of u.
-    prior_in_band : float
-        Times the prior, where the design leaves coefficients to it.
-    least_kept, least_slope : float
-        Shares that clipping is never taken to leave less of.
-    moments_width : float
-        κ of the second moments, where they have one of their own.
-    tail_allowance : float
-        Of the variance that sizes alone stand for.
-    bias_allowance : float
-        Of an early centre, in units of the spread that was released there.
-    """
-
-    first_radius: float = 0.5
-    first_scale: float = 0.4
-    scale_width: float = 1.5  # κ of the second scale
-    final_width: float = 1.5  # κ of the final location
-    middle_width: float = 1.0  # κ of the second location
-    prior: float = 0.4
-    prior_in_band: float = 1.0  # times the prior, where the design leaves coefficients to it
-    least_kept: float = 0.5
-    least_slope: float = 0.3
-    moments_width: float = np.inf  # κ of the second moments, where they have one of their own
-    tail_allowance: float = 1.0  # of the variance that sizes alone stand for
-    bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
-
-
-SEPARATELY = Constants()
-TOGETHER = Constants(first_radius=0.4, first_scale=0.45)
-WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
-COVARIATES_TOGETHER = replace(WITH_COVARIATES, first_radius=0.4, first_scale=0.45)
 
 
 @dataclass(frozen=True)

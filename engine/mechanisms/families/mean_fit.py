@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.core.types import Array, CurveData, Design, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import (
     QUIET,
     AdaptiveFit,
@@ -20,7 +21,7 @@ from engine.mechanisms.families.adaptive_fit import (
     spherical,
     symmetric,
 )
-from engine.mechanisms.families.location import Constants, Site
+from engine.mechanisms.families.location import Site
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import AffineDeviations, plain, weighted_within_curves
 from engine.numerics.moments import curve_moments

@@ -34,16 +34,10 @@ from scipy.special import ndtr, ndtri
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import QUIET, Streams, columns, symmetric
 from engine.mechanisms.families.adaptive_release import shrunk
-from engine.mechanisms.families.location import (
-    SEPARATE,
-    Constants,
-    Located,
-    Site,
-    locate,
-    of_stage,
-)
+from engine.mechanisms.families.location import SEPARATE, Located, Site, locate, of_stage
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface

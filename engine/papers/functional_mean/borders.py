@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from engine.core.palette import Theme
-from engine.papers import charts as figures
+from engine.papers import charts
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, panel
 from engine.papers.evidence import Check, digits, groups, tell, where
@@ -126,7 +126,7 @@ def _panel(table: pd.DataFrame, title: str, scale: Scale, theme: Theme) -> Panel
     borders = {letter: rows for (letter,), rows in groups(table, ["border"])}
     series = []
     for (letter, rows), (shade, dash, marker) in zip(
-            borders.items(), figures.styles(len(borders), theme), strict=True):
+            borders.items(), charts.styles(len(borders), theme), strict=True):
         series += [curve(f"{letter}, printed", rows["n"], rows["printed"],
                          (shade, dash, "circle"), mode="lines"),
                    curve(f"{letter}, where the terms cross", rows["n"], rows["crossing"],

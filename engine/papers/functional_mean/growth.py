@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.core.palette import Theme
-from engine.papers import charts as figures
+from engine.papers import charts
 from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
     Check,
@@ -161,7 +161,7 @@ def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float], theme: 
     errors = table.pivot(index="epsilon", columns="n", values="error")
     people, epsilons = plain(errors.columns), plain(errors.index)
     z = np.log(errors.to_numpy()).round(3).tolist()
-    return Panel(f"{m} observations each", figures.heat(
+    return Panel(f"{m} observations each", charts.heat(
         people, epsilons, z, ("People n", "Privacy budget ε", "log mean squared error"), theme,
         f"Logarithm of the mean squared error with {m} observations per curve: from "
         f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "

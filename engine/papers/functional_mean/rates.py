@@ -14,7 +14,7 @@ from pandas import col
 
 from engine.core.palette import Theme
 from engine.core.types import Array, Budget
-from engine.papers import charts as figures
+from engine.papers import charts
 from engine.papers.charts import Scale
 from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel
 from engine.papers.evidence import (
@@ -309,7 +309,7 @@ def _draw_rates(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
 def _bounds_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
     series = []
     epsilons = values(table, "epsilon")
-    for epsilon, style in zip(epsilons, figures.styles(len(epsilons), theme), strict=True):
+    for epsilon, style in zip(epsilons, charts.styles(len(epsilons), theme), strict=True):
         rows, (shade, dash, marker) = where(table, epsilon=epsilon), style
         series += [curve(f"rate, ε = {epsilon:g}", rows["n"], rows["rate"], (shade, dash, "circle"),
                          mode="lines"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
-from engine.figures import cards, labels, traces
+from engine.figures import labels, small_charts, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -113,9 +113,9 @@ def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    return cards.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
-                                     answer.errors, answer.baseline, "function",
-                                     answer.facts.value_unit, theme)
+    return small_charts.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
+                                            answer.errors, answer.baseline, "function",
+                                            answer.facts.value_unit, theme)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
@@ -141,8 +141,8 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         Rates of all functions together by their names, in response units.
     """
     together = {} if theory is None else {TOGETHER: totals(by_function)}
-    return cards.errors_over_budgets(epsilons, by_function, ["Average curve", *names[1:]], here,
-                                     facts.value_unit, theme, together, theory)
+    return small_charts.errors_over_budgets(epsilons, by_function, ["Average curve", *names[1:]],
+                                            here, facts.value_unit, theme, together, theory)
 
 
 def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:

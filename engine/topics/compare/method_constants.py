@@ -12,7 +12,7 @@ from functools import singledispatch
 
 from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
-from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms import Mechanism, mechanisms, univariate_mean
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.descent import NoisyGradient
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -27,8 +27,6 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.mechanisms.univariate_mean import Setting as Trust
-from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.mechanisms.wavelet_adaptive import WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -251,16 +249,16 @@ def _pure_choice(method: SparseMeanTrusted) -> ConstantsTable:
 
 
 @_table.register
-def _numbers(method: UnivariateMean) -> ConstantsTable:
-    names = {Trust.CENTRAL_ITEM: "One centre, single numbers",
-             Trust.CENTRAL_USER: "One centre, people",
-             Trust.SITE: "Each site its own, single numbers",
-             Trust.LOCAL_ITEM: "Nobody trusted, single numbers",
-             Trust.LOCAL_USER: "Nobody trusted, people"}
+def _numbers(method: univariate_mean.UnivariateMean) -> ConstantsTable:
+    names = {univariate_mean.Setting.CENTRAL_ITEM: "One centre, single numbers",
+             univariate_mean.Setting.CENTRAL_USER: "One centre, people",
+             univariate_mean.Setting.SITE: "Each site its own, single numbers",
+             univariate_mean.Setting.LOCAL_ITEM: "Nobody trusted, single numbers",
+             univariate_mean.Setting.LOCAL_USER: "Nobody trusted, people"}
     source = Numbers()
     rows = []
     for setting, name in names.items():
-        variance = UnivariateMean(setting=setting).expected_error(
+        variance = univariate_mean.UnivariateMean(setting=setting).expected_error(
             source.sizes, (Budget(1.0),) * source.n_servers, source.facts)
         rows.append((name, _short(math.sqrt(variance or math.nan))))
     return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",

@@ -16,7 +16,7 @@ from engine.language.grammar import capital
 from engine.language.numbers import named, number, percent, with_unit
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.topics.planning import charts as maps
+from engine.topics.planning import charts as planning_charts
 
 _SHARES = 41  # places of the distribution of distances
 _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -179,9 +179,9 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
     rows = sorted(known)
     here = (answer.chosen or answer.more_private)
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
-    return maps.error_map(rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
-                          (epsilon, answer.profile.n_people), f"{facts.people} in all",
-                          answer.profile.unit, theme)
+    return planning_charts.error_map(
+        rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
+        (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit, theme)
 
 
 def map_key(answer: Decision) -> str:

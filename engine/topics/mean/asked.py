@@ -5,8 +5,9 @@ The counterpart by simulation, how often releases keep the answer, is in `shape`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from engine.answers.value import Difference
 from engine.answers.velocity import LEAST_FOR_VELOCITY, FastestTime
 from engine.core.grids import GRID_SIZE
 from engine.core.random_streams import DATA_STREAM, generator
-from engine.core.types import Array, Budget, CurveData
+from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.mean.answer import on_screen
@@ -66,29 +67,26 @@ class Mark:
 class AskedReleases:
     """Releases at several budgets with their answers.
 
+    A line has the axes (3, budgets, ASKED_DRAWS, GRID_SIZE): first its middle, lower and upper
+    limit, as `drawn` gives them. NaN where nothing can be told.
+
     Parameters
     ----------
-    question : Question
-        What they were asked.
-    curves, low, high : (budgets, ASKED_DRAWS, GRID_SIZE)
-        The curves that answer, unshrunk, with their bands; NaN where nothing can be told.
-    speeds : tuple of three such arrays, or None
-        The velocities with their bands, per unit of time, where they are asked for.
+    curves : line
+        The curves that answer, unshrunk, with their bands.
     marks : (budgets, ASKED_DRAWS) nested tuples of Mark
+    speeds : line, or None
+        The velocities with their bands, per unit of time, where they are asked for.
     people : (2, budgets, ASKED_DRAWS, GRID_SIZE), or None
-        Where about 95 of 100 new people would lie, if that is the question: lower and upper limit,
-        NaN where it is not told.
+        Where about 95 of 100 new people would lie, if that is the question: lower and upper limit.
     right : (budgets, ASKED_DRAWS) or None
         Then also the share of observations of new, simulated people in the range for observations;
-        NaN where it is not told, or people cannot be simulated.
+        NaN also where people cannot be simulated.
     """
 
-    question: Question | None
     curves: Array
-    low: Array
-    high: Array
-    speeds: tuple[Array, Array, Array] | None
     marks: tuple[tuple[Mark, ...], ...]
+    speeds: Array | None = None
     people: Array | None = None
     right: Array | None = None
 
@@ -140,22 +138,15 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         If the method has no covariance at any budget.
     """
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    curves, low, high, *speeds = np.full((6, len(budgets), ASKED_DRAWS, GRID_SIZE), np.nan)
-    marks = [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in budgets]
-    known = [k for k in range(len(budgets)) if can_be_asked(estimate, k)]
-    for k in known or [0]:
-        for draw in range(ASKED_DRAWS):
-            curve = ReleasedCurve.of(estimate, data.facts, k, draw=draw)
-            marks[k][draw] = mark(curve, question)
-            _draw(curve.band, (curves, low, high), (k, draw), 1.0)
-            if question.kind == "fastest" and not curve.refusal_of_derivative(
-                    1, LEAST_FOR_VELOCITY):
-                per = data.facts.time_high - data.facts.time_low
-                _draw(curve.velocity, (speeds[0], speeds[1], speeds[2]), (k, draw), per)
-    return AskedReleases(
-        question, curves, low, high,
-        (speeds[0], speeds[1], speeds[2]) if question.kind == "fastest" else None,
-        tuple(map(tuple, marks)))
+    curves, marks = _nothing_told(len(budgets))
+    speeds = np.full_like(curves, np.nan) if question.kind == "fastest" else None
+    span = data.facts.time_high - data.facts.time_low
+    for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
+        curves[:, k, draw] = drawn(curve.band)
+        marks[k][draw] = mark(curve, question)
+        if speeds is not None and not curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY):
+            speeds[:, k, draw] = drawn(curve.velocity) / span
+    return AskedReleases(curves, tuple(map(tuple, marks)), speeds)
 
 
 def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
@@ -184,26 +175,53 @@ def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     """
     data, estimate = on_screen(source, mechanism, budgets, seed)
     new = source.draw(1, generator(seed, DATA_STREAM, _NEW_PEOPLE)) if source.is_random else None
-    shape = (len(budgets), ASKED_DRAWS)
-    curves, low, high, below, above = np.full((5, *shape, GRID_SIZE), np.nan)
-    right, times = np.full(shape, np.nan), np.linspace(0.0, 1.0, _PEOPLE_POINTS)
-    marks = [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in budgets]
-    for k in [k for k in range(len(budgets)) if can_be_asked(estimate, k)] or [0]:
-        for draw in range(ASKED_DRAWS):
-            curve = ReleasedCurve.of(estimate, data.facts, k, draw=draw)
-            _draw(curve.band, (curves, low, high), (k, draw), 1.0)
-            answer = NextPersonAt().answer(curve)
-            marks[k][draw] = Mark(answer.text, whisker=_whisker(
-                curve.time(0.5), answer.interval))
-            if answer.verdict is not Verdict.TOLD:
-                continue
-            band = next_person(curve, times)
-            for array, limit in ((below, band.low), (above, band.high)):
-                array[k, draw] = np.interp(np.linspace(0, 1, GRID_SIZE), times, limit)
-            if new is not None:
-                right[k, draw] = _inside(next_person(curve, times, of_observation=True), times, new)
-    return AskedReleases(None, curves, low, high, None, tuple(map(tuple, marks)),
-                         np.stack([below, above]), right)
+    curves, marks = _nothing_told(len(budgets))
+    people = np.full_like(curves[:2], np.nan)  # lower and upper limit
+    right = np.full(people.shape[1:3], np.nan)  # (budgets, releases)
+    times, grid = np.linspace(0.0, 1.0, _PEOPLE_POINTS), np.linspace(0.0, 1.0, GRID_SIZE)
+    for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
+        curves[:, k, draw] = drawn(curve.band)
+        answer = NextPersonAt().answer(curve)
+        marks[k][draw] = Mark(answer.text, whisker=_whisker(curve.time(0.5), answer.interval))
+        if answer.verdict is not Verdict.TOLD:
+            continue
+        band = next_person(curve, times)
+        people[:, k, draw] = [np.interp(grid, times, limit) for limit in (band.low, band.high)]
+        if new is not None:
+            right[k, draw] = _inside(next_person(curve, times, of_observation=True), times, new)
+    return AskedReleases(curves, tuple(map(tuple, marks)), people=people, right=right)
+
+
+def _nothing_told(n_budgets: int) -> tuple[Array, list[list[Mark]]]:
+    """A line without values, and a mark that says so, for every release at every budget."""
+    return (np.full((3, n_budgets, ASKED_DRAWS, GRID_SIZE), np.nan),
+            [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)])
+
+
+def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
+               ) -> Iterator[tuple[int, int, ReleasedCurve]]:
+    """The releases of which something can be told: budget, number of the release, curve.
+
+    Raises
+    ------
+    InputError
+        If there is none at any budget.
+    """
+    budgets = [k for k in range(n_budgets) if can_be_asked(estimate, k)]
+    if not budgets:
+        ReleasedCurve.of(estimate, facts)  # refuses, and says why
+    for k, draw in product(budgets, range(ASKED_DRAWS)):
+        yield k, draw, ReleasedCurve.of(estimate, facts, k, draw=draw)
+
+
+def drawn(band: GridBand) -> Array:
+    """A line at the points that are drawn: middle, lower and upper limit, (3, GRID_SIZE).
+
+    Parameters
+    ----------
+    band : GridBand
+    """
+    return np.stack([band.middle, band.low, band.high])[:, ::_EVERY]
 
 
 def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
@@ -238,12 +256,6 @@ def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budge
     """
     data, estimate = on_screen(source, mechanism, (budget,), seed)
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
-
-
-def _draw(band: GridBand, arrays: tuple[Array, Array, Array], where: tuple[int, int], per: float
-          ) -> None:
-    for array, values in zip(arrays, (band.middle, band.low, band.high), strict=True):
-        array[where] = values[::_EVERY] / per
 
 
 def mark(curve: ReleasedCurve, question: Question) -> Mark:

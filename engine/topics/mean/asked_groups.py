@@ -21,9 +21,8 @@ from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
 from engine.simulation.studies import SHOWN
 from engine.sources import Source
-from engine.topics.mean.asked import ASKED_DRAWS
+from engine.topics.mean.asked import ASKED_DRAWS, drawn
 
-_EVERY = 2  # points of the grid of answers for each point that is drawn
 _FIRST_STREAM = 1_000  # blocks of the noise of groups, apart from those of the picture
 _FEWEST = 2  # people of a group
 SIGNIFICANT = 0.05
@@ -39,8 +38,8 @@ class GroupedReleases:
         Of the groups.
     sizes : pair of int
         How many people are in each: public.
-    first, second, difference : (3, budgets, ASKED_DRAWS, GRID_SIZE)
-        Middle, lower and upper limit, in response units; NaN where they cannot be compared.
+    first, second, difference : lines, as in `AskedReleases`
+        In response units; NaN where they cannot be compared.
     p : (budgets, ASKED_DRAWS)
         Of the test of no difference; NaN where there is none.
     texts : (budgets, ASKED_DRAWS) nested tuples of str
@@ -120,8 +119,7 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
                 continue
             bands = (*(curve.band for curve in compared.curves), compared.band())
             for lines, band in zip((first, second, difference), bands, strict=True):
-                lines[:, k, draw] = (band.middle[::_EVERY], band.low[::_EVERY],
-                                     band.high[::_EVERY])
+                lines[:, k, draw] = drawn(band)
             p[k, draw] = compared.p
             texts[k][draw] = f"{compared.sentences()[1]} {compared.p_written}."
     return GroupedReleases(names, (people[0].n_curves, people[1].n_curves), first, second,

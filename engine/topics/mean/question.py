@@ -7,7 +7,7 @@ import math
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures import traces
 from engine.figures.theme import Chart
-from engine.language import error_parts
+from engine.language import error_words
 from engine.language.numbers import named
 from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors, protection
 from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
@@ -43,7 +43,7 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
     k : int
         Number of the budget.
     """
-    parts = zip(error_parts.parts(answer.facts), study.shares[k], strict=True)
+    parts = zip(error_words.parts(answer.facts), study.shares[k], strict=True)
     return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
             for name, share in parts}
 

@@ -4,6 +4,10 @@ Where is the peak, when does the curve rise fastest, does it rise or fall betwee
 does it first reach a level, how long is it above it?
 An integrated error does not tell. The functions here are pure: curves are (…, points) on `times`
 (points,), any number of axes before, so that all budgets and releases are asked at once.
+
+The questions of `engine.answers` are asked of one release and answered from it alone, with a range
+for its noise. Here the same is read off many curves, without ranges, and counted:
+`engine.topics.mean.asked.curve_question` says which of those questions belongs to which of these.
 """
 
 from __future__ import annotations

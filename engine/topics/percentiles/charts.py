@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.core.palette import Theme, colour
 from engine.core.types import Array
-from engine.figures import cards, nested, traces
+from engine.figures import nested, small_charts, traces
 from engine.figures.theme import Chart, Spec, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import uncapital
@@ -93,9 +93,9 @@ def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
     """
     order = slice(None, None, -1)  # the highest curve on top
     baseline = None if answer.baseline is None else answer.baseline[order]
-    return cards.errors_of_functions(_names(answer)[order], answer.error[order],
-                                     answer.errors[order], baseline, "percentile",
-                                     answer.facts.value_unit, theme)
+    return small_charts.errors_of_functions(_names(answer)[order], answer.error[order],
+                                            answer.errors[order], baseline, "percentile",
+                                            answer.facts.value_unit, theme)
 
 
 def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer,
@@ -113,9 +113,9 @@ def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: Percentiles
     theme : {"light", "dark"}
         Of the page.
     """
-    return cards.errors_over_budgets(epsilons, by_curve, _names(answer), answer.budget.epsilon,
-                                     answer.facts.value_unit, theme,
-                                     together={words.TOGETHER: totals(by_curve)})
+    return small_charts.errors_over_budgets(
+        epsilons, by_curve, _names(answer), answer.budget.epsilon, answer.facts.value_unit, theme,
+        together={words.TOGETHER: totals(by_curve)})
 
 
 def _names(answer: PercentilesAnswer) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array, PublicFacts
-from engine.figures import cards, labels, traces
+from engine.figures import labels, small_charts, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
@@ -128,7 +128,7 @@ def split(parts: RiskParts, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    return cards.split_bar(shares(parts), PARTS, theme, _ROLES)
+    return small_charts.split_bar(shares(parts), PARTS, theme, _ROLES)
 
 
 def by_level(levels: ByLevel, theme: Theme) -> Chart:

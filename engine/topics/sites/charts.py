@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import traces
-from engine.figures.cards import pattern
+from engine.figures.small_charts import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, method_style, time_axis
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital

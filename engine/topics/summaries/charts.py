@@ -12,7 +12,7 @@ from engine.core.palette import Theme, colour, translucent
 from engine.core.tasks import DENSITY, TASKS, DataType
 from engine.core.types import Array, Covariate, PublicFacts
 from engine.figures import labels, traces
-from engine.figures.cards import pattern
+from engine.figures.small_charts import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, on_log_scale
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital

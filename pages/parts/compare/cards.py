@@ -10,14 +10,12 @@ from engine import questions
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
 from engine.figures.traces import FLOOR
-from engine.language import error_parts, numbers, odds_words, quality
+from engine.language import error_words, numbers, odds_words, quality
 from engine.language.grammar import escape
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import Mechanism
-from engine.privacy.failure import delta_rule
 from engine.sources import Source
-from engine.topics.compare import charts as figures
-from engine.topics.compare import words
+from engine.topics.compare import charts, words
 from engine.topics.compare.answer import (
     MethodAnswer,
     RefusedMethod,
@@ -27,7 +25,7 @@ from engine.topics.compare.answer import (
     published,
     side_by_side,
 )
-from engine.topics.mean import shape_words as shapes
+from engine.topics.mean import shape_words
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
 from pages.shared.cards import guarantees as guarantee_cards
@@ -50,7 +48,7 @@ class SideBySide(View):
         self.source = session.source()
         self.facts, self.words = self.source.facts, chosen_methods()
         self.methods = [_member(word, self.source) for word in self.words]
-        self.delta = session.chosen_delta(self.source)
+        self.delta = self.now.delta_on(self.source).value
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
         self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
                                  self.now.group, run.mean_at_every_step)
@@ -74,7 +72,7 @@ class SideBySide(View):
                      odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
                      highest=max(self.now.budgets), pins_here=False,
-                     stated=delta_rule(self.source.sizes.n_curves, self.now.delta))
+                     stated=self.now.delta_on(self.source))
 
     def formula(self) -> None:
         """What each method computes."""
@@ -97,19 +95,19 @@ def _written(method: MethodAnswer, k: int) -> str:
                          method.study.within[k])
 
 
-def _line(method: MethodAnswer, errors: Array | None = None) -> figures.Line:
+def _line(method: MethodAnswer, errors: Array | None = None) -> charts.Line:
     """What charts know of a method, with its errors or others."""
     within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
-    return figures.Line(method.label, method.mechanism.key, method.mechanism.family,
-                        controls.variant(method.mechanism, method.label),
-                        method.error if errors is None else errors, method.right, within)
+    return charts.Line(method.label, method.mechanism.key, method.mechanism.family,
+                       controls.variant(method.mechanism, method.label),
+                       method.error if errors is None else errors, method.right, within)
 
 
-def _floor_line(view: SideBySide) -> figures.Line | None:
+def _floor_line(view: SideBySide) -> charts.Line | None:
     """The floor as a line under those of the methods."""
     if view.floor is None:
         return None
-    return figures.Line(FLOOR, "", "", 0, view.floor.errors, view.floor.right)
+    return charts.Line(FLOOR, "", "", 0, view.floor.errors, view.floor.right)
 
 
 def chosen_methods() -> tuple[str, ...]:
@@ -174,7 +172,7 @@ def sizes(view: SideBySide) -> None:
     verdict(view)
     epsilons, floor = [EPSILON_STEPS[k] for k in view.at], _floor_line(view)
     rows = len(view.known) + (floor is not None)
-    view.draw("Errors side by side", figures.sizes(
+    view.draw("Errors side by side", charts.sizes(
         [_line(method) for method in view.known], view.at, epsilons, view.facts.value_unit,
         layout.theme(), floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
     st.markdown(f":small[{words.SIZES}]")
@@ -191,8 +189,8 @@ def pictures(view: SideBySide) -> None:
             continue
         _caution(method, view, first_said)
         st.markdown(f":small[{words.promise(method.picture.budgets[0].delta)}]")
-        edge = figures.edge_of([view.difference(method, k) for k in view.at
-                                if not method.picture.is_refused(k)], view.facts)
+        edge = charts.edge_of([view.difference(method, k) for k in view.at
+                               if not method.picture.is_refused(k)], view.facts)
         for column, k in zip(st.columns(len(view.at), gap="small"), view.at, strict=True):
             with column:
                 _cell(view, method, k, edge)
@@ -219,8 +217,8 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
         return
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)
-    chart = figures.difference(line, method.picture.times, view.difference(method, k), view.facts,
-                               edge, f"ε = {epsilon:g}, error {error}", layout.theme())
+    chart = charts.difference(line, method.picture.times, view.difference(method, k), view.facts,
+                              edge, f"ε = {epsilon:g}, error {error}", layout.theme())
     view.draw(f"{method.label}, ε = {epsilon:g}", chart, f"{line.key}_{line.variant}_{epsilon:g}",
               _HEIGHT, _PHONE)
 
@@ -255,7 +253,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.picture.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
                               "error": error or "nothing published"}
-    for part, share in zip(error_parts.parts(view.facts), method.study.shares[k], strict=True):
+    for part, share in zip(error_words.parts(view.facts), method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
     row["power"] = at_most_percent(odds.power).replace("at most", "≤").replace("more than", ">")
@@ -267,7 +265,7 @@ def equal_protection(view: SideBySide) -> None:
     st.header("Error at equal protection", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Error against the attacker’s accuracy", figures.against_risk(
+        view.draw("Error against the attacker’s accuracy", charts.against_risk(
             [_line(method) for method in view.known], view.at, view.facts.value_unit,
             layout.theme(), 2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
         st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
@@ -287,14 +285,14 @@ def shapes_kept(view: SideBySide) -> None:
     answers = [(method, _answer(view, method, question)) for method in view.known]
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = figures.agreeing_share(EPSILON_STEPS, [
+        chart = charts.agreeing_share(EPSILON_STEPS, [
             (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
             for method, answer in answers], None, layout.theme())
-        view.draw(shapes.short(question, view.facts), chart, "shape", 320, 300)
-        st.markdown(f":small[{shapes.KEY.replace(' ◇ you are here.', '')}]")
+        view.draw(shape_words.short(question, view.facts), chart, "shape", 320, 300)
+        st.markdown(f":small[{shape_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(shapes.reference(question, first.said, view.facts, first.is_truth))
+        st.markdown(shape_words.reference(question, first.said, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)
@@ -307,8 +305,8 @@ def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
     """How often one method keeps the answer at the chosen budgets."""
-    each = [f"**{shapes.in_draws(answer.at(k))}** ({shapes.chance_range(answer.at(k))}) at ε = "
-            f"{EPSILON_STEPS[k]:g}" if answer.known[k] else
+    each = [f"**{shape_words.in_draws(answer.at(k))}** ({shape_words.chance_range(answer.at(k))}) "
+            f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
             f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.at]
     st.markdown(f"{method.label}: {', '.join(each)}.")
 

@@ -14,16 +14,15 @@ from engine.core.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.core.types import Budget, Unit
-from engine.language import error_parts, tags
+from engine.language import error_words, tags
 from engine.privacy import accounting
-from engine.privacy.failure import delta_rule
 from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.counting.answer import counting_answer
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.pins.answer import Pinned
-from engine.topics.planning import answer as planner
+from engine.topics.planning import answer as planning_topic
 from engine.topics.planning.answer import Setting, usual_target
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Method, Readings, regression_answer
@@ -34,7 +33,7 @@ from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide import estimands
-from pages.shared.state import links, pins, run, session, settings
+from pages.shared.state import links, pins, run, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
 
@@ -56,7 +55,7 @@ def of(pin: Pin) -> Pinned:
 
 def _budget(scenario: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
-    delta = session.delta_of(scenario, scenario.source_of(task), task)
+    delta = scenario.delta_on(scenario.source_of(task), scenario.mechanism_of(task))
     return Budget(scenario.epsilon, delta.value)
 
 
@@ -68,7 +67,7 @@ def _average(scenario: Settings) -> dict[str, Any]:
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
     refused, study, unit = picture.is_refused(step), picture.study, source.facts.value_unit
     error = float("nan") if refused else float(study.error[step])
-    parts = error_parts.parts(source.facts)
+    parts = error_words.parts(source.facts)
     return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": picture.spends[step],
@@ -97,13 +96,15 @@ def _study(scenario: Settings) -> dict[str, Any]:
     if studied.refusal is not None:
         raise studied.refusal
     source, facts = studied.simulated, studied.on_screen.facts
-    rows = (studied.on_screen.has_free_sites and scenario.sites) or decisions.alike(source, "Site")
-    profile = run.answer(decisions.profile_of, source, method, decisions.at_one_budget(rows),
-                         estimands.delta_of(scenario), scenario.noise, scenario.seed)
+    rows = ((studied.on_screen.has_free_sites and scenario.sites)
+            or decision_topic.alike(source, "Site"))
+    profile = run.answer(decision_topic.profile_of, source, method,
+                         decision_topic.at_one_budget(rows), estimands.delta_of(scenario),
+                         scenario.noise, scenario.seed)
     target = scenario.target
     if target is None:
-        target = decisions.usual_target(task, facts)
-    chosen = decisions.decision(profile, target, scenario.confidence, scenario.group).chosen
+        target = decision_topic.usual_target(task, facts)
+    chosen = decision_topic.decision(profile, target, scenario.confidence, scenario.group).chosen
     if chosen is None:
         raise InputError("No budget reaches the target, so there is nothing to compare.",
                          hint="Open it and allow a larger distance.")
@@ -118,7 +119,7 @@ def _plan(scenario: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
     setting = Setting.of(scenario.source, scenario.mechanism, scenario.epsilon, scenario.delta)
     target = usual_target(scenario.source.facts) if scenario.target is None else scenario.target
-    plan = run.answer(planner.plan, setting, scenario.unknown, target, scenario.seed)
+    plan = run.answer(planning_topic.plan, setting, scenario.unknown, target, scenario.seed)
     if plan.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
@@ -182,7 +183,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
 def _summary(scenario: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = scenario.summary, scenario.source_of(scenario.summary)
-    delta = delta_rule(source.sizes.n_curves, scenario.delta).value
+    delta = scenario.delta_on(source).value
     answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
                         Budget(scenario.epsilon, delta), scenario.seed)
     method = answer.ways[0]

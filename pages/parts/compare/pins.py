@@ -7,7 +7,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.exports import memo
-from engine.topics.pins import answer as pinned
+from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 from pages.parts.compare import pin_facts
 from pages.shared.frame import controls
@@ -58,9 +58,9 @@ def _ways(pin: Pin) -> None:
 
 def _side_by_side(facts: list[Pinned]) -> None:
     """The table, with differences from the first, and the memo."""
-    for text in pinned.warnings(facts):
+    for text in pins_topic.warnings(facts):
         st.warning(text, icon=":material/warning:")
-    table = pd.DataFrame(pinned.table(facts))
+    table = pd.DataFrame(pins_topic.table(facts))
     st.table(table.set_index(table.columns[0]))
     if len(facts) > 1:
         st.markdown(f":small[In brackets: against {facts[0].name}.]")

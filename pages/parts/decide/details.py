@@ -14,10 +14,10 @@ from engine.topics.decision import words
 from engine.topics.planning import precedents
 from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
-from pages.parts.plan import cards as solver
+from pages.parts.plan import cards as plan_cards
 from pages.parts.plan import split
 from pages.parts.regression import network
-from pages.parts.sites import cards as sites
+from pages.parts.sites import cards as site_cards
 from pages.shared.cards import guarantees, rules
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
@@ -46,17 +46,18 @@ def of(view: Study) -> list[Detail]:
 def _of_means() -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
-        Detail("planner", "Solve for a size", solver.section),
-        Detail("risk", "Start from a risk", lambda: solver.risk(solver.Planned())),
+        Detail("planner", "Solve for a size", plan_cards.section),
+        Detail("risk", "Start from a risk", lambda: plan_cards.risk(plan_cards.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
-            sites.table, sites.answer, sites.warnings, sites.guarantees), ("sites_table",)),
-        Detail("ways", "Together, central, or alone", _sites(sites.pictures)),
-        Detail("shares", "Where the error comes from", _sites(sites.shares)),
-        Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
-        Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
-        Detail("study_holdout", "As in the published study", _sites(sites.published_study),
+            site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
+            ("sites_table",)),
+        Detail("ways", "Together, central, or alone", _sites(site_cards.pictures)),
+        Detail("shares", "Where the error comes from", _sites(site_cards.shares)),
+        Detail("leaves", "If a site leaves", _sites(site_cards.what_if), ("what_if",)),
+        Detail("centre_saw", "What the centre saw", _sites(site_cards.transcript), ("transcript",)),
+        Detail("study_holdout", "As in the published study", _sites(site_cards.published_study),
                ("holdout",), is_fold=True),
-        Detail("split_total", "Split a total", lambda: split.fold(solver.Planned()),
+        Detail("split_total", "Split a total", lambda: split.fold(plan_cards.Planned()),
                ("split",), is_fold=True)]
 
 
@@ -72,12 +73,12 @@ def _means_alone() -> None:
               args=(MEAN_FUNCTION.key,))
 
 
-def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
+def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None]:
     """Cards about the table of sites, each with its own budget."""
     def draw() -> None:
-        table = sites.solved()
+        table = site_cards.solved()
         if table.answer is None:
-            sites.table(table)
+            site_cards.table(table)
             return
         cards(table, *parts)
 
@@ -90,7 +91,7 @@ def _trust(view: Study) -> None:
         for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
     if view.now.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
-        _sites(sites.trust, sites.SitesTable.consequences)()
+        _sites(site_cards.trust, site_cards.SitesTable.consequences)()
 
 
 def _rule() -> None:

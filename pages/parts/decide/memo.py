@@ -12,7 +12,7 @@ import streamlit as st
 from engine.core.enumerations import NoisePlace
 from engine.exports.memo import study_memo
 from pages.parts.decide.view import Study
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.state import links, session, settings
 
 _LAB = Path(__file__).parents[2] / "lab.py"
@@ -34,7 +34,7 @@ def show(view: Study) -> None:
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
                       date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
     with sheet:
-        pieces.memo(html, "memo_sheet")
+        components.memo(html, "memo_sheet")
     st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
                        on_click="ignore", icon=":material/download:", key="study_memo",
                        type="tertiary")

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.language import glossary
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Option
 from pages.parts.decide import estimands
@@ -28,13 +28,13 @@ def solve(view: Study) -> None:
         st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
                   args=(view.decided,))
         return
-    place = layout.pending(_CARD, run.knows(decisions.profile_of, *view.arguments))
+    place = layout.pending(_CARD, run.knows(decision_topic.profile_of, *view.arguments))
     bar = st.empty()
 
     def tell(done: int) -> None:
         bar.progress(min(done / _STEPS, 0.95), text="Simulating this study at every budget")
 
-    if not run.knows(decisions.profile_of, *view.arguments):
+    if not run.knows(decision_topic.profile_of, *view.arguments):
         tell(0)
     try:
         view.decide(view.simulated(tell))
@@ -88,14 +88,14 @@ def error_map(view: Study) -> None:
     if answer is None:
         return
     st.subheader(words.map_title(answer), anchor=False)
-    people = decisions.map_people(view.rows)
-    if uses_workers() and not run.knows_parts(decisions.error_map, *view.arguments):
+    people = decision_topic.map_people(view.rows)
+    if uses_workers() and not run.knows_parts(decision_topic.error_map, *view.arguments):
         st.skeleton(height=_MAP)
         timed.afterwards("The map is being simulated.",
-                         lambda: run.parts(decisions.error_map, *view.arguments))
+                         lambda: run.parts(decision_topic.error_map, *view.arguments))
         return
     try:
-        errors = run.parts(decisions.error_map, *view.arguments)
+        errors = run.parts(decision_topic.error_map, *view.arguments)
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
         return

@@ -15,7 +15,7 @@ from engine.topics.decision import words
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from pages.parts.decide import estimands
-from pages.parts.decide import examples as worked
+from pages.parts.decide import examples as example_studies
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
@@ -24,10 +24,10 @@ from pages.shared.state import links, session, settings
 
 def examples() -> None:
     """Worked examples, each one click away."""
-    tokens = dict(worked.examples())
+    tokens = dict(example_studies.examples())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Worked examples:]", width="content")
-        controls.bound(st.pills, "Worked examples", worked.open_at(session.current()),
+        controls.bound(st.pills, "Worked examples", example_studies.open_at(session.current()),
                        lambda label: _open(tokens[label]) if label else None, "study_example",
                        options=list(tokens), label_visibility="collapsed", wrap=True)
 

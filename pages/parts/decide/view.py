@@ -13,7 +13,7 @@ from engine.language.grammar import capital
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
-from engine.topics.decision import answer as decisions
+from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.decision.answer import Decision, Profile
 from engine.topics.sites.site_table import SiteRow
@@ -56,7 +56,7 @@ class Study(View):
         """The table of the settings, or the sites of the curves."""
         if self.on_screen.has_free_sites and self.now.sites:
             return self.now.sites
-        return decisions.alike(self.source, capital(self.site))
+        return decision_topic.alike(self.source, capital(self.site))
 
     @property
     def sizes_of_table(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Study(View):
     def target(self) -> float:
         if self.now.target is not None:
             return self.now.target
-        return decisions.usual_target(self.decided, self.facts)
+        return decision_topic.usual_target(self.decided, self.facts)
 
     @property
     def unit(self) -> str:
@@ -85,12 +85,12 @@ class Study(View):
     @property
     def arguments(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
-        return (self.source, self.mechanism, decisions.at_one_budget(self.rows),
+        return (self.source, self.mechanism, decision_topic.at_one_budget(self.rows),
                 estimands.delta_of(self.now), self.now.noise, self.now.seed)
 
     def decide(self, profile: Profile) -> None:
-        self.answer = decisions.decision(profile, self.target, self.now.confidence,
-                                         self.now.group)
+        self.answer = decision_topic.decision(profile, self.target, self.now.confidence,
+                                              self.now.group)
 
     def strip(self) -> None:
         """The facts of the recommendation."""
@@ -110,9 +110,9 @@ class Study(View):
 
     def question(self) -> Question:
         source, mechanism, rows, delta, noise, _ = self.arguments
-        return ask(decisions.decision_of, source, mechanism, rows, delta, noise, self.target,
+        return ask(decision_topic.decision_of, source, mechanism, rows, delta, noise, self.target,
                    self.now.confidence, self.now.seed).about(Person(self.now.group))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""
-        return run.answer(decisions.profile_of, *self.arguments, progress=tell)
+        return run.answer(decision_topic.profile_of, *self.arguments, progress=tell)

@@ -11,11 +11,11 @@ import streamlit as st
 
 from engine.core.types import Array
 from engine.figures.theme import Chart
-from engine.language import error_parts, odds_words, quality
+from engine.language import error_words, odds_words, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
-from engine.topics.mean import charts as error_curve
+from engine.topics.mean import charts
 from engine.topics.rates.beside import Beside
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import rates as rate_cards
@@ -28,7 +28,7 @@ FEW = 3  # other methods on the chart of budgets; more lines cannot be told apar
 
 def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
-    delta = session.chosen_delta(scene.source)
+    delta = session.current().delta_on(scene.source).value
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
     chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known} {has_rate}",
@@ -53,11 +53,11 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     chosen_method, every = methods(scene)
     others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
-    chart = error_curve.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
-                                       odds=scene.odds, others=others, floor=_floor(scene),
-                                       in_table=[m for m in every if m.label not in drawn],
-                                       theory=None if beside is None else beside.lines)
-    when_free = error_parts.when_free(scene.epsilons, scene.private_shares)
+    chart = charts.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
+                                  odds=scene.odds, others=others, floor=_floor(scene),
+                                  in_table=[m for m in every if m.label not in drawn],
+                                  theory=None if beside is None else beside.lines)
+    when_free = error_words.when_free(scene.epsilons, scene.private_shares)
     if scene.is_refused:
         return chart, [when_free]
     typical = float(scene.error[scene.at])
@@ -69,14 +69,14 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
-def _least_errors(methods: Sequence[error_curve.Method], at: int, most: float
-                  ) -> list[error_curve.Method]:
+def _least_errors(methods: Sequence[charts.Method], at: int, most: float
+                  ) -> list[charts.Method]:
     """The few methods with the smallest errors at the present budget.
 
     An error of `most` is no use at all. Where few methods are of any use at that budget, those of
     equal rank are told apart by the mean of their log errors over all budgets.
     """
-    def rank(method: error_curve.Method) -> tuple[float, float]:
+    def rank(method: charts.Method) -> tuple[float, float]:
         errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, most), most)
         return float(errors[at]), float(np.log(errors).mean())
 
@@ -101,12 +101,13 @@ def knows_methods(scene: Scene) -> bool:
 
 
 def _arguments(scene: Scene) -> tuple[Any, ...]:
-    current, delta = session.current(), session.chosen_delta(scene.source)
+    current = session.current()
+    delta = current.delta_on(scene.source).value
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
     return settings.TASK, scene.source, current.mechanism, budgets, current.seed
 
 
-def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
+def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
     """The chosen method and the others of the same task that are known, as lines of the chart."""
     current = session.current()
     by_label = (run.answer(mean_topic.other_methods, *_arguments(scene))
@@ -115,18 +116,18 @@ def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]
     return _method(current.mechanism, current.mechanism.nearest_preset()[0], scene.error), others
 
 
-def _deltas(scene: Scene, chosen_method: error_curve.Method, others: Sequence[error_curve.Method]
+def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
             ) -> dict[str, float]:
     """δ of every method of the chart; the others have the usual one where they need one."""
-    usual = session.chosen_delta(scene.source)
+    usual = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
         for other in others if np.isfinite(other.errors[scene.at])}
 
 
-def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
-    return error_curve.Method(label, mechanism.key, mechanism.family, errors,
-                              controls.variant(mechanism, label))
+def _method(mechanism: Mechanism, label: str, errors: Array) -> charts.Method:
+    return charts.Method(label, mechanism.key, mechanism.family, errors,
+                         controls.variant(mechanism, label))
 
 
 def _floor(scene: Scene) -> Array | None:

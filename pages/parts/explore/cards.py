@@ -13,16 +13,14 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.exports import files as export
-from engine.figures import cards as figures
+from engine.figures import small_charts
 from engine.figures.theme import Chart
-from engine.language import error_parts, glossary, odds_words, quality, tags
+from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
-from engine.questions import Question, ask
-from engine.sources import Source
-from engine.topics.mean.answer import MeanAnswer, mean_answer
+from engine.topics.mean.answer import MeanAnswer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules as rule_cards
 from pages.shared.cards import shape as shape_cards
@@ -33,29 +31,20 @@ from pages.shared.state import session, settings
 
 
 class Explored(Scene):
-    """The scene where the visitor last left its slider, with what the frame says of it."""
-
-    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
-        super().__init__(preview, source, current)
-        self.follow_figure()
+    """The scene of the page, with what the frame says of it."""
 
     def strip(self) -> None:
         """What is protected, the odds and the error; follows the slider in the browser."""
-        facts, delta = self.facts, session.stated_delta(self.source)
+        facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
             self.made_once("strip", lambda: [
-                pieces.Budgeted(tags.budget_chip(b), odds_words.odds_short(o), e,
-                                max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+                components.Budgeted(tags.budget_chip(b), odds_words.odds_short(o), e,
+                                    max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
                 for b, o, e in zip(self.shown.budgets, self.odds, self.errors_in_words,
                                    strict=True)]),
             self.at, facts, pure=self.budget.is_pure)
         odometer.line(self.source)
-
-    @property
-    def cautions(self) -> list[str]:
-        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.shown.warnings[self.at]]
 
     def promise(self) -> None:
         super().promise()
@@ -64,20 +53,25 @@ class Explored(Scene):
     def numbers(self) -> None:
         layout.folded("Numbers behind this picture", "numbers", lambda: numbers(self))
 
-    def question(self) -> Question:
-        """The picture at the chosen budget."""
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
+
+def follow_figure(preview: MeanAnswer) -> None:
+    """Take over the step of the slider and the view that the visitor left the figure at."""
+    now, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    start = components.Picked(epsilons.index(now.epsilon), now.view)
+    picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
+    session.take_over(epsilon=epsilons[picked.budget], view=picked.view)
 
 
 def figure(scene: Scene) -> None:
     """The live figure; its slider is the only ε control of the page."""
     current = session.current()
-    payload = scene.made_once("figure", lambda: pieces.figure_payload(
+    payload = scene.made_once("figure", lambda: components.figure_payload(
         scene.facts, scene.shown, scene.at_budgets))
-    picked = pieces.figure(session.FIGURE, payload, scene.start, scene.rev,
-                           new_noise=scene.facts.is_simulated, with_truth="truth" in current.shown,
-                           save=st.session_state.get("save_figure", ""),
-                           anchors=rule_cards.anchors(current.rule), asked=_asked(scene))
+    picked = components.figure(session.FIGURE, payload, scene.start, scene.rev,
+                               new_noise=scene.facts.is_simulated,
+                               with_truth="truth" in current.shown,
+                               save=st.session_state.get("save_figure", ""),
+                               anchors=rule_cards.anchors(current.rule), asked=_asked(scene))
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
@@ -88,16 +82,16 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
     with suppress(InputError):  # the drawer says why
         if shape_cards.compares_groups(scene.source):
             groups = shape_cards.grouped_releases(scene)
-            return scene.made_once("groups", lambda: pieces.groups_payload(
+            return scene.made_once("groups", lambda: components.groups_payload(
                 scene.facts, scene.shown, groups))
         if session.current().shape == settings.NEXT:
             people = shape_cards.next_person(scene)
-            return scene.made_once("next person", lambda: pieces.asked_payload(
+            return scene.made_once("next person", lambda: components.asked_payload(
                 scene.facts, scene.shown, people))
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)
-            return scene.made_once(f"asked {question}", lambda: pieces.asked_payload(
+            return scene.made_once(f"asked {question}", lambda: components.asked_payload(
                 scene.facts, scene.shown, answers))
     return None
 
@@ -111,21 +105,22 @@ def accuracy(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
-        _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: figures.error_dots(
+        _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: small_charts.error_dots(
             study.errors[k], study.baseline, unit, theme, float(scene.floor[k])), 118)
         _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
-def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
+def _how_close(scene: Scene, k: int) -> list[components.Said]:
     if scene.shown.is_refused(k):
-        return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
+        return [components.Said(
+            "Nothing would be published at this ε, so there is no error to state.")]
     study = scene.shown.study
-    return [pieces.Said(quality.accuracy(
+    return [components.Said(quality.accuracy(
         scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
         scene.source.is_random))]
 
 
-def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
+def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
     preview, facts = scene.shown, scene.facts
     if preview.is_refused(k):
         return []
@@ -136,9 +131,9 @@ def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
     planned = quality.planned(facts, preview.feasibility[k], float(preview.planned[k]))
     drowned = quality.useless(facts, float(scene.error[k]), preview.budgets[k],
                               preview.data.n_curves)
-    paragraphs = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
-                  pieces.Said(floor),
-                  pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
+    paragraphs = [components.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+                  components.Said(floor),
+                  components.Said(planned, "small"), components.Said(drowned, "warning")]
     return [paragraph for paragraph in paragraphs if paragraph.text]
 
 
@@ -147,23 +142,24 @@ def limits(scene: Scene) -> None:
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        _sentences(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
-        _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
-            shares[k], error_parts.parts(facts), theme), 44)
+        _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
+        _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
+            shares[k], error_words.parts(facts), theme), 44)
         _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
         if scene.limit_of_band:
             st.markdown(f":small[{scene.limit_of_band}]")
         if scene.knows_changes:
             _sentences(scene, "doubled", lambda k: [
-                pieces.Said(text) for text in [scene.if_doubled(k)] if text])
+                components.Said(text) for text in [scene.if_doubled(k)] if text])
         else:
             simulate_doubled(scene)
 
 
-def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
+def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
     if scene.shown.is_refused(k):
         return []
-    return [pieces.Said(error_parts.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+    key = error_words.shares_key(scene.facts, scene.shown.study.shares[k])
+    return [components.Said(key, "small")]
 
 
 def simulate_doubled(scene: Scene) -> None:
@@ -171,8 +167,8 @@ def simulate_doubled(scene: Scene) -> None:
     timed.afterwards("Doubled sizes are being simulated.", lambda: scene.changes)
 
 
-def _sentences(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
-    pieces.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
+def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Said]]) -> None:
+    components.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
 
 
 def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
@@ -188,7 +184,7 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
         return json.dumps(chart.spec), chart.alt
 
     specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
-    pieces.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
+    components.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
 
 
 # -- to take away, and the folds ---------------------------------------------------------
@@ -251,7 +247,7 @@ def numbers(scene: Scene) -> None:
         "90th percentile": scene.where_published(study.quantile(0.9)),
         "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
-           for k, name in enumerate(error_parts.parts(scene.facts))}})
+           for k, name in enumerate(error_words.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:
         table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.is_own, 220)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,21 +11,24 @@ import numpy as np
 import streamlit as st
 
 from engine.core.types import Array, Budget, PublicFacts
-from engine.language import error_parts, numbers, quality
+from engine.language import error_words, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility
+from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
-from engine.topics.mean.answer import MeanAnswer, if_doubled
-from pages.shared import components as pieces
+from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
+from pages.shared.cards import rules
 from pages.shared.frame import layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
+from pages.shared.state.settings import FRONT_PAGE, steps_of
 
 Made = TypeVar("Made")
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
@@ -43,11 +45,9 @@ class Scene(ReleaseView):
         self.mechanism, self.sizes = current.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
         self.rev = st.session_state.rev
-        self._stand_at(self.epsilons.index(current.epsilon))
-
-    def _stand_at(self, step: int) -> None:
-        self.at, self.budget = step, self.shown.budgets[step]
-        self.spends, self.tuning = self.shown.spends[step], self.shown.tuning[step]
+        self.at = self.epsilons.index(current.epsilon)
+        self.budget = preview.budgets[self.at]
+        self.spends, self.tuning = preview.spends[self.at], preview.tuning[self.at]
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
@@ -57,12 +57,14 @@ class Scene(ReleaseView):
         """One of something for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
 
-    def follow_figure(self) -> None:
-        """Take over what the visitor did in the figure since the last run."""
-        picked = pieces.picked(session.FIGURE, self.start, self.rev, len(self.epsilons))
-        self._stand_at(picked.budget)
-        st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
-                                            view=picked.view)
+    @property
+    def cautions(self) -> list[str]:
+        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
+        return [*super().cautions, few, *self.shown.warnings[self.at]]
+
+    def question(self) -> Question:
+        """The picture at the chosen budget."""
+        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
     @property
     def limit_of_band(self) -> str:
@@ -70,9 +72,9 @@ class Scene(ReleaseView):
         return "" if self.shown.band is None else self.mechanism.limit_of_band(self.facts)
 
     @property
-    def start(self) -> pieces.Picked:
+    def start(self) -> components.Picked:
         """Where the figure stands, for all that the server knows."""
-        return pieces.Picked(self.at, session.current().view)
+        return components.Picked(self.at, session.current().view)
 
     @property
     def is_refused(self) -> bool:
@@ -139,7 +141,7 @@ class Scene(ReleaseView):
         """What limits the error at a step of the slider: the sentence of every page."""
         if self.shown.is_refused(k):
             return "Nothing would be published at this ε."
-        return error_parts.what_limits(self.facts, self.shown.study.shares[k])
+        return error_words.what_limits(self.facts, self.shown.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
@@ -149,16 +151,16 @@ class Scene(ReleaseView):
         doubled = self.shown.error_at(2 * self.epsilons[k])
         if doubled is not None:  # the error that stands beside the chart of budgets
             here["epsilon"] = doubled / float(self.error[k]) - 1
-        return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
+        return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
 
     @property
-    def at_budgets(self) -> list[pieces.AtBudget]:
+    def at_budgets(self) -> list[components.AtBudget]:
         """What is said at every budget."""
         return at_budgets(self.facts, self.shown, self.odds)
 
 
 def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
-               ) -> list[pieces.AtBudget]:
+               ) -> list[components.AtBudget]:
     """What the figure says at every budget.
 
     Parameters
@@ -182,14 +184,14 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
                feasibility: Feasibility | None, n_functions: int, error: str, within: str
-               ) -> pieces.AtBudget:
+               ) -> components.AtBudget:
     refused, note = None, quality.few_functions(n_functions)
     if feasibility is not None and not feasibility.is_feasible:
         refused = quality.refused(facts, feasibility, budget, n_curves)
     elif feasibility is not None and feasibility.verdict == "coarse":
         note = quality.coarse(facts, feasibility, budget, n_curves)
     is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
-    return pieces.AtBudget(odds.right, error, within, is_weak, refused, note)
+    return components.AtBudget(odds.right, error, within, is_weak, refused, note)
 
 
 def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -198,3 +200,14 @@ def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: 
     if source.facts.is_upload:
         return None
     return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))
+
+
+def first_figure() -> dict[str, Any]:
+    """What the figure of the first visit of anybody is sent."""
+    front, shown = FRONT_PAGE, run.front_picture()
+    facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
+    odds = [risk.of_ledger(spends, front.group) for spends in shown.spends]
+    payload = components.figure_payload(facts, shown, at_budgets(facts, shown, odds))
+    return components.figure_message(
+        payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
+        with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))

@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from engine.language import error_parts
+from engine.language import error_words
 from engine.language.grammar import capital
-from engine.topics.mean import charts as figures
-from engine.topics.mean import error_parts as steps
+from engine.topics.mean import charts
 from engine.topics.mean.charts import Method
-from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts
+from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
@@ -26,7 +25,7 @@ def section(scene: Scene) -> None:
         st.markdown("Nothing would be published at this ε.")
         return
     current = session.current()
-    parts = run.answer(steps.error_parts, scene.source, current.mechanism, scene.budget,
+    parts = run.answer(error_parts, scene.source, current.mechanism, scene.budget,
                        current.seed)
     method = _method()
     _steps(scene, parts, method)
@@ -36,9 +35,9 @@ def section(scene: Scene) -> None:
 def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts, done = scene.facts, parts.steps
     st.subheader("Effect of each step", anchor=False)
-    scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
+    scene.draw("Step by step", charts.steps(done, parts.times, method, facts, layout.theme()),
                "steps", 300)
-    st.markdown(error_parts.steps_done(facts, done.n_coefficients, done.moves))
+    st.markdown(error_words.steps_done(facts, done.n_coefficients, done.moves))
     st.markdown(":small[Difference from the non-private mean (dashed).]")
 
 
@@ -47,12 +46,12 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        parts_left = _switches(parts.has_sampling, error_parts.parts(facts))
+        parts_left = _switches(parts.has_sampling, error_words.parts(facts))
     scene.draw("The error without some of its parts",
-               figures.left(parts, parts_left, method, facts, layout.theme()), "parts", 300)
-    st.markdown(error_parts.parts_left(facts, parts.error[parts_left],
+               charts.left(parts, parts_left, method, facts, layout.theme()), "parts", 300)
+    st.markdown(error_words.parts_left(facts, parts.error[parts_left],
                                        parts.error[True, True, True]))
-    st.markdown(f":small[{error_parts.parts_key(parts.has_sampling)}]")
+    st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")
 
 
 def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:

@@ -18,7 +18,7 @@ An estimand offers
 * `details`: further contents of the drawer, beside those that every view has.
 
 A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
-is `blocks.attacker` for all. There are no folds: what is longer goes into `details`.
+is `attacker` for all. There are no folds: what is longer goes into `details`.
 
 Its task, by which source and method are found among the settings, is that whose record in
 `engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
@@ -30,20 +30,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import streamlit as st
+
+from engine.language import glossary
 from pages.parts import (
     coefficients,
     counting,
-    percentile_plan,
     percentiles,
     sparse,
     summaries,
 )
 from pages.parts.explore import steps
-from pages.parts.lab import blocks, mean
-from pages.parts.regression import cards as regression
+from pages.parts.lab import mean
+from pages.parts.regression import cards as regression_cards
 from pages.parts.regression import network
+from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules, shape
-from pages.shared.frame.page import View
+from pages.shared.frame.page import ReleaseView, View
 from pages.shared.state import session
 
 Block = Callable[[Any], None]
@@ -51,6 +54,13 @@ Block = Callable[[Any], None]
 
 def _nothing() -> None:
     """Where an estimand has nothing to draw."""
+
+
+def attacker(view: ReleaseView) -> None:
+    """How well an attacker can tell who is in the data; what stands behind it is in the drawer."""
+    if view.spends:
+        st.header("Attacker", anchor=False, help=glossary.explain("Odds"))
+        view.charts["Attacker"] = odds_card.face(view.facts, view.spends, "attacker_face")
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
-        cards=(mean.estimate, (mean.error, blocks.attacker), mean.budget_curve),
+        cards=(mean.estimate, (mean.error, attacker), mean.budget_curve),
         details=(More("shape", "Questions for the curve", shape.section),
                  More("steps", "What each step does", steps.section),
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
@@ -134,35 +144,37 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
         choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,
         options=coefficients.options,
-        cards=(coefficients.functions, (coefficients.errors, blocks.attacker),
+        cards=(coefficients.functions, (coefficients.errors, attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
-        key="regression", title="Regression (wavelets)", see=regression.Regression,
-        choices=_network, own_data=network.own_readings, options=regression.options,
+        key="regression", title="Regression (wavelets)", see=regression_cards.Regression,
+        choices=_network, own_data=network.own_readings, options=regression_cards.options,
         in_brief=str,
-        cards=(regression.curve, (regression.accuracy, blocks.attacker), regression.cost,
-               regression.levels, regression.point, regression.assumptions),
-        details=(More("regression_messages", "What each site sent", regression.messages),
-                 More("regression_worst", "What one observation can change", regression.worst),
+        cards=(regression_cards.curve, (regression_cards.accuracy, attacker),
+               regression_cards.cost, regression_cards.levels, regression_cards.point,
+               regression_cards.assumptions),
+        details=(More("regression_messages", "What each site sent", regression_cards.messages),
+                 More("regression_worst", "What one observation can change",
+                      regression_cards.worst),
                  More("regression_slopes", "Slopes: theory and exact",
-                      lambda _: regression.slopes()))),
+                      lambda _: regression_cards.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,
         options=summaries.options,
-        cards=(summaries.ways, (summaries.accuracy, blocks.attacker), summaries.components,
+        cards=(summaries.ways, (summaries.accuracy, attacker), summaries.components,
                summaries.noise)),
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
-        cards=((sparse.coefficients, blocks.attacker), sparse.over_budgets, sparse.calculator,
+        cards=((sparse.coefficients, attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),
         details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
     Estimand(
         key="survival", title="Survival and other counts", see=counting.Counts,
         choices=counting.choices, budget=counting.budget, own_data=counting.own_people,
         options=counting.options,
-        cards=(counting.curve, (counting.error, blocks.attacker), counting.comparison,
+        cards=(counting.curve, (counting.error, attacker), counting.comparison,
                counting.agreement, counting.over_budgets),
         details=(More("counting_table", "The noised counts", counting.table),
                  More("counting_coverage", "Coverage and test by simulation", counting.coverage),
@@ -171,10 +183,10 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
         choices=percentiles.choices, budget=percentiles.budget, own_data=percentiles.own_data,
         options=percentiles.options,
-        cards=(percentiles.curves, (percentiles.errors, blocks.attacker), percentiles.ranges,
+        cards=(percentiles.curves, (percentiles.errors, attacker), percentiles.ranges,
                percentiles.over_budgets),
         details=(More("percentile_plan", "How many people a curve needs",
-                      percentile_plan.planner_of),)),
+                      percentiles.planner_of),)),
 )}
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.figures import cards as figures
-from engine.language import error_parts, glossary, quality, tags
-from engine.questions import Question, ask
-from engine.topics.mean.answer import mean_answer
-from engine.topics.mean.curve_charts import Shows, curve
+from engine.figures import small_charts
+from engine.language import error_words, glossary, quality
+from engine.topics.mean.charts import Shows, curve
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
@@ -31,25 +29,13 @@ class MeanCurve(Scene):
         """The mean curve of the data on screen."""
         current, source = session.current(), session.source()
         answer = run.mean_at_every_step(
-            source, current.mechanism, session.delta(source), current.seed,
+            source, current.mechanism, session.delta(source).value, current.seed,
             session.steps(current.epsilon))
         return cls(answer, source, current)
 
     @property
-    def budget_in_words(self) -> str:
-        return tags.budget_chip(self.budget)
-
-    @property
     def error_in_words(self) -> str:
         return "" if self.is_refused else self.errors_in_words[self.at]
-
-    @property
-    def cautions(self) -> list[str]:
-        few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.shown.warnings[self.at]]
-
-    def question(self) -> Question:
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -107,7 +93,7 @@ def error(view: MeanCurve) -> None:
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
                                  study.baseline, view.source.is_random))
-    view.draw("Twenty equally likely releases", figures.error_dots(
+    view.draw("Twenty equally likely releases", small_charts.error_dots(
         study.errors[view.at], study.baseline, facts.value_unit, theme,
         float(view.floor[view.at])), "dots", 118)
     floor = quality.floor(facts, float(view.floor[view.at]), float(view.error[view.at]))
@@ -115,9 +101,9 @@ def error(view: MeanCurve) -> None:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.at))
     shares = study.shares[view.at]
-    view.draw("Parts of the error", figures.split_bar(shares, error_parts.parts(facts), theme),
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts), theme),
               "split", 44)
-    st.markdown(f":small[{error_parts.shares_key(facts, shares)}]")
+    st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
     if view.knows_changes:
         st.markdown(view.if_doubled(view.at))
     else:

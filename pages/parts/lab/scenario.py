@@ -45,7 +45,7 @@ def _estimate(key: str) -> None:
 def _in_brief(task: str) -> str:
     """Sizes and δ, in a line."""
     source = session.source(task)
-    sizes, delta = source.sizes, session.delta(source, task)
+    sizes, delta = source.sizes, session.delta(source, task).value
     each, sites = sizes.n_observations_per_curve, sizes.n_servers
     parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
              f"{each:.3g} observations each" if each > 1 else "",

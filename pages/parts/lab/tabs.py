@@ -8,14 +8,21 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts.lab import compare, papers, theory, verify
+from engine.core.tasks import MEAN_FUNCTION
+from engine.papers import words as exhibit_words
+from pages.parts import audit, reproduce
+from pages.parts.compare import cards, pins
+from pages.parts.lab import theory
 from pages.parts.lab.estimands import Estimand
-from pages.shared.frame import layout, page
+from pages.parts.sweeps import panel as sweep_panel
+from pages.shared.frame import controls, layout, page
 from pages.shared.frame.drawer import Detail
+from pages.shared.frame.page import View
 from pages.shared.state import session
 from pages.shared.uploads import panel
 
 _KEY = "w_tab"
+_COMPARISONS = {"methods": "Methods side by side", "sweep": "Error along one setting"}
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,67 @@ def estimate(estimand: Estimand) -> list[Detail]:
     return [*more, *page.details(view)]
 
 
-TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare.draw),
-        Tab("theory", "Theory", theory.draw), Tab("verify", "Verify", verify.draw),
-        Tab("papers", "Papers", papers.draw))
+def compare(estimand: Estimand) -> list[Detail]:
+    """One of both comparisons, and below it what was pinned."""
+    has_methods = estimand.task == MEAN_FUNCTION.key
+    part = session.current().comparison if has_methods else "sweep"
+    if has_methods:
+        controls.bound(st.segmented_control, "Comparison", part,
+                       lambda key: session.change(comparison=key or part), "comparison",
+                       options=list(_COMPARISONS), format_func=_COMPARISONS.__getitem__,
+                       label_visibility="collapsed")
+    view = (_methods if part == "methods" else _sweep)(estimand)
+    with layout.user_errors():
+        pins.section()
+    return page.details(view)
+
+
+def _methods(estimand: Estimand) -> View | None:
+    """Every method at every budget."""
+    estimand.own_data()
+    view = page.look(cards.SideBySide, height=600)
+    page.cards(view, cards.choices, cards.sizes, cards.pictures)
+    if view is not None and view.known:
+        page.cards(view, cards.table, cards.equal_protection, cards.shapes_kept)
+    return view
+
+
+def _sweep(estimand: Estimand) -> View:
+    """The error for each value of what is varied, simulated afresh."""
+    task, chosen = estimand.task, None
+    sweep_panel.strip(task)
+    layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a "
+                 "point.")
+    with layout.user_errors():
+        chosen = sweep_panel.panel(task)
+    return sweep_panel.Sweep(task, chosen)
+
+
+def verify(estimand: Estimand) -> list[Detail]:
+    """An attack on what is claimed, coverage, or noise used twice; all are on simulated data."""
+    view = page.look(audit.Audited)
+    if view is not None:
+        view.asks_for_budget = not estimand.has_budget
+    page.cards(view, audit.parts, *([] if view is None else [audit.SECTIONS[view.now.part]]))
+    return page.details(view)
+
+
+def papers(estimand: Estimand) -> list[Detail]:
+    """One figure or table of a paper, made again: do the published results replicate?"""
+    st.header(exhibit_words.TITLE, anchor=False)
+    reproduce.strip()
+    reproduce.overview()
+    view = reproduce.choices()
+    page.cards(view, reproduce.heading, reproduce.again, reproduce.drawings, reproduce.claims,
+               reproduce.take_away)
+    printed = [Detail("published", "As printed", lambda: reproduce.published(view))
+               ] if view.exhibit.published else []
+    return [*printed, *view.details()]
+
+
+TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare),
+        Tab("theory", "Theory", theory.draw), Tab("verify", "Verify", verify),
+        Tab("papers", "Papers", papers))
 
 
 def show(estimand: Estimand) -> list[Detail]:

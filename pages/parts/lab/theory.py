@@ -10,10 +10,9 @@ from engine.core.tasks import TASKS
 from engine.core.types import Budget
 from engine.language import tags
 from engine.language.grammar import uncapital
-from pages.parts.lab import method_notes as notes
+from pages.parts.lab import method_notes
 from pages.parts.lab.estimands import Estimand
-from pages.parts.rates import cards
-from pages.parts.rates import practice as practice_cards
+from pages.parts.rates import cards, practice
 from pages.shared.frame import controls, page, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
@@ -37,7 +36,7 @@ def _rates(task: str) -> list[Detail]:
         _without_rate(task)
         return []
     view = page.look(cards.RateAtPoint)
-    page.cards(view, cards.choices, (cards.regimes, cards.answer), practice_cards.practice,
+    page.cards(view, cards.choices, (cards.regimes, cards.answer), practice.practice,
                cards.notions, cards.by_eye)
     if view is None:
         return []
@@ -49,7 +48,7 @@ def _without_rate(task: str) -> None:
     """That nobody has published a rate for what is estimated."""
     source, epsilon = session.source(task), session.current().epsilon
     method = session.current().mechanism_of(task)
-    budget = Budget(epsilon, session.delta(source, task))
+    budget = Budget(epsilon, session.delta(source, task).value)
     strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
                  strips.by_method(method, source, budget), "", TASKS[task].unit, epsilon,
                  pins_here=False)
@@ -60,6 +59,6 @@ def _without_rate(task: str) -> None:
 
 def _notes() -> list[Detail]:
     """What each method guarantees, why its noise is enough, and what papers misprint."""
-    key = notes.method_choice()
-    page.cards(key, notes.method)
-    return notes.details(key)
+    key = method_notes.method_choice()
+    page.cards(key, method_notes.method)
+    return method_notes.details(key)

@@ -15,8 +15,7 @@ from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
 from pages.parts.learn import game, slides
-from pages.shared import components as pieces
-from pages.shared import places
+from pages.shared import components, places
 from pages.shared.components import guess
 from pages.shared.frame import controls, drawer, layout, page, strips
 from pages.shared.frame.drawer import Detail
@@ -107,17 +106,18 @@ class LessonView(View):
         The attacker’s accuracy is that of the lesson’s method, or else what ε alone allows;
         errors are what is guessed, so they stand in the text.
         """
-        chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
-                 pieces.Chip(*self.lesson.unit, "blue", "shield"),
-                 pieces.Chip(f"Seed {self.now.seed} · the class sees the same noise",
-                             "Whoever opens the link sees this noise. A seed is never used for a "
-                             "release.", "gray", "person")]
+        chips = [components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
+                 components.Chip(*self.lesson.unit, "blue", "shield"),
+                 components.Chip(f"Seed {self.now.seed} · the class sees the same noise",
+                                 "Whoever opens the link sees this noise. A seed is never used for "
+                                 "a release.", "gray", "person")]
         budget, odds = self.worked.stated_budget, ""
         if self.worked.odds:
             odds = odds_short(self.worked.odds)
         elif budget is not None:
             odds = strips.by_budget_alone(budget)
-        pieces.strip(chips, [pieces.Budgeted(self.worked.budget, odds)], 0, key="teach_strip")
+        components.strip(chips, [components.Budgeted(self.worked.budget, odds)], 0,
+                         key="teach_strip")
 
     def table(self) -> None:
         """The numbers behind the picture."""

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.lessons import Worked, lessons, work
 from pages.parts.learn import game
-from pages.shared.components import guess as figure
+from pages.shared.components import guess
 from pages.shared.frame import controls, page, timed
 from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
 from pages.shared.state import run, session
@@ -44,10 +44,10 @@ def _picture(room: Classroom, poll: Poll, worked: Worked, is_shown: bool) -> Non
     if not is_same or CLASSROOMS.find(room.code) is not room:
         st.rerun()
     seat = _seat(room)
-    message = figure.payload(poll.lesson, worked.picture, worked.guess,
-                             lessons.get(poll.lesson).ask.format_map(worked.words), "pupil")
-    report = figure.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(seat),
-                          guesses=room.guesses if is_shown else ())
+    message = guess.payload(poll.lesson, worked.picture, worked.guess,
+                            lessons.get(poll.lesson).ask.format_map(worked.words), "pupil")
+    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(seat),
+                         guesses=room.guesses if is_shown else ())
     if report.sent is not None:
         try:
             room.guess(seat, poll, report.sent)

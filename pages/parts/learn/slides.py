@@ -11,8 +11,8 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
 from pages.parts.learn import game
-from pages.shared import components as pieces
-from pages.shared.components import guess as figure
+from pages.shared import components
+from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
 from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
@@ -72,11 +72,11 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
 
     def part() -> None:
         slide = _slide(lesson, worked)
-        room, is_revealed = classroom(), bool(slide.start) or figure.revealed(key, message)
+        room, is_revealed = classroom(), bool(slide.start) or guess_picture.revealed(key, message)
         if room is not None:
             room.ask(poll, is_revealed)
         guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
-        report = figure.guess(
+        report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))
         if report.is_revealed:
@@ -108,7 +108,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """
     poll = poll_of(lesson.key, seed, worked)
     with st.container(key="game_slide", gap="xsmall"):
-        pieces.around("slide")  # its keys press these buttons
+        components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(heading(lesson), width="stretch")
             for label, wish in (("◀ Back", "shows"), ("One question ▶", "question"),
@@ -118,7 +118,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
         game.show(seed)
 
 
-def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
+def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
     before, after = neighbours(lesson)
 
     def filled(template: str) -> str:
@@ -128,7 +128,7 @@ def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
     question = Question(filled(closing.ask), tuple(
         Option(filled(option.text), filled(option.why), option.is_right)
         for option in closing.options))
-    return figure.Slide(heading(lesson), filled(lesson.ask), [*map(filled, lesson.story)],
+    return guess_picture.Slide(heading(lesson), filled(lesson.ask), [*map(filled, lesson.story)],
                         filled(lesson.shows), [*map(filled, lesson.explains)], question,
                         lesson.has_game, before is not None, after is not None, place(lesson))
 
@@ -178,11 +178,11 @@ def _open_class(poll: Poll) -> None:
         st.session_state.class_problem = problem
 
 
-def _seen_by_teacher(room: Classroom, count: int) -> figure.Room:
+def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
     note = f"Join on the page Learn with the code **{room.code}**"
-    return figure.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
+    return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
 
 
 def qr_code(text: str) -> str:

@@ -17,8 +17,8 @@ from engine.language import glossary, odds_words
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources.twin import Twin
-from engine.topics.planning import answer as planner
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     Measured,
     PlanningAnswer,
@@ -70,11 +70,11 @@ class Planned(View):
     def formula(self) -> None:
         """What the method computes, and how a blank is filled."""
         guarantee_cards.formula(self.now.mechanism, {})
-        st.markdown(plan_words.METHOD)
+        st.markdown(planning_words.METHOD)
 
     def question(self) -> Question:
         setting = self.setting
-        return ask(planner.plan_of, setting.source, setting.mechanism, setting.epsilon,
+        return ask(planning_topic.plan_of, setting.source, setting.mechanism, setting.epsilon,
                    setting.delta, self.unknown, self.target, self.now.seed).about(
             Person(self.now.group))
 
@@ -128,7 +128,7 @@ def twin(view: Planned) -> None:
     source = view.source
     if not isinstance(source, Twin):
         return
-    st.markdown(f":small[{plan_words.about_twin(source)}]")
+    st.markdown(f":small[{planning_words.about_twin(source)}]")
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
         controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
@@ -167,12 +167,12 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
     which inputs it belongs.
     """
     bar = st.empty()
-    known = run.knows(planner.plan, *view.arguments)
+    known = run.knows(planning_topic.plan, *view.arguments)
     below = st.empty()
     if not known:
         with below.container():
             earlier = st.session_state.get(_EARLIER, "")
-            st.markdown(f":gray[{plan_words.earlier(earlier)}]" if earlier else "")
+            st.markdown(f":gray[{planning_words.earlier(earlier)}]" if earlier else "")
             st.skeleton(height=_ANSWER_HEIGHT)
     return bar, below
 
@@ -183,7 +183,7 @@ def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
     try:
-        answer = run.answer(planner.plan, *view.arguments, progress=tell)
+        answer = run.answer(planning_topic.plan, *view.arguments, progress=tell)
         st.session_state[_EARLIER] = " ".join((_question(view), _short(answer, view)))
         return answer
     except InputError as problem:  # such as a method that refuses these sizes
@@ -194,23 +194,23 @@ def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
 
 
 def _question(view: Planned) -> str:
-    return plan_words.question(view.setting, view.unknown, view.target, view.facts)
+    return planning_words.question(view.setting, view.unknown, view.target, view.facts)
 
 
 def _short(answer: PlanningAnswer, view: Planned) -> str:
     """The verdict without bold type."""
-    return plan_words.verdict(answer, view.facts).replace("**", "")
+    return planning_words.verdict(answer, view.facts).replace("**", "")
 
 
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
     """The question, yes or no in one sentence, and for a no which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
-    lines = [plan_words.verdict(answer, view.facts), f":small[{_question(view)}]",
-             *plan_words.fixes(answer, view.facts)]
+    lines = [planning_words.verdict(answer, view.facts), f":small[{_question(view)}]",
+             *planning_words.fixes(answer, view.facts)]
     box("  \n".join(lines),
         icon=":material/check:" if answer.is_possible else
         ":material/trending_up:" if answer.is_extrapolated else ":material/block:")
-    broken = plan_words.broken_promise(answer)
+    broken = planning_words.broken_promise(answer)
     if broken:
         st.error(broken, icon=":material/error:")
 
@@ -231,7 +231,7 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
             st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
         with st.container(border=True):
             st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
-            st.markdown(plan_words.accuracy(answer, view.facts))
+            st.markdown(planning_words.accuracy(answer, view.facts))
     if answer.steps:
         _steps(view, answer)
     st.download_button(
@@ -251,7 +251,7 @@ def _steps(view: Planned, answer: PlanningAnswer) -> None:
 
 def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
           ) -> dict[str, str]:
-    size, error = plan_words.step(row, answer.unknown, view.facts)
+    size, error = planning_words.step(row, answer.unknown, view.facts)
     cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
     return cells if protection is None else cells | {
         "attacker’s accuracy": odds_words.odds_short(protection.odds)}
@@ -269,7 +269,7 @@ def risk(view: Planned) -> None:
         place = st.empty()
         place.markdown(":gray[Computing…]")
         allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
-        place.markdown(plan_words.risk_verdict(allowed, view.facts))
+        place.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
                       icon=":material/arrow_back:", on_click=_take, args=(allowed.epsilon,))

@@ -13,9 +13,9 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language import odds_words
 from engine.language.numbers import number, small, with_unit
-from engine.topics.planning import answer as planner
+from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import budget_split
-from engine.topics.planning import words as plan_words
+from engine.topics.planning import words as planning_words
 from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
 from pages.parts.plan import cards as plan_cards
 from pages.shared.frame import controls, layout
@@ -30,8 +30,8 @@ def fold(view: plan_cards.Planned) -> None:
     with layout.fold("Split a total over several outputs", "split") as is_open:
         if not is_open:
             return
-        st.markdown(plan_words.split_lead(view.facts))
-        delta, split = session.delta(view.source), view.now.split
+        st.markdown(planning_words.split_lead(view.facts))
+        delta, split = session.delta(view.source).value, view.now.split
         if delta == 0:  # pure budgets add in one way only
             split = replace(split, way=WAYS[0])
         _total(split, delta)
@@ -56,7 +56,8 @@ def _total(split: Split, delta: float) -> None:
         if delta > 0:
             controls.bound(st.segmented_control, "How they add up", split.way,
                            _set_way, "split_way",
-                           options=list(WAYS), format_func=_WAYS.get, help=plan_words.SPLIT_WAYS)
+                           options=list(WAYS), format_func=_WAYS.get,
+                           help=planning_words.SPLIT_WAYS)
 
 
 def _set_total(total: float | None) -> None:
@@ -113,10 +114,10 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     place = layout.pending(_TABLE, False)
-    errors = run.parts(planner.error_map, setting, (setting.people,),
+    errors = run.parts(planning_topic.error_map, setting, (setting.people,),
                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
-    protections = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
+    protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
                    for budget in budgets]
     guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
                for protection in protections]
@@ -130,4 +131,4 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
                       if np.isfinite(error) else "nothing would be published"
                       for error in errors],
             "attacker’s accuracy": guesses})
-        st.markdown(plan_words.split_total(split, budgets))
+        st.markdown(planning_words.split_total(split, budgets))

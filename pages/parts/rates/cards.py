@@ -9,13 +9,13 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts
-from engine.language import error_parts, glossary, odds_words, tags
+from engine.language import error_words, glossary, odds_words, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
 from engine.rates.fitted import Weighted
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
-from engine.topics.rates import charts as figures
+from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.by_eye import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
@@ -73,7 +73,8 @@ class RateAtPoint(View):
     @property
     def delta(self) -> float:
         """The δ of the scenario's method."""
-        return session.delta(self.source, self.problem if self.has_scenario else settings.TASK)
+        task = self.problem if self.has_scenario else settings.TASK
+        return session.delta(self.source, task).value
 
     @cached_property
     def weighted(self) -> Weighted:
@@ -97,7 +98,7 @@ class RateAtPoint(View):
             return None
         try:
             preview = run.mean_at_every_step(
-                self.source, self.now.mechanism, session.delta(self.source), self.now.seed,
+                self.source, self.now.mechanism, session.delta(self.source).value, self.now.seed,
                 session.steps(self.now.epsilon))
         except InputError:
             return None
@@ -154,7 +155,7 @@ class RateAtPoint(View):
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
         return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
-            budget.epsilon, session.delta(source, self.problem)))
+            budget.epsilon, session.delta(source, self.problem).value))
 
     @property
     def changed(self) -> list[str]:
@@ -243,7 +244,7 @@ def choices(view: RateAtPoint) -> None:
 def regimes(view: RateAtPoint) -> None:
     """The map of ruling terms with "you are here"."""
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
-    chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
+    chart = charts.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     view.draw("What limits the error where", chart, "regimes", 430, 340)
     if view.rate.has_constants:
         st.markdown(f":small[Constants are part of it: none is dropped or fitted. {view.mark}]")
@@ -295,7 +296,7 @@ def answer(view: RateAtPoint) -> None:
         else:
             st.markdown(rate_words.UNKNOWN_CONSTANTS)
         if any(term.is_private for term in view.rate.terms):
-            measured = "" if view.scene is None else error_parts.when_free(
+            measured = "" if view.scene is None else error_words.when_free(
                 view.scene.epsilons, view.scene.private_shares)
             st.markdown(measured or rate_words.UNKNOWN_SHARE)
     if view.rate.assumptions:
@@ -338,16 +339,16 @@ def notions(view: RateAtPoint) -> None:
     """The rate against one symbol, for all kinds of trust together."""
     st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
     lines = _lines(view)
-    if hasattr(view.rate, figures.SMOOTHNESS):
+    if hasattr(view.rate, charts.SMOOTHNESS):
         controls.bound(
             st.segmented_control, "Against", view.now.against,
             lambda chosen: session.change(against=chosen or "map"), "against",
             options=["map", "smoothness"], format_func={
                 "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
             help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
-    smooth = view.now.against == "smoothness" and hasattr(view.rate, figures.SMOOTHNESS)
-    chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
-                           layout.theme())
+    smooth = view.now.against == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
+    chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point,
+                          layout.theme())
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
 
@@ -359,7 +360,7 @@ def by_eye(view: RateAtPoint) -> None:
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
     shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.now.seed)
-    chart = figures.by_eye(shown, layout.theme())
+    chart = charts.by_eye(shown, layout.theme())
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
     dots = len(next(iter(shown.estimates.values())))
     st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "

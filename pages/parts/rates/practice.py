@@ -17,13 +17,12 @@ from engine.language import glossary, tags
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
-from engine.topics.coverage import answer as coverage_lab
+from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.coverage.answer import CoverageAnswer
 from engine.topics.planning.answer import Setting
-from engine.topics.rates import charts as figures
+from engine.topics.rates import charts, words
 from engine.topics.rates import check as rate_check
-from engine.topics.rates import words
 from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Check, Measurements
 from pages.shared.cards import limits as limit_cards
@@ -91,7 +90,7 @@ def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
         present = _of_problem(view)
         return () if present is None else (present,)
     present = _of_scenario(view)
-    proved, delta = view.rate.attained_by(), session.chosen_delta(view.source)
+    proved, delta = view.rate.attained_by(), view.now.delta_on(view.source).value
     if proved in (None, present.mechanism) or not delta:  # its noise needs a δ above 0
         return (present,)
     return replace(present, mechanism=proved, delta=delta), present
@@ -116,11 +115,11 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
                    0.0 if mechanism.guarantee == "pure" else None)
 
 
-def _limits(view: RateAtPoint) -> coverage_lab.Experiment | None:
+def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
     """Limits of the problem's own page; None where no method gives any."""
     if view.problem not in settings.CHOSEN_FOR:
         return None
-    kind = coverage_lab.usual_kind(view.problem, view.now.mechanism_of(view.problem))
+    kind = coverage_topic.usual_kind(view.problem, view.now.mechanism_of(view.problem))
     if kind is None or not view.now.source_of(view.problem).is_random:
         return None
     return limit_cards.question(kind, view.now)
@@ -176,8 +175,8 @@ def _coming(here: Check) -> str:
     return f"{capital(', and '.join(parts))}."
 
 
-def _how_many(limits: coverage_lab.Experiment) -> str:
-    return f"how many of {coverage_lab.REPEATS} {coverage_words.noun(limits.kind)}s"
+def _how_many(limits: coverage_topic.Experiment) -> str:
+    return f"how many of {coverage_topic.REPEATS} {coverage_words.noun(limits.kind)}s"
 
 
 def _name(mechanism: Mechanism) -> str:
@@ -263,12 +262,12 @@ def _results(view: RateAtPoint, here: Check, job: Job) -> None:
 def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
     symbol, theme = _symbol(here), layout.theme()
     compared = so_far.compared(here)
-    series = [figures.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
+    series = [charts.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
         setting.mechanism.key, setting.mechanism.family, theme,
         controls.named(setting.mechanism)[1]))
               for setting, points, line in zip(here.settings, so_far.points, compared, strict=True)]
     unit = here.settings[0].source.facts.value_unit
-    chart = figures.practice(series, symbol, here.point, unit, theme)
+    chart = charts.practice(series, symbol, here.point, unit, theme)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
@@ -284,7 +283,7 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
                 _verdict(here, so_far, k, setting)
 
 
-def _verdict(here: Check, so_far: Measurements, k: int, series: figures.Series) -> None:
+def _verdict(here: Check, so_far: Measurements, k: int, series: charts.Series) -> None:
     """What the slope of one method says about the rate."""
     role = words.whose(here.settings[k].mechanism, here.rate)
     with st.container(border=True):
@@ -309,7 +308,7 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
         view.charts[title] = chart
         layout.draw(chart, f"rate_{key}", 300, 260)
 
-    kind = coverage_lab.KINDS[here.limits.kind]
+    kind = coverage_topic.KINDS[here.limits.kind]
     st.header(coverage_words.heading(here.limits.kind), anchor=False,
               help=glossary.explain("Coverage"))
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "

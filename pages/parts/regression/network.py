@@ -53,7 +53,7 @@ def network() -> Network:
     readings = source()
     if not isinstance(readings, Upload):
         return session.current().network
-    return Network.of_upload(readings, _own_epsilons(readings), session.delta(readings, TASK))
+    return Network.of_upload(readings, _own_epsilons(readings), session.delta(readings, TASK).value)
 
 
 def _own_epsilons(readings: Upload) -> tuple[float, ...]:
@@ -173,7 +173,8 @@ def _own_sites(upload: Upload) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field="epsilon")
         changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
-        Network.of_upload(upload, changed, session.delta(upload, TASK))  # refuses what cannot be
+        delta = session.delta(upload, TASK).value
+        Network.of_upload(upload, changed, delta)  # refuses what cannot be
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):

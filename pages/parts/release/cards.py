@@ -19,16 +19,15 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
-from engine.release import captions, published
+from engine.release import captions, published, sentences
 from engine.release import files as release_files
-from engine.release import sentences as words
 from engine.release.books import Odometer
 from engine.release.certified import Quote
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.topics.release import charts as released
+from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
@@ -78,9 +77,9 @@ class Choice(View):
 
     @property
     def budget(self) -> Budget:
-        source, is_pure = self.source, self.mechanism.guarantee == "pure"
-        delta = 0.0 if source is None or is_pure else session.chosen_delta(source)
-        return Budget(session.current().epsilon, delta)
+        source = self.source
+        delta = 0.0 if source is None else self.now.delta_on(source, self.mechanism).value
+        return Budget(self.now.epsilon, delta)
 
     @property
     def key(self) -> str:
@@ -121,7 +120,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                 stated=session.stated_delta(choice.source, choice.task), is_forecast=True,
+                  stated=session.delta(choice.source, choice.task), is_forecast=True,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
     odometer.line(choice.source)
@@ -224,7 +223,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
     """Which methods have a hardened path for this task and budget."""
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
-    budget = Budget(choice.budget.epsilon, session.chosen_delta(source))
+    budget = Budget(choice.budget.epsilon, choice.now.delta_on(source).value)
     labels = [label for cls in mechanisms.for_task(choice.task)
               for label, parameters in cls.presets_for(choice.task)
               if not cls(**parameters).why_not_published(budget)]
@@ -243,7 +242,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             st.markdown("Choose real data and a method that can be published.")
             return
         facts = choice.source.facts
-        st.markdown(words.certified(quoted))
+        st.markdown(sentences.certified(quoted))
         panel.remarks(choice.source)
         refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
         if no_room and is_next and not refused:
@@ -253,12 +252,12 @@ def before(choice: Choice, quoted: Quote | None) -> None:
         if no_room:
             return
         if not visitors.may_bring_files():
-            st.markdown(words.DEMONSTRATION)
+            st.markdown(sentences.DEMONSTRATION)
             return
         _never_drawn(choice, choice.source)
-        statements = words.confirmations(facts, quoted, choice.source.is_of_rows)
+        statements = sentences.confirmations(facts, quoted, choice.source.is_of_rows)
         st.markdown("\n".join(f"* {statement}" for statement in statements))
-        ticked = st.checkbox(words.CONFIRMED, key=_tick(choice))
+        ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
         name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         known, same = _same_people(choice)
@@ -297,10 +296,10 @@ def _same_people(choice: Choice) -> tuple[bool, bool | None]:
     if choice.source is None or known_people is None:
         return False, None
     facts = choice.source.facts
-    st.warning(words.known_people(known_people, facts), icon=":material/group:")
+    st.warning(sentences.known_people(known_people, facts), icon=":material/group:")
     if known_people.is_certain:
         return True, True
-    options = words.same_or_others(facts)
+    options = sentences.same_or_others(facts)
     answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
                                    format_func=options.get, key=f"release_people_{choice.key}")
     return True, answer
@@ -314,7 +313,7 @@ def _total(choice: Choice) -> Budget | None:
     facts = choice.source.facts
     entered = st.number_input(f"Total budget for these {escape(facts.people)} (ε)", min_value=0.05,
                               max_value=100.0, value=USUAL_TOTAL, step=None, format="%g",
-                              key=f"release_total_{_tries()}", help=words.total_help(facts))
+                              key=f"release_total_{_tries()}", help=sentences.total_help(facts))
     return Budget(entered, usual.delta)
 
 
@@ -361,21 +360,21 @@ def book(choice: Choice, quoted: Quote | None) -> None:
             return
         if spent is None:
             known = _known(choice)
-            st.markdown(words.left(choice.source.facts, None) if known is None else
-                        words.known_people(known, choice.source.facts))
+            st.markdown(sentences.left(choice.source.facts, None) if known is None else
+                        sentences.known_people(known, choice.source.facts))
             return
         st.dataframe(_rows(spent), hide_index=True)
-        st.markdown(words.after(choice.source.facts, spent))
+        st.markdown(sentences.after(choice.source.facts, spent))
         if visitors.may_bring_files():
             _once_more(spent)
         if quoted is not None and _no_room(choice, quoted) is None:
-            st.markdown(f":small[{words.with_next(spent, quoted)}]")
+            st.markdown(f":small[{sentences.with_next(spent, quoted)}]")
 
 
 def _rows(spent: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
-             "δ": small(entry.budget.delta), "What": f"{entry.what} ({words.became(entry)})"
-             if words.became(entry) else entry.what, "Id": entry.release_id}
+             "δ": small(entry.budget.delta), "What": f"{entry.what} ({sentences.became(entry)})"
+             if sentences.became(entry) else entry.what, "Id": entry.release_id}
             for entry in reversed(spent.entries)]
 
 
@@ -385,7 +384,7 @@ def _never_drawn(choice: Choice, source: Source) -> None:
     for entry in () if spent is None else spent.entries:
         if entry.state != "charged":
             continue
-        st.warning(words.never_drawn(entry), icon=":material/pending:")
+        st.warning(sentences.never_drawn(entry), icon=":material/pending:")
         if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name):
             st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
                       icon=":material/replay:", on_click=_draw, args=(
@@ -455,16 +454,16 @@ def result() -> None:
 def _picture(release: Published) -> None:
     """How far off it may be, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
-    layout.warned(map(escape, words.warnings(release.uncertainty)))
+    layout.warned(map(escape, sentences.warnings(release.uncertainty)))
     if not release.axis:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
-    chart = released.chart(release, layout.theme())
-    layout.draw(chart, "released", released.height(release, 340),
-                released.height(release, 280))
-    if (ranges := released.ranges(release, layout.theme())) is not None:
+    chart = charts.chart(release, layout.theme())
+    layout.draw(chart, "released", charts.height(release, 340),
+                charts.height(release, 280))
+    if (ranges := charts.ranges(release, layout.theme())) is not None:
         layout.draw(ranges, "released_ranges", 170, 150)
-    for sentence in words.band_explained(release.uncertainty, release.facts):
+    for sentence in sentences.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
         if is_open:
@@ -510,7 +509,7 @@ def accounting(quoted: Quote) -> None:
     """Every message, its noise and its charge."""
     st.dataframe([_message(step, message) for (_, step), message in quoted.messages.items()],
                  hide_index=True)
-    st.markdown(words.why(quoted))
+    st.markdown(sentences.why(quoted))
 
 
 def _message(step: str, message: HardenedNoise) -> dict[str, Any]:

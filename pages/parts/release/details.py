@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from engine.release import sentences as words
+from engine.release import sentences
 from engine.release.certified import Quote
 from pages.parts.release import cards, several_sites
 from pages.parts.release.cards import Choice
@@ -40,7 +40,7 @@ def of(choice: Choice, quoted: Quote | None) -> list[Detail]:
 
 
 def _covered() -> None:
-    st.markdown(words.LIMITS)
+    st.markdown(sentences.LIMITS)
 
 
 def _attacker(choice: Choice, quoted: Quote) -> None:

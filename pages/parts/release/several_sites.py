@@ -15,6 +15,7 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
 from engine.language.grammar import capital, escape
+from engine.privacy.failure import delta_rule
 from engine.release import request
 from engine.release.captions import headline
 from engine.sites import centre, messages, studies, words
@@ -23,7 +24,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, Scheme, key_of
 from engine.sites.studies import SiteEntry
-from engine.topics.release import charts as released
+from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts.release.cards import Choice
@@ -132,7 +133,7 @@ def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, 
 
 
 def _delta(people: int, choice: Choice) -> float:
-    return 0.0 if choice.mechanism.guarantee == "pure" else 1 / max(people, 2)**2
+    return delta_rule(people, is_pure=choice.mechanism.guarantee == "pure").value
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
@@ -246,8 +247,8 @@ def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
-        layout.draw(released.chart(release, layout.theme()), "sites_released",
-                    released.height(release, 300), released.height(release, 260))
+        layout.draw(charts.chart(release, layout.theme()), "sites_released",
+                    charts.height(release, 300), charts.height(release, 260))
     else:
         st.metric(release.value, f"{float(next(iter(release.columns.values()))[0]):.4g}")
     st.markdown("**What each site’s people were charged**")

@@ -6,19 +6,23 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
-from engine.language.numbers import whole
+from engine.language.numbers import number, whole
 from engine.release.certified import Quote
+from engine.release.functions import places
+from engine.topics.release import preview_charts, words
+from engine.topics.release.preview import release_preview
 from engine.uploads import stated
-from pages.parts.release import cards, preview
+from pages.parts.release import cards
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, drawer, layout
+from pages.shared.frame import code_fold, controls, drawer, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
-from pages.shared.state import session
+from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
 from pages.shared.uploads import draft, facts, flow, panel
 
@@ -46,8 +50,8 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
     at = WIZARD.index(step)
     if is_past_data(choice):
         cards.strip(choice, quoted)
-    for number, earlier in enumerate(WIZARD[:at]):
-        _decided(number + 1, earlier, choice, quoted)
+    for place, earlier in enumerate(WIZARD[:at], 1):
+        _decided(place, earlier, choice, quoted)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
@@ -140,7 +144,7 @@ def _preview(choice: Choice, quoted: Quote | None) -> None:
         return
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
-        preview.preview(choice, quoted)
+        preview(choice, quoted)
     with right, layout.user_errors():
         cards.odds(choice, quoted)
     _next("release")
@@ -152,3 +156,34 @@ def _release(choice: Choice, quoted: Quote | None) -> None:
         cards.result()
     with layout.user_errors():
         cards.before(choice, quoted)
+
+
+def preview(choice: Choice, quoted: Quote | None) -> None:
+    """A simulated release with its band, how far off it is, and what of a shape survives."""
+    if choice.source is None or quoted is None:
+        return
+    with st.container(border=True):
+        st.subheader(words.TITLE, anchor=False)
+        facts = choice.source.facts
+        st.markdown(words.about(facts))
+        try:
+            simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
+                                    quoted.inner, session.current().seed)
+        except InputError as problem:
+            st.info(controls.message(problem), icon=":material/info:")
+            return
+        _, across, up, _ = places(choice.mechanism, facts)
+        if across:
+            chart = preview_charts.chart(simulated, across, up, layout.theme())
+            layout.draw(chart, "release_preview", 300, 260)
+            st.markdown(f":small[{words.band(simulated)}]")
+            if (ranges := preview_charts.ranges(simulated, layout.theme())) is not None:
+                layout.draw(ranges, "preview_ranges", 170, 150)
+        else:
+            st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))
+        st.markdown(words.error(simulated, choice.what))
+        if survives := words.survives(simulated, choice.what):
+            st.markdown(survives)
+        layout.warned(words.certain(simulated))
+        for sentence in words.possible(simulated):
+            st.markdown(f":small[{sentence}]")

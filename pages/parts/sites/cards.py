@@ -15,13 +15,12 @@ from engine.language.grammar import escape
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
-from engine.topics.sites import answer as sites
-from engine.topics.sites import charts as figures
-from engine.topics.sites import site_table
+from engine.topics.sites import answer as sites_topic
+from engine.topics.sites import charts, site_table
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import SitesAnswer
-from pages.parts.sites import editor as site_editor
-from pages.shared import components as pieces
+from pages.parts.sites import editor
+from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import holdout as holdout_cards
 from pages.shared.cards import odds as odds_card
@@ -46,11 +45,11 @@ class SitesTable(View):
         self.problem: InputError | None = None
         self.answer: SitesAnswer | None = None
         try:
-            site_editor.take_edits()
+            editor.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
         self.now = session.current()
-        self.rows = site_table.with_delta(site_editor.rows(), self.now.delta)
+        self.rows = site_table.with_delta(editor.rows(), self.now.delta)
 
     @property
     def is_own(self) -> bool:
@@ -74,7 +73,7 @@ class SitesTable(View):
     def strip(self) -> None:
         """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
         source_chip, *_ = strips.fact_chips(self.facts)
-        unit = pieces.Chip(*site_words.unit_tag(self.facts), "blue", "shield")
+        unit = components.Chip(*site_words.unit_tag(self.facts), "blue", "shield")
         highest = max(row.epsilon for row in self.rows if row.included)
         odds = error = ""
         if self.answer is not None:
@@ -83,8 +82,8 @@ class SitesTable(View):
                      key=lambda delta: delta.value)
         strips.pinnable(
             [source_chip, unit, *strips.delta_chips(stated), *odds_card.chips(self.facts)],
-            [pieces.Budgeted(site_words.budgets(self.rows), odds, error,
-                             highest >= odds_card.WEAK_FROM)],
+            [components.Budgeted(site_words.budgets(self.rows), odds, error,
+                                 highest >= odds_card.WEAK_FROM)],
             0, self.facts, key="sites_strip", reason=_NOT_LINKED if self.is_fixed else "")
         odometer.line(session.source())
 
@@ -126,7 +125,7 @@ class SitesTable(View):
 
     def question(self) -> Question:
         """The whole table."""
-        return ask(sites.federation, self.source, self.now.mechanism, self.rows, self.now.seed
+        return ask(sites_topic.federation, self.source, self.now.mechanism, self.rows, self.now.seed
                    ).about(Person(self.now.group))
 
 
@@ -151,14 +150,14 @@ def choices(view: SitesTable) -> None:
     """Where the table starts, which curves, which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if not view.is_fixed:
-            site_editor.preset_choice()
+            editor.preset_choice()
         controls.source_choice()
         controls.mechanism_choice()
 
 
 def table(view: SitesTable) -> None:
     """The sites, to be edited, and what is wrong with the table."""
-    site_editor.editor(view.answer, view.facts)
+    editor.editor(view.answer, view.facts)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
 
@@ -206,7 +205,7 @@ def pictures(view: SitesTable) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
                               format_func=site_words.LINES.get, label_visibility="collapsed")
-    panels = figures.panels(view.answer, *view.style, layout.theme(), lines == "difference")
+    panels = charts.panels(view.answer, *view.style, layout.theme(), lines == "difference")
     for k, (name, chart) in enumerate(panels):
         st.markdown(f"**{escape(name)}**")
         view.draw(name, chart, f"way_{k}", 220, 190)
@@ -219,8 +218,8 @@ def shares(view: SitesTable) -> None:
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.answer))
     if not view.answer.together.is_refused and len(view.answer.members) > 1:
-        height = figures.height(len(view.answer.members), around=70)
-        view.draw("Shares of the squared error", figures.shares(
+        height = charts.height(len(view.answer.members), around=70)
+        view.draw("Shares of the squared error", charts.shares(
             view.answer, *view.style, layout.theme()), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
@@ -267,20 +266,20 @@ def what_if(view: SitesTable) -> None:
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
     cases = []
-    for case in sites.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
-                              run.of_sites):
+    for case in sites_topic.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
+                                    run.of_sites):
         cases.append(case)
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
-    chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
+    chart = charts.what_if(cases, view.facts.value_unit, layout.theme())
     view.draw("If a site leaves, or tightens", chart, "what_if",
-           figures.height(len(cases), around=100))
+           charts.height(len(cases), around=100))
 
 
 def transcript(view: SitesTable) -> None:
     """Every message of one release, as the centre sees it."""
-    messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed)
+    messages = sites_topic.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed)
     st.markdown(site_words.seen(messages))
     if messages:
         _numbers(view, site_words.messages_table(messages), height=320)

@@ -78,7 +78,7 @@ def _keep(table: Sequence[SiteRow]) -> None:
     free = session.source().has_free_sites
     checked = tables.checked(table, fixed=not free)
     if free:
-        st.session_state.settings = replace(session.current(), sites=checked)
+        session.take_over(sites=checked)
     else:
         st.session_state.given_sites = checked
 

@@ -46,7 +46,7 @@ _POLL_SECONDS = 0.5
 def strip(task: str) -> None:
     """The facts, the budgets of the sweep, and the errors of one that is done."""
     source = session.source(task)
-    delta = session.delta(source, task)
+    delta = session.delta(source, task).value
     epsilons = _epsilons(task)
     highest = Budget(max(epsilons), delta)
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
@@ -144,7 +144,7 @@ def _design(task: str) -> Scenario | None:
         second = () if across is None else _values(across, choice.levels, "levels")
     moved = [(along, first), *([] if across is None else [(across, second)])]
     try:
-        budget = Budget(current.epsilon, session.delta(source, task))
+        budget = Budget(current.epsilon, session.delta(source, task).value)
         return sweep_design.design(source, mechanism, budget, choice.repeats, current.seed, moved)
     except InputError as reason:
         st.error(controls.message(reason), icon=":material/error:")

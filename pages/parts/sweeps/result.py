@@ -15,9 +15,9 @@ from engine.rates import Rate
 from engine.simulation.experiments import Outcome, gather
 from engine.simulation.scenario import Scenario
 from engine.topics.rates import words as rate_words
-from engine.topics.sweeps import charts as figures
+from engine.topics.sweeps import charts
 from engine.topics.sweeps.answer import PRIVACY, sweep_view
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import layout
 from pages.shared.server.jobs import Job
 
@@ -47,8 +47,8 @@ class Ran:
         if not job.parts:
             return
         view = sweep_view(self.outcomes(job), self.rate)
-        chart = figures.along_axis(view, self.labels, self.facts.value_unit, layout.theme())
-        pieces.chart(chart.spec, chart.alt, "chart_sweep", 400, 340)
+        chart = charts.along_axis(view, self.labels, self.facts.value_unit, layout.theme())
+        components.chart(chart.spec, chart.alt, "chart_sweep", 400, 340)
         st.markdown(f":small[{self._caption(view)}]")
         failed = view.failures
         if failed:

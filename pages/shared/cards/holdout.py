@@ -9,11 +9,11 @@ import streamlit as st
 from engine.core.types import Budget
 from engine.figures.theme import Chart
 from engine.sources import Source
-from engine.topics.holdout import charts as figures
-from engine.topics.holdout import words as protocol
+from engine.topics.holdout import charts
+from engine.topics.holdout import words as holdout_words
 from engine.topics.holdout.answer import PAPER_EPSILONS, holdout_study, release_range
 from engine.topics.mean.charts import Method
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import layout
 from pages.shared.state import run, session
 
@@ -27,7 +27,7 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
         if is_open:
             _distances(source, budget)
             _runs(source, budget, is_refused)
-            st.markdown(protocol.LICENSED)
+            st.markdown(holdout_words.LICENSED)
 
 
 def _distances(source: Source, budget: Budget) -> None:
@@ -35,8 +35,8 @@ def _distances(source: Source, budget: Budget) -> None:
     current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
-    chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
-    _show(chart, "distances", protocol.holdout(
+    chart = charts.distances(study, _method(), facts.value_unit, layout.theme())
+    _show(chart, "distances", holdout_words.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
 
 
@@ -47,8 +47,8 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
         return
     current, facts = session.current(), source.facts
     preview = run.answer(release_range, source, current.mechanism, (budget,), current.seed)
-    chart = figures.runs(preview, 0, preview.n_runs, _method(), facts, layout.theme())
-    _show(chart, "runs", protocol.runs(facts, budget, preview.n_runs, source.sizes.n_curves))
+    chart = charts.runs(preview, 0, preview.n_runs, _method(), facts, layout.theme())
+    _show(chart, "runs", holdout_words.runs(facts, budget, preview.n_runs, source.sizes.n_curves))
 
 
 def _method() -> Method:
@@ -61,7 +61,7 @@ def _method() -> Method:
 
 def _show(chart: Chart, key: str, words: str) -> None:
     """A chart with its sentence, and its numbers at hand."""
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
+    components.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
     st.markdown(f":small[{words}]")
     with st.popover("Numbers", icon=":material/table:", key=f"numbers_{key}"):
         st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)

@@ -10,42 +10,41 @@ from engine.core.types import Budget
 from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.topics.coverage import answer as lab
-from engine.topics.coverage import charts as figures
-from engine.topics.coverage import words
+from engine.topics.coverage import answer as coverage_topic
+from engine.topics.coverage import charts, words
 from pages.shared.frame import layout
-from pages.shared.state import session, settings
+from pages.shared.state import settings
 
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
-def question(kind: str, current: settings.Settings) -> lab.Experiment:
+def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment:
     """Limits of one kind, by the method and on the data of their own page."""
-    task = lab.KINDS[kind].task
+    task = coverage_topic.KINDS[kind].task
     source = current.source_of(task)
-    mechanism = lab.mechanism_for(kind, current.mechanism_of(task), current.point)
-    return lab.Experiment(kind, source, mechanism, budget(current, mechanism, source), current.seed,
-                          current.point)
+    mechanism = coverage_topic.mechanism_for(kind, current.mechanism_of(task), current.point)
+    return coverage_topic.Experiment(kind, source, mechanism, budget(current, mechanism, source),
+                                     current.seed, current.point)
 
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
     """The present ε, with the δ that a mechanism needs."""
-    pure = mechanism.guarantee == "pure"
-    return Budget(current.epsilon, 0.0 if pure else session.chosen_delta(source))
+    return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 
-def misses(experiment: lab.Experiment, batch: lab.CoverageAnswer, draw: Draw) -> None:
+def misses(experiment: coverage_topic.Experiment, batch: coverage_topic.CoverageAnswer, draw: Draw
+           ) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
     kind, unit = experiment.kind, experiment.source.facts.value_unit
     covered = words.what_is_covered(kind)
     if covered:
         st.markdown(covered)
-    half = figures.common_half([batch.proper, batch.naive])
+    half = charts.common_half([batch.proper, batch.naive])
     for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.proper, batch.naive),
                                           words.titles(kind), ("proper", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, figures.repetitions(limits, half, kind, unit, layout.theme()), key)
+            draw(title, charts.repetitions(limits, half, kind, unit, layout.theme()), key)
             st.markdown(words.misses(limits, kind, key == "naive"))
     st.markdown(words.widths(batch, kind))
     st.markdown(f":small[{words.legend(kind)}]")

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 import streamlit as st
 
 from engine.core.types import PublicFacts, Sizes, Spend
-from engine.figures import cards as figures
+from engine.figures import small_charts
 from engine.figures.theme import Chart
 from engine.language import glossary, odds_words, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
@@ -51,12 +51,12 @@ def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
     return f"declared_{facts.name}_{sizes.n_curves}"
 
 
-def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
+def chips(facts: PublicFacts, unit: str = "curve") -> list[components.Chip]:
     """Beside the unit of protection, where odds are about several of them."""
     count = session.current().group
     if count == 1:
         return []
-    return [pieces.Chip(*tags.group_tag(facts, count, unit), "orange", "person")]
+    return [components.Chip(*tags.group_tag(facts, count, unit), "orange", "person")]
 
 
 class Slider(Protocol):
@@ -102,9 +102,9 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
 def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> Chart:
     """The sentence, its dots and their key; `key` tells two on one page apart."""
     step = _Step(facts, spends, of(spends))
-    pieces.said([step.above], f"said_{key}")
+    components.said([step.above], f"said_{key}")
     _draw(step.dots, key, 86)
-    pieces.said([step.below], f"said_{key}_key")
+    components.said([step.below], f"said_{key}_key")
     return step.dots
 
 
@@ -113,14 +113,14 @@ class _Step:
 
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit.noun
-        self.above = [pieces.Said(odds_words.odds_main(odds, person, held))]
-        self.dots = figures.odds(odds.right, person, layout.theme())
-        self.below = [pieces.Said(odds_words.odds_key(odds), "small")]
+        self.above = [components.Said(odds_words.odds_main(odds, person, held))]
+        self.dots = small_charts.odds(odds.right, person, layout.theme())
+        self.below = [components.Said(odds_words.odds_key(odds), "small")]
         if odds.group > 1:
             single = risk.of_ledger(spends)
-            self.below.append(pieces.Said(odds_words.group(single, odds, person, held)))
+            self.below.append(components.Said(odds_words.group(single, odds, person, held)))
         if odds.budget.epsilon >= WEAK_FROM:
-            self.below.append(pieces.Said(odds_words.weak(odds, person), "warning"))
+            self.below.append(components.Said(odds_words.weak(odds, person), "warning"))
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
@@ -132,9 +132,9 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
                 [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
 
     above, below, specs, alts = slider.made_once("odds card", make)
-    pieces.said(above, "said_odds", slider.rev)
-    pieces.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
-    pieces.said(below, "said_odds_key", slider.rev)
+    components.said(above, "said_odds", slider.rev)
+    components.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
+    components.said(below, "said_odds_key", slider.rev)
 
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
@@ -152,7 +152,7 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
 
 
 def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
-    chart = figures.trade_off(odds, layout.theme())
+    chart = small_charts.trade_off(odds, layout.theme())
     _draw(chart, "trade_off", 300)
     st.markdown(f":small[{odds_words.TRADE_OFF_KEY}]")
     layout.table(chart.table, facts.is_upload, 220)
@@ -204,4 +204,4 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
 
 
 def _draw(chart: Chart, key: str, height: int) -> None:
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height)
+    components.chart(chart.spec, chart.alt, f"chart_{key}", height)

@@ -6,22 +6,22 @@ import streamlit as st
 
 from engine.language import tags
 from engine.topics.planning import precedents
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
 _NAMED = 0  # which of the budgets of others has the word beside its mark
 
 
-def anchors(rule: float | None) -> list[pieces.Anchor]:
+def anchors(rule: float | None) -> list[components.Anchor]:
     """What is marked under the slider: budgets of others, and the visitor's own rule."""
-    marks = [pieces.Anchor(
+    marks = [components.Anchor(
         precedent.budget.epsilon,
         f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
         "ε in published deployments" if k == _NAMED and rule is None else "")
              for k, precedent in enumerate(precedents.PRECEDENTS)]
     if rule is not None:
-        marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
+        marks.append(components.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
     return marks
 
 

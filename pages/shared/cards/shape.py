@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import escape
 from engine.sources import Source
-from engine.topics.compare import charts as figures
+from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
 from engine.topics.mean import shape, shape_words
 from engine.topics.mean.answer import Draws
@@ -270,10 +270,10 @@ def _how_often(scene: Scene, asked: Question) -> None:
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.at, scene.budget, facts)
     label, variant = controls.named(mechanism)
-    line = figures.Line(label, mechanism.key, mechanism.family, variant,
-                        np.where(kept_answer.known, scene.error, np.nan), np.array([]))
-    chart = figures.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
-                                   scene.budget.epsilon, layout.theme())
+    line = charts.Line(label, mechanism.key, mechanism.family, variant,
+                       np.where(kept_answer.known, scene.error, np.nan), np.array([]))
+    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
+                                  scene.budget.epsilon, layout.theme())
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{shape_words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:

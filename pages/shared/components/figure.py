@@ -220,12 +220,12 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
         Curves as differences from the mean without protection; a release of which nothing can be
         told is drawn as it is.
     """
-    drawn = view.releases[:, :asked.curves.shape[1]] - view.without
-    curves, low, high = (np.where(np.isfinite(each), each - view.without, drawn)
-                         for each in (asked.curves, asked.low, asked.high))
+    n_draws = len(asked.marks[0])
+    drawn = view.releases[:, :n_draws] - view.without
+    curves = np.where(np.isfinite(asked.curves), asked.curves - view.without, drawn)
     payload = {
-        "draws": curves.shape[1], "marks": [[_mark(mark) for mark in row] for row in asked.marks],
-        "curves": _three(facts.value_high - facts.value_low, curves, low, high),
+        "draws": n_draws, "marks": [[_mark(mark) for mark in row] for row in asked.marks],
+        "curves": _three(facts.value_high - facts.value_low, *curves),
         "speed": None, "panel": "", "title": ""}
     if asked.speeds is not None:
         furthest = (facts.value_high - facts.value_low) / (facts.time_high - facts.time_low)
@@ -264,14 +264,14 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
     dict
         The first group in place of the release, the second beside it, the difference below.
     """
-    drawn = view.releases[:, :groups.first.shape[2]] - view.without
-    first = [np.where(np.isfinite(each), each - view.without, drawn) for each in groups.first]
-    second = [np.nan_to_num(each - view.without) for each in groups.second]
+    n_draws = len(groups.texts[0])
+    drawn = view.releases[:, :n_draws] - view.without
+    first = np.where(np.isfinite(groups.first), groups.first - view.without, drawn)
+    second = np.nan_to_num(groups.second - view.without)
     height = facts.value_high - facts.value_low
     one, other = groups.names
     payload = {
-        "draws": first[0].shape[1], "marks": [[_mark(Mark(text)) for text in row]
-                                              for row in groups.texts],
+        "draws": n_draws, "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
         "curves": _three(height, *first), "other": _three(height, *second),
         "names": [f"{name} ({size})" for name, size in zip(groups.names, groups.sizes,
                                                            strict=True)],

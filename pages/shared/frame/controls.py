@@ -19,7 +19,7 @@ from engine.core.tasks import TASKS, DataType
 from engine.language import glossary
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.state import session, settings
 
 Option = TypeVar("Option")
@@ -180,9 +180,9 @@ def live_epsilon_slider(key: str, help: str) -> None:
     steps = session.steps(current.epsilon)
     with st.container(gap=None):
         st.markdown(f":small[{PRIVACY_BUDGET}]", help=glossary.explain("privacy budget", help))
-        pieces.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
-                      steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
-                      lambda step: session.change(epsilon=steps[step]))
+        components.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
+                          steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
+                          lambda step: session.change(epsilon=steps[step]))
 
 
 def _key(name: str, task: str) -> str:
@@ -313,7 +313,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
                   help=glossary.explain("privacy budget", "Any value in the slider’s range."))
     if delta:
         with cells[epsilon % columns]:
-            bound(st.number_input, "Slack of the guarantee (δ)", session.chosen_delta(source),
+            bound(st.number_input, "Slack of the guarantee (δ)", current.delta_on(source).value,
                   lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
                   step=None, help=glossary.explain("δ", "With δ = 1/n a mechanism may publish one "
                                                    "whole curve. Some methods allow δ = 0."))

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import layout
 from pages.shared.state import session
 
@@ -63,7 +63,7 @@ def show(details: Sequence[Detail]) -> None:
         return
     titles = {each.key: each.title for each in details}
     with st.container(key="drawer"):
-        pieces.around("drawer")
+        components.around("drawer")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.session_state["drawer_choice"] = detail.key
             st.selectbox("Details", list(titles), key="drawer_choice",

@@ -18,7 +18,7 @@ from engine.core.palette import Theme
 from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language.grammar import capital, escape
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame.controls import message
 from pages.shared.state import session, settings
 
@@ -212,4 +212,4 @@ def draw(chart: Chart, key: str, height: int, phone: int | None = None,
     a chart that has none.
     """
     leaving = labels.leaving(title, foot, theme()) if foot else None
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)
+    components.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)

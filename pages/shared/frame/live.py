@@ -7,7 +7,6 @@ stands and its visitor stays; from then on the browser has them all.
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from engine.core.types import Budget, Spend
 from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language import odds_words, tags
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import layout, timed
 from pages.shared.frame.page import ReleaseView
@@ -42,10 +41,6 @@ class LiveView(ReleaseView):
     pictures: Sequence[Any] = ()
     _compute: tuple[Any, ...]
     _later: tuple[Any, ...] = ()
-
-    @abstractmethod
-    def is_refused(self, picture: Any) -> bool:
-        """Whether nothing would be published at the budget of a picture."""
 
     def follow(self, function: Callable[..., Sequence[Any]], *arguments: Any) -> None:
         """Take over the pictures of all steps where they are known.
@@ -109,21 +104,21 @@ class LiveView(ReleaseView):
         """The step of the slider at which the page stands."""
         return session.steps(self.now.epsilon).index(self.now.epsilon)
 
-    def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
+    def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
         if not self.pictures:
             return super().budgeted(present)
         # errors of other budgets are not simulated before the slider comes to rest there
         error = f"{present.error} at ε = {self.now.epsilon:g}" if present.error else ""
-        words = [self._words(picture.budget, picture.spends, self.is_refused(picture), error)
+        words = [self._words(picture.budget, picture.spends, picture.is_refused, error)
                  for picture in self.pictures]
         words[self.at] = present
         return words, self.at
 
     def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
-               ) -> pieces.Budgeted:
+               ) -> components.Budgeted:
         odds = "" if refused else odds_words.odds_short(odds_card.of(spends))
-        return pieces.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
-                               weak=budget.epsilon >= odds_card.WEAK_FROM)
+        return components.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
+                                   weak=budget.epsilon >= odds_card.WEAK_FROM)
 
     def draw_steps(self, title: str, key: str, height: int, phone: int, look: object,
                    make: Callable[[Any], Chart]) -> None:
@@ -143,24 +138,24 @@ class LiveView(ReleaseView):
             From an answer to its chart.
         """
         if not self.pictures:
-            if not self.is_refused(self.answer):
+            if not self.answer.is_refused:
                 self.draw(title, make(self.answer), key, height, phone)
             return
 
         def drawn() -> tuple[list[str], list[str]]:
-            charts = [None if self.is_refused(each) else make(each) for each in self.pictures]
+            charts = [None if each.is_refused else make(each) for each in self.pictures]
             return (["" if chart is None else json.dumps(chart.spec) for chart in charts],
                     [_NOTHING if chart is None else chart.alt for chart in charts])
 
-        if not self.is_refused(self.answer):
+        if not self.answer.is_refused:
             self.charts[title] = make(self.answer)
         figures, alts = run.made_once(self.pictures[0], (key, look, layout.theme()), drawn)
         foot = self.foot()
-        pieces.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
-                             st.session_state.get("rev", 0), phone,
-                             labels.leaving(title, foot, layout.theme()) if foot else None)
+        components.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
+                                 st.session_state.get("rev", 0), phone,
+                                 labels.leaving(title, foot, layout.theme()) if foot else None)
 
-    def say_steps(self, key: str, make: Callable[[Any], list[pieces.Said]]) -> None:
+    def say_steps(self, key: str, make: Callable[[Any], list[components.Said]]) -> None:
         """Say what follows the slider; at budgets that are refused that nothing is published.
 
         Parameters
@@ -171,6 +166,6 @@ class LiveView(ReleaseView):
             From an answer to paragraphs.
         """
         pictures = self.pictures or (self.answer,)
-        pieces.said([[pieces.Said(_NOTHING, "warning")] if self.is_refused(each) else make(each)
-                     for each in pictures], f"said_{self.page}_{key}",
-                    st.session_state.get("rev", 0))
+        lines = [[components.Said(_NOTHING, "warning")] if each.is_refused else make(each)
+                 for each in pictures]
+        components.said(lines, f"said_{self.page}_{key}", st.session_state.get("rev", 0))

@@ -22,12 +22,12 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
-from engine.language import odds_words
+from engine.language import odds_words, tags
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, odometer, strips
@@ -177,7 +177,7 @@ class ReleaseView(View):
     @property
     def budget_in_words(self) -> str:
         """The budget as the strip has it."""
-        raise NotImplementedError
+        return tags.budget_chip(self.budget)
 
     @property
     def error_in_words(self) -> str:
@@ -192,7 +192,7 @@ class ReleaseView(View):
     @property
     def stated_delta(self) -> Delta | None:
         """δ, which is marked where it is large; None where no single δ is asked for."""
-        return session.stated_delta(self.source, self.task)
+        return session.delta(self.source, self.task)
 
     @property
     def cautions(self) -> list[str]:
@@ -201,7 +201,7 @@ class ReleaseView(View):
 
     # -- what the frame draws --
 
-    def budgeted(self, present: pieces.Budgeted) -> tuple[Sequence[pieces.Budgeted], int]:
+    def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
         """The words of the strip at every step of a slider that it follows, and the present step.
 
         Parameters
@@ -213,8 +213,8 @@ class ReleaseView(View):
 
     def strip(self) -> None:
         odds = odds_words.odds_short(odds_card.of(self.spends)) if self.spends else ""
-        present = pieces.Budgeted(self.budget_in_words, odds, self.error_in_words,
-                                  self.highest_epsilon >= odds_card.WEAK_FROM)
+        present = components.Budgeted(self.budget_in_words, odds, self.error_in_words,
+                                      self.highest_epsilon >= odds_card.WEAK_FROM)
         strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
                        TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
         odometer.line(self.source)

@@ -15,14 +15,14 @@ from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.topics.asking import odds_of_method
 from engine.uploads import stated
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.server import visitors
 from pages.shared.state import links, pins, run, session, settings
 from pages.shared.uploads import panel
 
 
-def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
+def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budgeted], at: int,
              facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
              reason: str = "", **options: Any) -> None:
     """The strip, whose scenario is kept when the visitor asks for it.
@@ -36,11 +36,11 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
     name = "" if is_personal else pins.name_of(page, token)
     reason = "Your own curves cannot be pinned: a pin is a link." if is_personal else (
         reason or pins.reason_against(token))
-    if pins_here and not name and not reason and pieces.pin_pressed(key):
+    if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
-    pieces.strip(chips, budgets, at, person=facts.person, link=not is_personal,
-                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key,
-                 on_action=panel.open_dialog, **options)
+    components.strip(chips, budgets, at, person=facts.person, link=not is_personal,
+                     pin=components.Pinning(name, reason) if pins_here else None, key=key,
+                     on_action=panel.open_dialog, **options)
 
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
@@ -53,12 +53,12 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` and
     `n_curves` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
-    budgeted = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    budgeted = components.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
     by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected,
             n_curves=n_curves, is_forecast=is_forecast)
 
 
-def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key: str,
+def by_step(facts: PublicFacts, budgets: Sequence[components.Budgeted], at: int, key: str,
             unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
             warning: str = "", protected: tuple[str, str] | None = None,
             n_curves: int | None = None, is_forecast: bool = False) -> None:
@@ -74,45 +74,45 @@ def by_step(facts: PublicFacts, budgets: Sequence[pieces.Budgeted], at: int, key
     if any(budget.odds for budget in budgets):
         chips += odds_card.chips(facts, unit.noun)
     if warning:
-        chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
+        chips.append(components.Chip("Release with a warning", warning, "orange", "warning"))
     pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key, is_forecast=is_forecast)
 
 
 def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None,
-               n_curves: int | None = None) -> list[pieces.Chip]:
+               n_curves: int | None = None) -> list[components.Chip]:
     """What kind of data is on screen and what is protected, usually a whole curve."""
     icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
             DataKind.UPLOAD: "warning"}[facts.kind]
     kind = "orange" if facts.is_upload else "gray"
-    unit = pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield")
+    unit = components.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield")
     return [_data_chip(facts, kind, icon, n_curves), unit, *_trust(facts)]
 
 
-def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -> pieces.Chip:
+def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -> components.Chip:
     """Whose data these are; pressed, it opens the dialog with other data, where they can change."""
     text, why = tags.source_tag(facts)
     source = session.source(session.task_on_screen())
     if source.facts != facts:
-        return pieces.Chip(text, why, kind, icon)
+        return components.Chip(text, why, kind, icon)
     can_change = session.shows_own_data() and visitors.may_bring_files()
-    return pieces.Chip(tags.data_chip(facts, n_curves or source.sizes.n_curves), why, kind, icon,
-                       "change" if can_change else "")
+    return components.Chip(tags.data_chip(facts, n_curves or source.sizes.n_curves), why, kind,
+                           icon, "change" if can_change else "")
 
 
-def _trust(facts: PublicFacts) -> list[pieces.Chip]:
+def _trust(facts: PublicFacts) -> list[components.Chip]:
     """Who is trusted with the visitor's own data; on other data the page itself says it."""
     upload = session.own_with(facts)
     if upload is None:
         return []
     noun = "curve" if upload.holds_curves else "record"
-    return [pieces.Chip(*stated.trust_tag(upload.sizes, noun), "gray", "person")]
+    return [components.Chip(*stated.trust_tag(upload.sizes, noun), "gray", "person")]
 
 
-def delta_chips(stated: Delta) -> list[pieces.Chip]:
+def delta_chips(stated: Delta) -> list[components.Chip]:
     """δ where it is larger than it should be, with the reason; the same on every page."""
     tag = odds_words.delta_tag(stated)
-    return [pieces.Chip(tag, odds_words.delta_stated(stated).replace("**", ""), "orange",
-                        "warning")] if tag else []
+    return [components.Chip(tag, odds_words.delta_stated(stated).replace("**", ""), "orange",
+                            "warning")] if tag else []
 
 
 def by_budget_alone(budget: Budget) -> str:

@@ -27,7 +27,7 @@ from pages.shared.server.computing import computed, use_workers, uses_workers
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
-    from engine.topics.sites import answer as sites
+    from engine.topics.sites import answer as sites_topic
     from engine.topics.sites.site_table import SiteRow
 
 A = TypeVar("A")
@@ -234,19 +234,19 @@ def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
 
 
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int, *,
-               is_whole: bool = False) -> sites.SitesAnswer:
+               is_whole: bool = False) -> sites_topic.SitesAnswer:
     """The sites together, pooled and alone; of what changes nothing else is computed.
 
     The error without privacy is there if it is known, or wanted for the whole.
     """
-    from engine.topics.sites import answer as sites  # on first use: one page alone needs it
+    from engine.topics.sites import answer as sites_topic  # on first use: one page alone needs it
 
     arguments = source, mechanism, tuple(rows), seed
-    store, key = _store_of_sites(arguments), _key(sites.federation, arguments)
+    store, key = _store_of_sites(arguments), _key(sites_topic.federation, arguments)
     if is_whole or key in store or not uses_workers():
-        return store.get(key, lambda: sites.federation(*arguments, of_sites))
-    return store.get(_key(sites.without_baseline, arguments),
-                     lambda: sites.without_baseline(*arguments, of_sites))
+        return store.get(key, lambda: sites_topic.federation(*arguments, of_sites))
+    return store.get(_key(sites_topic.without_baseline, arguments),
+                     lambda: sites_topic.without_baseline(*arguments, of_sites))
 
 
 def front_picture() -> mean_topic.MeanAnswer:

@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import PublicFacts
 from engine.mechanisms import Mechanism
-from engine.privacy.failure import Delta, delta_rule, usual_delta
+from engine.privacy.failure import Delta, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
 from pages.shared.state import links, pins
@@ -58,19 +58,27 @@ def load(page: str) -> None:
     moved = _figure_moved() | state.pop("changed", False)
     if not same_page:
         state.pop("left_out", None)
-    is_first = "settings" not in state
-    if is_first or (written_token != state.written and (written_token or same_page) and not moved):
-        token, pinned, problems = pins.split(written_token)
-        state.settings, problems_found = links.decode(token)
-        state.link_problems = problems_found + problems
-        if pinned:
-            pins.take_over(pinned)
-        elif same_page and shows_pins(page):  # Back does not lose pins, nor writes them there again
-            state.left_out = pins.pinned()
-        state.rev = state.get("rev", 0) + 1  # tells the browser side to move
-        state.written, state.own_epsilon = written_token, state.settings.epsilon
-        state.followed_to = page
-        _move_folds(() if is_first else tuple(state))
+    if "settings" not in state:
+        _follow(written_token, same_page)
+        _move_folds(())
+    elif written_token != state.written and (written_token or same_page) and not moved:
+        _follow(written_token, same_page)
+        _move_folds(tuple(state))
+
+
+def _follow(written_token: str, same_page: bool) -> None:
+    """Take over the settings and pins that an address holds."""
+    state = st.session_state
+    token, pinned, problems = pins.split(written_token)
+    state.settings, problems_found = links.decode(token)
+    state.link_problems = problems_found + problems
+    if pinned:
+        pins.take_over(pinned)
+    elif same_page and shows_pins(state.page):  # Back neither loses pins nor writes them again
+        state.left_out = pins.pinned()
+    state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+    state.written, state.own_epsilon = written_token, state.settings.epsilon
+    state.followed_to = state.page
 
 
 def _move_folds(known: tuple[Any, ...]) -> None:
@@ -133,9 +141,14 @@ def current() -> Settings:
     return st.session_state.settings
 
 
+def take_over(**values: Any) -> None:
+    """Replace some settings by what the browser shows already."""
+    st.session_state.settings = replace(current(), **values)
+
+
 def change(**values: Any) -> None:
     """Replace some settings; the browser side is told to follow where it shows them."""
-    st.session_state.settings = replace(current(), **values)
+    take_over(**values)
     st.session_state.changed = True
     st.session_state.pop("problem", None)
 
@@ -152,7 +165,7 @@ def open_of_link(fold_of: Mapping[str, str]) -> None:
     opened = {fold for name, fold in fold_of.items()
               if getattr(current(), name) != getattr(initial, name)}
     if opened:
-        state.settings = replace(current(), folds=tuple(sorted(opened)))
+        take_over(folds=tuple(sorted(opened)))
         _move_folds(())
 
 
@@ -166,7 +179,7 @@ def note_fold(name: str, is_open: bool) -> None:
     folds = {*current().folds}
     if (name in folds) != is_open:
         names = sorted(folds ^ {name})[:MOST_FOLDS]
-        st.session_state.settings = replace(current(), folds=tuple(names))
+        take_over(folds=tuple(names))
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
@@ -184,7 +197,7 @@ def set_epsilon(epsilon: float | None) -> None:
 
 
 def set_delta(delta: float | None, task: str = TASK) -> None:
-    """Choose δ; nothing means the default 1/n²."""
+    """Choose δ below 1/n; nothing means the default 1/n²."""
     n = source(task).sizes.n_curves
     if delta is not None and not 0 <= delta < 1 / n:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
@@ -263,22 +276,6 @@ def change_mechanism(task: str, mechanism: Mechanism) -> None:
     change(**{f"{TASKS[task].prefix}mechanism": mechanism})
 
 
-def stated_delta(of: Source, task: str = TASK) -> Delta:
-    """δ of the chosen method by the rule of all pages: 0 where it never needs one."""
-    return delta_of(current(), of, task)
-
-
-def delta_of(scenario: Settings, of: Source, task: str = TASK) -> Delta:
-    """The same for other settings."""
-    is_pure = scenario.mechanism_of(task).guarantee == "pure"
-    return delta_rule(of.sizes.n_curves, scenario.delta, is_pure)
-
-
-def delta(of: Source, task: str = TASK) -> float:
-    """The δ of the chosen method."""
-    return stated_delta(of, task).value
-
-
-def chosen_delta(of: Source) -> float:
-    """The δ of methods that need one."""
-    return delta_rule(of.sizes.n_curves, current().delta).value
+def delta(of: Source, task: str = TASK) -> Delta:
+    """δ of the chosen method: see `Settings.delta_on`."""
+    return current().delta_on(of, current().mechanism_of(task))

@@ -13,31 +13,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from engine import handbook
+from engine.core import tasks
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
-from engine.core.tasks import (
-    COUNTED,
-    COVARIANCE,
-    DECIDED,
-    DENSITY,
-    DISTRIBUTION,
-    FUNCTIONAL_SUMMARY,
-    INCIDENCE,
-    MEAN_FUNCTION,
-    PERCENTILE_CURVES,
-    PUBLISHED,
-    RISK_MINIMISATION,
-    ROC,
-    SPARSE_REGRESSION,
-    SUMMARIES,
-    SURVIVAL,
-    TASKS,
-    VARYING_COEFFICIENTS,
-    WAVELET_REGRESSION,
-    Task,
-)
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
+from engine.privacy.failure import Delta, delta_rule
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -46,12 +27,12 @@ from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
 from pages.shared.state.sweep_choice import SweepChoice
 
-TASK = MEAN_FUNCTION.key
+TASK = tasks.MEAN_FUNCTION.key
 # Tasks whose source and method can be chosen: each has its own, with letters in the address.
-CHOSEN_FOR = tuple(task.key for task in TASKS.values() if task.letters)
+CHOSEN_FOR = tuple(task.key for task in tasks.TASKS.values() if task.letters)
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 # What Lab can estimate, its tabs, and the parts of three of them.
-ESTIMANDS = tuple(dict.fromkeys(task.estimand for task in TASKS.values() if task.estimand))
+ESTIMANDS = tuple(dict.fromkeys(task.estimand for task in tasks.TASKS.values() if task.estimand))
 TABS = ("estimate", "compare", "theory", "verify", "papers")
 COMPARISONS = ("methods", "sweep")
 THEORY_PARTS = ("rates", "notes")
@@ -70,12 +51,12 @@ _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
 
 
-def _source_of(task: Task) -> Callable[[], Source]:
+def _source_of(task: tasks.Task) -> Callable[[], Source]:
     """What makes the usual source of a task."""
     return partial(sources.usual, task.source, task.key)
 
 
-def _mechanism_of(task: Task) -> Callable[[], Mechanism]:
+def _mechanism_of(task: tasks.Task) -> Callable[[], Mechanism]:
     """What makes its usual method."""
     return partial(mechanisms.usual, task.mechanism, task.key)
 
@@ -91,7 +72,7 @@ SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level"
 POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
-    TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
+    tasks.TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
 PLUGGED = tuple(name for name, _, _ in SHELVES)
 
 
@@ -99,8 +80,8 @@ PLUGGED = tuple(name for name, _, _ in SHELVES)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    source: Source = field(default_factory=_source_of(MEAN_FUNCTION))
-    mechanism: Mechanism = field(default_factory=_mechanism_of(MEAN_FUNCTION))
+    source: Source = field(default_factory=_source_of(tasks.MEAN_FUNCTION))
+    mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.MEAN_FUNCTION))
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
@@ -121,7 +102,7 @@ class Settings:
     # Decide: what is published, a table of sites (without one they are those of the curves; those
     # of a file are never kept here), who adds the noise, and how many releases of twenty are to
     # reach the target.
-    decided: str = DECIDED[0]
+    decided: str = tasks.DECIDED[0]
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
@@ -148,36 +129,36 @@ class Settings:
     comparison: str = COMPARISONS[0]
     theory: str = THEORY_PARTS[0]
     # Curves and methods of the other models, and what is asked of them besides.
-    effects_source: Source = field(default_factory=_source_of(VARYING_COEFFICIENTS))
-    effects_mechanism: Mechanism = field(default_factory=_mechanism_of(VARYING_COEFFICIENTS))
-    readings_source: Source = field(default_factory=_source_of(WAVELET_REGRESSION))
-    readings_mechanism: Mechanism = field(default_factory=_mechanism_of(WAVELET_REGRESSION))
+    effects_source: Source = field(default_factory=_source_of(tasks.VARYING_COEFFICIENTS))
+    effects_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.VARYING_COEFFICIENTS))
+    readings_source: Source = field(default_factory=_source_of(tasks.WAVELET_REGRESSION))
+    readings_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.WAVELET_REGRESSION))
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
-    summary: str = SUMMARIES[0]
-    dense_source: Source = field(default_factory=_source_of(FUNCTIONAL_SUMMARY))
-    dense_mechanism: Mechanism = field(default_factory=_mechanism_of(FUNCTIONAL_SUMMARY))
-    density_source: Source = field(default_factory=_source_of(DENSITY))
-    density_mechanism: Mechanism = field(default_factory=_mechanism_of(DENSITY))
-    covariance_source: Source = field(default_factory=_source_of(COVARIANCE))
-    covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
-    labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
-    labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
-    percentiles_source: Source = field(default_factory=_source_of(PERCENTILE_CURVES))
-    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(PERCENTILE_CURVES))
+    summary: str = tasks.SUMMARIES[0]
+    dense_source: Source = field(default_factory=_source_of(tasks.FUNCTIONAL_SUMMARY))
+    dense_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.FUNCTIONAL_SUMMARY))
+    density_source: Source = field(default_factory=_source_of(tasks.DENSITY))
+    density_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.DENSITY))
+    covariance_source: Source = field(default_factory=_source_of(tasks.COVARIANCE))
+    covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.COVARIANCE))
+    labels_source: Source = field(default_factory=_source_of(tasks.RISK_MINIMISATION))
+    labels_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.RISK_MINIMISATION))
+    percentiles_source: Source = field(default_factory=_source_of(tasks.PERCENTILE_CURVES))
+    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.PERCENTILE_CURVES))
     planned_percentile: float | None = None  # usually the highest
     percentile_target: float | None = None
-    rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
-    rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
-    counted: str = COUNTED[0]
-    events_source: Source = field(default_factory=_source_of(SURVIVAL))
-    events_mechanism: Mechanism = field(default_factory=_mechanism_of(SURVIVAL))
-    causes_source: Source = field(default_factory=_source_of(INCIDENCE))
-    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(INCIDENCE))
-    values_source: Source = field(default_factory=_source_of(DISTRIBUTION))
-    values_mechanism: Mechanism = field(default_factory=_mechanism_of(DISTRIBUTION))
-    scores_source: Source = field(default_factory=_source_of(ROC))
-    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(ROC))
+    rows_source: Source = field(default_factory=_source_of(tasks.SPARSE_REGRESSION))
+    rows_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.SPARSE_REGRESSION))
+    counted: str = tasks.COUNTED[0]
+    events_source: Source = field(default_factory=_source_of(tasks.SURVIVAL))
+    events_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.SURVIVAL))
+    causes_source: Source = field(default_factory=_source_of(tasks.INCIDENCE))
+    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.INCIDENCE))
+    values_source: Source = field(default_factory=_source_of(tasks.DISTRIBUTION))
+    values_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.DISTRIBUTION))
+    scores_source: Source = field(default_factory=_source_of(tasks.ROC))
+    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.ROC))
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -195,7 +176,7 @@ class Settings:
     draw: str = "same"
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
-    publish: str = PUBLISHED[0]
+    publish: str = tasks.PUBLISHED[0]
     step: str = ""  # as far as there are data
     chapter: str = handbook.CHAPTERS[0]
     about: str = "adaptive_mean"
@@ -207,27 +188,35 @@ class Settings:
     @property
     def estimated(self) -> str:
         """The task of the estimand in Lab; of several the one that is looked at."""
-        first = next(task for task in TASKS.values() if task.estimand == self.estimand)
+        first = next(task for task in tasks.TASKS.values() if task.estimand == self.estimand)
         return getattr(self, first.among) if first.among else first.key
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
-        return getattr(self, f"{TASKS[task].prefix}source")
+        return getattr(self, f"{tasks.TASKS[task].prefix}source")
 
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task; the usual one where none can be chosen."""
-        if TASKS[task].data_of:
-            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+        if tasks.TASKS[task].data_of:
+            usual: Mechanism = mechanisms.get(tasks.TASKS[task].mechanism).by_person()
             return usual
-        return getattr(self, f"{TASKS[task].prefix}mechanism")
+        return getattr(self, f"{tasks.TASKS[task].prefix}mechanism")
+
+    def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:
+        """δ on these data by the rule of all pages, `delta_rule`; see there what a link may state.
+
+        Without a mechanism it is that of all which need one.
+        """
+        is_pure = mechanism is not None and mechanism.guarantee == "pure"
+        return delta_rule(source.sizes.n_curves, self.delta, is_pure)
 
 
 def estimating(task: str) -> dict[str, str]:
     """The settings by which Lab estimates what a task is about; {} where it does not."""
-    estimand = TASKS[task].estimand if task in TASKS else ""
+    estimand = tasks.TASKS[task].estimand if task in tasks.TASKS else ""
     if not estimand:
         return {}
-    among = TASKS[task].among
+    among = tasks.TASKS[task].among
     return {"estimand": estimand} | ({among: task} if among else {})
 
 

@@ -26,7 +26,7 @@ from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, nu
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.rows import RowTable, UploadRows
-from pages.shared import components as pieces
+from pages.shared import components
 from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.state import session
@@ -167,7 +167,7 @@ def show(upload: Source, task: str) -> None:
     session.show_own(task, True)
     draft.forget_bytes()
     session.change(delta=None)
-    pieces.arrive()
+    components.arrive()
 
 
 def doubts(upload: Upload) -> list[str]:

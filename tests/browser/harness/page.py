@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.core.types import Budget, PublicFacts
-from pages.shared import components as pieces
+from pages.shared import components
 from tests.browser.harness.curves import EPSILONS, EVIL, band, growth, made_up
 
 
@@ -43,7 +43,7 @@ def payload(case):
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
         truth=None if plain else growth(t), band=None if plain else band(releases[:, :20], scales))
     said = verdicts() if case == "refused" else [{}] * len(EPSILONS)
-    return pieces.figure_payload(facts, budget, [pieces.AtBudget(**{
+    return components.figure_payload(facts, budget, [components.AtBudget(**{
         "attacker": 1 / (1 + np.exp(-0.25 * epsilon)), "error": f"{scale:.1f} cm",
         "within": f"{2 * scale:.1f} cm", **step}) for epsilon, scale, step in
         zip(EPSILONS, scales, said, strict=True)])
@@ -53,8 +53,8 @@ def words(case):
     """The strip's text at every budget, made up but plausible."""
     _, _, _, _, scales = made_up()
     odds = np.ceil(50 + 6 * np.array(EPSILONS) ** 0.8)
-    return [pieces.Budgeted(f"ε = {e:g} · δ = 2.5×10⁻⁵", f"at most {k:.0f} in 100",
-                            f"{s:.3g} cm", weak=e >= 4)
+    return [components.Budgeted(f"ε = {e:g} · δ = 2.5×10⁻⁵", f"at most {k:.0f} in 100",
+                                f"{s:.3g} cm", weak=e >= 4)
             for e, k, s in zip(EPSILONS, odds, scales, strict=True)]
 
 
@@ -77,11 +77,11 @@ def steps():
 def chips(case):
     """The facts of the strip in one case."""
     unit = "<b>unit</b>" + EVIL if case == "evil" else "One child’s whole curve"
-    first = (pieces.Chip("Your curves · not private", "Only you may look.", "orange", "person")
+    first = (components.Chip("Your curves · not private", "Only you may look.", "orange", "person")
              if case == "upload" else
-             pieces.Chip("Simulated", "Curves made by the computer from a known average."))
-    return [first, pieces.Chip(unit, "What is protected: every reading of any one child.", "blue",
-                               "shield")]
+             components.Chip("Simulated", "Curves made by the computer from a known average."))
+    return [first, components.Chip(unit, "What is protected: every reading of any one child.", "blue",
+                                   "shield")]
 
 
 st.set_page_config(page_title="Harness", layout="wide")
@@ -90,9 +90,9 @@ state = st.session_state
 state.setdefault("rev", 0)
 state.setdefault("budget", 13)
 state.runs = state.get("runs", 0) + 1
-state.budget = pieces.picked("figure", pieces.Picked(state.budget), state.rev).budget
+state.budget = components.picked("figure", components.Picked(state.budget), state.rev).budget
 st.title("The average growth curve, published with protection for every child")
-pieces.strip(chips(case), words(case), state.budget, person="child", link=case != "upload")
+components.strip(chips(case), words(case), state.budget, person="child", link=case != "upload")
 left, right = st.columns([7, 3])
 hidden = right.checkbox("Hide the figure")
 for kind in ("svg", "png"):
@@ -100,14 +100,14 @@ for kind in ("svg", "png"):
         state.saved = state.get("saved", 0) + 1
         state.save = f"{state.saved}-{kind}"
 with left:
-    now = pieces.Picked(state.budget) if hidden else pieces.figure(
-        "figure", payload(case), pieces.Picked(state.budget), state.rev,
+    now = components.Picked(state.budget) if hidden else components.figure(
+        "figure", payload(case), components.Picked(state.budget), state.rev,
         new_noise=case != "upload", save=state.get("save", ""))
-    pieces.said([[pieces.Said(f"Right **{k + 50} times** in 100<b>"), pieces.Said("Weak", "warning")]
-                 if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
-                 for k in range(len(EPSILONS))], "said", state.rev)
-    pieces.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
-    pieces.chart(json.loads(chart().to_json()), "The error falls with ε.", "errors", 320, 280)
+    components.said([[components.Said(f"Right **{k + 50} times** in 100<b>"), components.Said("Weak", "warning")]
+                     if k > 18 else [components.Said(f"Right **{k + 50} times** in 100<b>")]
+                     for k in range(len(EPSILONS))], "said", state.rev)
+    components.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
+    components.chart(json.loads(chart().to_json()), "The error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, "
             f"noise {now.new_noise}, runs {state.runs}")

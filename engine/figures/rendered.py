@@ -1,4 +1,4 @@
-"""Drawings as a page for a browser that needs no network: a script file lies beside it."""
+"""Charts as plotly renders them: an object for a notebook, a page that needs no network."""
 
 from __future__ import annotations
 
@@ -6,9 +6,25 @@ from collections.abc import Sequence
 
 import plotly.io
 import plotly.offline
+from plotly.graph_objects import Figure as Figure
 
 from engine.figures.theme import Chart
 from engine.templates import render
+
+
+def figure_of(chart: Chart) -> Figure:
+    """The figure, which a notebook draws and other programs may change.
+
+    Parameters
+    ----------
+    chart : Chart
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    return Figure(chart.spec, skip_invalid=True)
+
 
 SCRIPT = "plotly.min.js"  # the name that plotly's own "directory" form asks for
 
