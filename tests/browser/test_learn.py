@@ -24,16 +24,28 @@ def tab_to(page, wanted):
     raise AssertionError(f"Tab never reaches {wanted}")
 
 
+def tile(page, lesson):
+    """What shows a lesson as slides, on the path."""
+    return page.get_by_role("radiogroup", name=f"Lesson {lesson} of 8").get_by_role("radio", name="Slides")
+
+
+def press_in_sight(control):
+    """Press what can be pressed without scrolling."""
+    expect(control).to_be_in_viewport(ratio=1)
+    control.click()
+
+
 def question(page):
     """The headline of a slide."""
     return page.get_by_role("dialog").get_by_role("heading", level=1)
 
 
 @pytest.mark.slow
-def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
+def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
-    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
-    page.get_by_role("button", name="Show as slides").click()  # 2
+    press_in_sight(page.get_by_role("link", name="Learn", exact=True))  # 1
+    expect(tile(page, 8)).to_be_in_viewport(ratio=1)  # so is each of the eight
+    press_in_sight(tile(page, 1))  # 2
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
     menu = page.get_by_role("link", name="Explore", exact=True).bounding_box()

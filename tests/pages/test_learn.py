@@ -104,7 +104,7 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at = reveal(visit("teach"))
     assert at.radio
     at.button(key="learn_path").click().run()
-    at.button(key="tile_3").click().run()
+    tile(at, "3").set_value("page").run()
     assert not at.radio and at.title[0].value == heading(EVERY[2])
     for lesson in ("1", "3"):
         one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
@@ -122,18 +122,37 @@ def test_the_next_lesson_and_the_one_before_are_a_click_away_and_in_the_address(
     assert not [button for button in first.button if button.key == "teach_previous"]
 
 
+def tile(at, lesson):
+    """The choice on the path between a lesson as a page and as slides."""
+    return at.button_group(key=f"tile_{lesson}")
+
+
 def test_the_path_has_a_tile_for_each_lesson_with_few_words_and_controls():
     at = visit("learn")
-    tiles = [button for button in at.button if button.key.startswith("tile_")]
-    assert [tile.key for tile in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
-    assert all(f"{lesson.minutes} min" in tile.label for lesson, tile in zip(EVERY, tiles, strict=True))
-    assert len(at.button) + len(at.selectbox) + len(at.text_input) <= 10 and not at.expander
-    spoken = " ".join((words(at), *(tile.label for tile in tiles)))
+    tiles = at.button_group
+    assert [one.key for one in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
+    labels = [[option.content for option in one.proto.options] for one in tiles]
+    assert all(f"{lesson.minutes} min" in page for lesson, (page, _) in zip(EVERY, labels, strict=True))
+    assert len(tiles) + len(at.button) + len(at.selectbox) + len(at.text_input) <= 10
+    assert not at.expander
+    spoken = " ".join((words(at), *(text for pair in labels for text in pair)))
     assert len(spoken.split()) <= 90
-    tiles[4].click().run()
+    tile(at, "5").set_value("page").run()
     assert at.title[0].value == heading(EVERY[4]) and at.query_params["s"] == "lesson-5"
     at.button(key="learn_path").click().run()
-    assert at.button(key="tile_1") and "s" not in at.query_params
+    assert tile(at, "1") and "s" not in at.query_params
+
+
+def test_a_tile_opens_its_lesson_as_slides_and_later_again_either_way():
+    at = visit("learn")
+    tile(at, "5").set_value("slides").run()
+    assert picture(at)["mode"] == "slides" and picture(at)["ask"] == said(EVERY[4], EVERY[4].ask)
+    report(at, lesson_cards._SLIDE, asked="leave")
+    assert at.title[0].value == heading(EVERY[4])
+    at.button(key="learn_path").click().run()
+    assert tile(at, "5").value is None
+    tile(at, "5").set_value("page").run()
+    assert at.title[0].value == heading(EVERY[4]) and picture(at)["mode"] == "page"
 
 
 def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
@@ -221,7 +240,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["room"] is None
     assert pupils[0].run().button(key="pupil_leave")
     pupils[0].button(key="pupil_leave").click().run()
-    assert pupils[0].button(key="tile_1")
+    assert tile(pupils[0], "1")
 
 
 @pytest.mark.parametrize("values", [
@@ -265,7 +284,7 @@ def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(schoo
 
 def test_a_link_to_a_class_that_cannot_be_says_so():
     at = visit("learn", "class-%3Cb%3E")
-    assert "(class)" in at.warning[0].value and at.button(key="tile_1")
+    assert "(class)" in at.warning[0].value and tile(at, "1")
 
 
 @pytest.mark.parametrize(("url", "address"), [
@@ -325,7 +344,7 @@ def test_a_pupil_joins_a_class_by_its_code_on_the_first_screen(school):
 def test_a_code_of_no_class_is_told_what_to_do(school, typed):
     at = visit("learn")
     at.text_input(key="class_code").set_value(typed).run()
-    assert "No class has the code" in at.error[0].value and at.button(key="tile_1")
+    assert "No class has the code" in at.error[0].value and tile(at, "1")
     assert "<b>" not in at.error[0].value
     at.text_input(key="class_code").set_value("").run()
     assert not at.error
@@ -396,7 +415,7 @@ def test_a_link_brings_lesson_seed_and_view_back():
 
 def test_a_link_to_a_lesson_that_does_not_exist_opens_the_path_and_says_so():
     at = visit("teach", "lesson-9~presenter-loud")
-    assert at.button(key="tile_1")
+    assert tile(at, "1")
     assert [warning.value.count("(lesson)") for warning in at.warning] == [1, 0]
 
 
