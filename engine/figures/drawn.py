@@ -85,9 +85,9 @@ class Mark:
     role : str
         Gives the colour; one of `ROLES`.
     label : str
-        The entry of the legend; none if empty.
-    shape : {"line", "dot", "ring", "cross", "square"}
-        What is drawn.
+        The entry of the legend, none if empty; of a note its lines.
+    shape : {"line", "dot", "ring", "cross", "square", "note"}
+        What is drawn. A note is words that end at its first point.
     dash : str
         Of a line, in pixels.
     width, opacity : float
@@ -292,9 +292,18 @@ def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str 
 
 def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
     x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
-    drawn = (_path(x, y, mark, look) if mark.shape == "line" else
-             "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True)))
+    if mark.shape == "line":
+        drawn = _path(x, y, mark, look)
+    elif mark.shape == "note":
+        drawn = _note(float(x[0]), float(y[0]), mark, look)
+    else:
+        drawn = "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True))
     return f'<g class="after">{drawn}</g>' if mark.after else drawn
+
+
+def _note(x: float, y: float, mark: Mark, look: Look) -> str:
+    return "".join(_text(x, y + (1 + 1.25 * row) * look.text, line, "end", role=mark.role)
+                   for row, line in enumerate(mark.label.splitlines()))
 
 
 def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
@@ -336,9 +345,9 @@ def _entries(picture: Picture, look: Look, left: float
              ) -> Iterator[tuple[int, float, Mark, float]]:
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
-    for mark in (*[m for m in picture.marks if m.label and not m.after],
-                 *[_GUESS_MARK] * picture.asks,
-                 *[m for m in picture.marks if m.label and m.after]):
+    named = [mark for mark in picture.marks if mark.label and mark.shape != "note"]
+    for mark in (*[m for m in named if not m.after], *[_GUESS_MARK] * picture.asks,
+                 *[m for m in named if m.after]):
         width = _SAMPLE + 6 + _LETTER * look.text * len(mark.label)
         if x > left and x + width > look.width - 6:
             row, x = row + 1, left
