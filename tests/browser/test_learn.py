@@ -149,6 +149,8 @@ def test_the_game_of_the_last_lesson_is_a_slide_that_keys_reach_play_and_leave(s
     settle(page)
     first.focus()
     page.keyboard.press("Enter")
+    expect(page.locator("#game #next")).to_be_focused()  # the result is on screen
+    page.keyboard.press("Enter")
     expect(page.locator("#game #question")).to_contain_text("Round 2 of 20")
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="Explore", exact=True)).to_be_visible()

@@ -505,7 +505,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
         "wrong": "Round {round}: wrong, it was {letter}.",
         "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
-        "restart": "Play again", "leave": "Back to the figure",
+        "next_round": "Next round", "restart": "Play again", "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
         "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
                    "Dashed: no attacker is right more than {bound} of the time.",
