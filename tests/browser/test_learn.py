@@ -12,6 +12,7 @@ STORE = "localStorage.getItem('privacy-curves-guesses')"
 FOCUSED = """() => { let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
     return [e?.id || '', e?.getAttribute('role') || e?.type || '', e?.textContent || ''].join('|'); }"""
+FINGER = 44  # pixels
 COPIED, DISTANCE = "Pupils who have copied", "Distance at age 3"
 
 
@@ -33,6 +34,14 @@ def press_in_sight(control):
     """Press what can be pressed without scrolling."""
     expect(control).to_be_in_viewport(ratio=1)
     control.click()
+
+
+def within_reach(control):
+    """A control that stands on the first screen of a phone, and is large enough for a finger."""
+    expect(control).to_be_in_viewport(ratio=1)
+    box = control.bounding_box()
+    assert box["width"] >= FINGER and box["height"] >= FINGER
+    return control
 
 
 def question(page):
@@ -99,9 +108,9 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     field.press("Enter")
     assert len({page.context for page in (teacher, *pupils)}) == 3
     for pupil, moves in zip(pupils, (1, 4), strict=True):
-        send = pupil.get_by_role("button", name="Send my guess")
+        send = within_reach(pupil.get_by_role("button", name="Send my guess"))
         expect(send).to_be_disabled()  # an untouched square is no guess
-        pupil.get_by_role("slider", name=COPIED).focus()
+        within_reach(pupil.get_by_role("slider", name=COPIED)).focus()
         for _ in range(moves):
             pupil.keyboard.press("PageDown")
         send.click()
@@ -116,8 +125,19 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
         expect(pupil.get_by_text("● The class, median")).to_be_visible()
-    for _ in range(3):  # the closing question, its answer, the next lesson
-        teacher.keyboard.press("ArrowRight")
+    teacher.keyboard.press("ArrowRight")
+    for pupil, option in zip(pupils, ("more likely, but not certain", "Nothing at all"), strict=True):
+        choice = within_reach(pupil.get_by_role("button", name=option))
+        choice.focus()
+        pupil.keyboard.press("Enter")
+        expect(pupil.get_by_text("Your answer has arrived")).to_be_visible()
+    expect(teacher.get_by_text("2 answers of the class")).to_be_visible()
+    teacher.keyboard.press("ArrowRight")
+    expect(teacher.locator("dialog li.right")).to_contain_text("1 of 2")
+    for pupil in pupils:
+        expect(pupil.get_by_text("Right: That it is more likely")).to_be_visible()
+    expect(pupils[1].get_by_text("Your answer: Nothing at all.")).to_be_visible()
+    teacher.keyboard.press("ArrowRight")
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
     expect(teacher.get_by_text("0 guesses")).to_be_visible()
     teacher.reload()

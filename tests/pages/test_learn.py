@@ -14,7 +14,7 @@ from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess
 from pages.shared.server import classroom, reached
-from pages.shared.server.classroom import Classrooms, Poll
+from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -39,10 +39,11 @@ def picture(at):
     raise AssertionError("no picture")
 
 
-def reveal(at):
+def reveal(at, step=1):
+    """The page after its browser went so far: what happened, or on slides also what comes after."""
     message = picture(at)
     key = lesson_cards._SLIDE if message["mode"] == "slides" else lesson_cards._KEY
-    at.session_state[key] = {"revealed": message["tag"]}
+    at.session_state[key] = {"step": {"tag": message["tag"], "step": step}}
     return at.run()
 
 
@@ -243,10 +244,49 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert tile(pupils[0], "1")
 
 
+def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_teacher_shows_it(school):
+    closing = EVERY[0].question
+    teacher, room = open_class()
+    pupils = [visit("learn", f"class-{room['code']}") for _ in range(2)]
+    reveal(teacher)
+    assert not any(button.key.startswith("pupil_answer") for button in pupils[0].run().button)
+    reveal(teacher, 2)
+    for pupil, chosen in zip(pupils, (0, 1), strict=True):
+        assert pupil.run().title[0].value == said(EVERY[0], closing.ask)
+        assert [button.label for button in pupil.button] == [
+            rf"{letter}\. {said(EVERY[0], option.text)}"
+            for letter, option in zip("ABC", closing.options, strict=True)]
+        pupil.button(key=f"pupil_answer_{chosen}").click().run()
+        assert [bool(button.icon) for button in pupil.button] == [k == chosen for k in range(3)]
+        assert not any(said(EVERY[0], option.why) in words(pupil) for option in closing.options)
+    pupils[0].button(key="pupil_answer_2").click().run()  # corrected: one answer for each visit
+    assert picture(teacher.run())["room"]["answers"] == [0, 1, 1]
+    reveal(teacher, 3)
+    for pupil, has_erred in zip(pupils, (True, False), strict=True):
+        assert not pupil.run().button
+        assert said(EVERY[0], closing.right.why) in pupil.success[0].value
+        assert bool(pupil.info) == has_erred
+    assert said(EVERY[0], closing.options[2].why) in pupils[0].info[0].value
+    reveal(teacher, 1)
+    assert pupils[0].run().title[0].value == said(EVERY[0], EVERY[0].ask)
+
+
+@pytest.mark.parametrize(("option", "stage", "reason"), [
+    (3, Stage.QUESTION, "was not counted"), (-1, Stage.QUESTION, "was not counted"),
+    (1, Stage.SHOWN, "has gone on"), (1, Stage.ANSWER, "has gone on")])
+def test_an_answer_that_is_none_or_comes_at_another_time_is_refused(school, option, stage, reason):
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
+    room = school[0].open(poll)
+    room.ask(poll, stage)
+    with pytest.raises(InputError, match=reason):
+        room.answer(room.seat(), poll, option)
+    assert room.answers == [0, 0, 0]
+
+
 @pytest.mark.parametrize("values", [
     [], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]])
 def test_what_is_no_guess_is_refused_and_not_counted(school, values):
-    poll = Poll("1", 1, 1, 0.0, 100.0)
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = school[0].open(poll)
     with pytest.raises(InputError, match="was not counted"):
         room.guess(room.seat(), poll, values)
@@ -255,11 +295,11 @@ def test_what_is_no_guess_is_refused_and_not_counted(school, values):
 
 def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(school):
     rooms, clock = school
-    poll = Poll("1", 1, 1, 0.0, 100.0)
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = rooms.open(poll)
     for _ in range(classroom.MOST_GUESSES):
         room.guess(room.seat(), poll, [50])
-    with pytest.raises(InputError, match="takes no more"):
+    with pytest.raises(InputError, match="no more are counted"):
         room.guess(room.seat(), poll, [50])
     room.guess(0, poll, [40])  # who has guessed may correct it
     others = [rooms.open(poll) for _ in range(classroom.MOST_CLASSES - 1)]
@@ -390,7 +430,8 @@ def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(sc
     for button, start in (("slide_question", "question"), ("slide_shows", "shows")):
         at.button(key=button).click().run()
         assert not games(at) and picture(at)["slide"]["start"] == start
-        assert said(EVERY[7], EVERY[7].shows) in words(pupil.run())
+        seen = f"{pupil.run().title[0].value} {words(pupil)}"
+        assert said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows) in seen
         reveal(at)
         report(at, lesson_cards._SLIDE, asked="game")
     at.button(key="slide_leave").click().run()

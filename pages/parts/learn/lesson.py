@@ -88,7 +88,7 @@ class LessonView(View):
 
     @property
     def is_revealed(self) -> bool:
-        return guess.revealed(_KEY, self.message)
+        return bool(guess.step(_KEY, self.message))
 
     def filled(self, template: str) -> str:
         return template.format_map(self.worked.words)
