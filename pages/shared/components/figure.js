@@ -183,13 +183,38 @@ function slide(S, budget) {
 }
 
 function ticksOfSlider(S, marks) {        // published deployments, and the visitor's own rule
-  S.q('#anchors').replaceChildren(...marks.map(({at, help, word}) => {
-    const mark = document.createElement('span');
+  S.marks = [...marks].sort((one, other) => one.at - other.at);
+  S.q('#anchors').replaceChildren(...S.marks.map(({at, help, is_own}) => {
+    const mark = document.createElement('i');
     mark.style.left = `calc(11px + ${at} * (100% - 22px))`;
     mark.title = help;
-    mark.className = word ? 'rule' : '';
+    mark.classList.toggle('own', is_own);
     return mark;
   }));
+}
+
+function nameTicks(S) {                   // whose they are: neighbours once, and none over another
+  const row = S.q('#anchors'), width = row.clientWidth, taken = [], groups = [];
+  for (const {at, word, is_own} of S.marks) {
+    if (groups.at(-1)?.word === word) groups.at(-1).ats.push(at);
+    else groups.push({word, is_own, ats: [at]});
+  }
+  row.querySelectorAll('span').forEach(name => name.remove());
+  const write = (word, from) => {         // `from` a width to the left end, in pixels
+    const name = document.createElement('span');
+    name.textContent = word;
+    row.append(name);
+    const wide = name.offsetWidth, left = from(wide);
+    name.style.left = `${left}px`;
+    if (left < 0 || taken.some(other => left < other.right + 6 && other.left < left + wide + 6)) name.remove();
+    else taken.push({left, right: left + wide});
+    return name;
+  };
+  for (const {word, is_own, ats} of groups.sort((one, other) => other.is_own - one.is_own)) {
+    const middle = 11 + (ats[0] + ats.at(-1)) / 2 * (width - 22);
+    write(word, wide => Math.max(Math.min(middle - wide / 2, width - wide), 0)).classList.toggle('own', is_own);
+  }
+  if (groups.some(group => !group.is_own)) write(S.data.words.used, wide => Math.min(...taken.map(({left}) => left)) - wide - 8);
 }
 
 function wire(S) {
@@ -691,6 +716,7 @@ function paint(S) {                       // everything: new data, size, theme o
   S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);
   rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
   markBounds(S);
+  nameTicks(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
     for (const name of ['still', 'band', 'low', 'high', 'first', 'second', 'without', 'other', 'release', 'game', 'answer', 'pulled']) {
