@@ -82,7 +82,7 @@ class Clipping(Lesson):
         "{n} pupils say how long their journey to school takes. The mean is to be published.",
         "A pupil who says a thousand would move it far, and noise must hide even that. So every "
         "number is first clipped to a **bound**, and the noise is scaled to the bound.",
-        "A low bound adds bias. A high one needs a lot of noise. ε = {epsilon}.")
+        "A low bound adds bias. A high one needs a lot of noise. Here ε = {epsilon}.")
     ask = "Which clipping bound gives the smallest error?"
     shows = ("The error is smallest at a bound of **{best} minutes**: {least} minutes. At {low} it "
              "would be {at_low}, at {high} it would be {at_high}.")
@@ -142,6 +142,6 @@ def _picture(seed: int, words: dict[str, str]) -> Picture:
              (*plain_ticks(0, 2, 4, 6, 8), (float(_ROWS.mean()), "Pupils"))), marks, alt,
         f"{alt} Noise grows with the bound and bias falls; together they are least at "
         f"{words['best']} minutes.",
-        {"Limit (minutes)": [int(limit) for limit in LIMITS[few]],
+        {"Bound (minutes)": [int(limit) for limit in LIMITS[few]],
          **{name: [round(float(value), 2) for value in values[few]] for name, values in
             (("Bias", bias), ("Noise", noise), ("Both", both))}})

@@ -156,8 +156,7 @@ def _up_to(top: float, sites: Array, alone: Array) -> tuple[Array, Array]:
 def _beyond(top: float, alone: Array) -> str:
     """Why the line of one hospital alone ends where it does: what comes after it, line by line."""
     return "\n".join(
-        f"One of {sites}: too few\nchildren to publish" if math.isnan(error) else
-        f"One of {sites}: {_in_cm(error)}"
+        f"One of {sites}: {'no release' if math.isnan(error) else _in_cm(error)}"
         for sites, error in zip(SITES, alone.tolist(), strict=True) if not error <= top)
 
 

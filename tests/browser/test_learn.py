@@ -1,6 +1,7 @@
 """Learn in a real browser: a lesson by keyboard, slides, and a class with two pupils."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -239,6 +240,28 @@ def test_a_guess_outlives_a_change_of_the_view_and_of_the_page(server, open_app)
     page.get_by_role("button", name="Guess again").click()
     expect(page.get_by_text("What happened")).to_be_hidden()
     assert page.problems == []
+
+
+LEGEND = """() => [...document.querySelector('[data-testid=stMain]').querySelectorAll('*')]
+    .map(e => e.shadowRoot?.querySelector('#plot')).find(Boolean).querySelectorAll('.entry')"""
+ENTRIES = f"""() => [...({LEGEND})()].filter(e => getComputedStyle(e).display !== 'none').map(e => {{
+    const [x, y] = e.getAttribute('transform').match(/[\\d.]+/g).map(Number);
+    return [x, y, +e.dataset.width] }})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_legend_has_no_gap_where_nobody_has_guessed(server, open_app, width):
+    page = open_app(f"{server.url}/learn?s=lesson-4", viewport={"width": width, "height": 844})
+
+    def gaps():
+        return [x - (before + wide) for (before, row, wide), (x, y, _) in pairwise(
+            page.evaluate(ENTRIES)) if row == y]
+
+    assert all(gap == pytest.approx(14, abs=0.2) for gap in gaps())
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("What happened")).to_be_visible()
+    assert len(page.evaluate(ENTRIES)) == 4
+    assert all(gap == pytest.approx(14, abs=0.2) for gap in gaps())
 
 
 def heights(handles):

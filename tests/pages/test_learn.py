@@ -65,7 +65,7 @@ def report(at, key, **said):
 
 
 def said(lesson, template, seed=1):
-    return template.format_map(run.answer(work, lesson.key, seed).words)
+    return run.answer(work, lesson.key, seed).filled(template)
 
 
 @pytest.mark.parametrize("lesson", few(EVERY, 2), ids=lambda one: one.__name__)

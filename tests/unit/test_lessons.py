@@ -102,6 +102,16 @@ def test_every_field_of_the_words_is_filled_and_every_filled_one_is_used(lesson)
 
 
 @each
+def test_no_number_stands_at_the_start_of_a_line_without_what_it_belongs_to(lesson):
+    result = worked(lesson)
+    for template in templates(lesson):
+        text = result.filled(template)
+        assert not re.search(r"\d (%|cm\b)| = |± ", text), text
+        assert text.replace("\N{NO-BREAK SPACE}", " ") == template.format_map(result.words).replace(
+            "\N{NO-BREAK SPACE}", " ")
+
+
+@each
 def test_sentences_are_short_and_paragraphs_few(lesson):
     words = worked(lesson).words
     for template in templates(lesson):
@@ -299,8 +309,8 @@ def test_more_hospitals_err_more_and_one_alone_most():
 
 
 @pytest.mark.parametrize(("alone", "reaches", "said"), [
-    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: too few"]),
-    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: too few", "One of 20: too few"]),
+    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: no release"]),
+    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: no release", "One of 20: no release"]),
     ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, [])])
 def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
         alone, reaches, said, monkeypatch):

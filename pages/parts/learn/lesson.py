@@ -91,7 +91,7 @@ class LessonView(View):
         return bool(guess.step(_KEY, self.message))
 
     def filled(self, template: str) -> str:
-        return template.format_map(self.worked.words)
+        return self.worked.filled(template)
 
     @property
     def link(self) -> str:

@@ -67,7 +67,7 @@ class _Desk:
             st.rerun()
 
     def filled(self, template: str) -> str:
-        return template.format_map(self.worked.words)
+        return self.worked.filled(template)
 
 
 def _picture(desk: _Desk) -> None:

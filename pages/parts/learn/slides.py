@@ -125,17 +125,14 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
             for label, wish in (("◀ Back", "shows"), ("One question ▶", "question"),
                                 ("Leave", "leave")):
                 st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
-        st.markdown(" ".join(lesson.story[:-1]).format_map(worked.words))
+        st.markdown(worked.filled(" ".join(lesson.story[:-1])))
         game.show(seed)
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> figure.Slide:
     before, after = neighbours(lesson)
 
-    def filled(template: str) -> str:
-        return template.format_map(worked.words)
-
-    closing = lesson.question
+    closing, filled = lesson.question, worked.filled
     question = Question(filled(closing.ask), tuple(
         Option(filled(option.text), filled(option.why), option.is_right)
         for option in closing.options))

@@ -360,9 +360,21 @@ function show(S) {
   S.q('#how').textContent = isRoom ? `● The class${median(S)}`
     : S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
   if (S.data.mode === 'slides') tellSlide(S);
+  closeUp(S);
   drawRoom(S);
   S.host.dataset.values = S.values.join(' ');
   tell(S);
+}
+
+function closeUp(S) {                     // the legend, from which some entries are hidden
+  const {box, legend} = S.look, entries = [...S.svg.querySelectorAll('.entry')];
+  let x = box.left, y = legend.top;
+  for (const entry of entries.filter(entry => getComputedStyle(entry).display !== 'none')) {
+    const width = +entry.dataset.width;
+    if (x > box.left && x + width > legend.right) [x, y] = [box.left, y + legend.row];
+    entry.setAttribute('transform', `translate(${x} ${y})`);
+    x += width + legend.between;
+  }
 }
 
 // ---- moving -----------------------------------------------------------------------------------

@@ -156,7 +156,9 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
-            "thick": look.thick, "width": look.width, "height": look.height}
+            "thick": look.thick, "width": look.width, "height": look.height,
+            "legend": {"top": drawn.FIRST * look.text, "row": drawn.ROW * look.text,
+                       "between": drawn.BETWEEN, "right": look.width - drawn.MARGIN}}
 
 
 def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent: bool = False,
