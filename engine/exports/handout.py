@@ -14,10 +14,7 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
 
     `address` is the link to the same lesson with the same noise, left out where it is not known.
     """
-    def filled(template: str) -> str:
-        return template.format_map(worked.words)
-
-    options, picture = lesson.question.options, worked.picture
+    options, picture, filled = lesson.question.options, worked.picture, worked.filled
     return render(
         "handout", title=heading(lesson), colours=drawn.palette("light"), picture=picture,
         story=map(filled, lesson.story), ask=filled(lesson.ask),

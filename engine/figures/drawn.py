@@ -85,9 +85,9 @@ class Mark:
     role : str
         Gives the colour; one of `ROLES`.
     label : str
-        The entry of the legend; none if empty.
-    shape : {"line", "dot", "ring", "cross", "square"}
-        What is drawn.
+        The entry of the legend, none if empty; of a note its lines.
+    shape : {"line", "dot", "ring", "cross", "square", "note"}
+        What is drawn. A note is words that end at its first point.
     dash : str
         Of a line, in pixels.
     width, opacity : float
@@ -225,7 +225,7 @@ def frame(picture: Picture, look: Look) -> Frame:
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
-    return Frame(left, look.width - 14, 12 + rows * 1.6 * look.text,
+    return Frame(left, look.width - 14, 12 + rows * ROW * look.text,
                  look.height - 3.4 * look.text - 4)
 
 
@@ -292,9 +292,19 @@ def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str 
 
 def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
     x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
-    drawn = (_path(x, y, mark, look) if mark.shape == "line" else
-             "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True)))
+    if mark.shape == "line":
+        drawn = _path(x, y, mark, look)
+    elif mark.shape == "note":
+        drawn = _note(float(x[0]), float(y[0]), mark, look)
+    else:
+        drawn = "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True))
     return f'<g class="after">{drawn}</g>' if mark.after else drawn
+
+
+def _note(x: float, y: float, mark: Mark, look: Look) -> str:
+    plate = ' paint-order="stroke" stroke="var(--pc-page)" stroke-width="4"'  # over any line
+    return "".join(_text(x, y + (1 + 1.25 * row) * look.text, line, "end", plate, mark.role)
+                   for row, line in enumerate(mark.label.splitlines()))
 
 
 def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
@@ -330,35 +340,38 @@ def _dot(x: float, y: float, mark: Mark, size: float) -> str:
 
 _GUESS_MARK = Mark(np.zeros(1), np.zeros(1), "text", GUESS, dash="2,4")
 _SAMPLE = 26.0  # pixels of a line in the legend
+FIRST, ROW = 0.9, 1.6  # of the legend: its first row and from row to row, in letters
+BETWEEN, MARGIN = 14, 6  # pixels between its entries, and to its right
 
 
 def _entries(picture: Picture, look: Look, left: float
              ) -> Iterator[tuple[int, float, Mark, float]]:
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
-    for mark in (*[m for m in picture.marks if m.label and not m.after],
-                 *[_GUESS_MARK] * picture.asks,
-                 *[m for m in picture.marks if m.label and m.after]):
+    named = [mark for mark in picture.marks if mark.label and mark.shape != "note"]
+    for mark in (*[m for m in named if not m.after], *[_GUESS_MARK] * picture.asks,
+                 *[m for m in named if m.after]):
         width = _SAMPLE + 6 + _LETTER * look.text * len(mark.label)
-        if x > left and x + width > look.width - 6:
+        if x > left and x + width > look.width - MARGIN:
             row, x = row + 1, left
         yield row, x, mark, width
-        x += width + 14
+        x += width + BETWEEN
 
 
 def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
-    for row, x, mark, _ in _entries(picture, look, box.left):
-        y = 0.9 * look.text + row * 1.6 * look.text
-        ends, middle = np.array([x, x + _SAMPLE]), x + _SAMPLE / 2
+    """Each entry in a group of its own, with its width: what shows the drawing closes up gaps."""
+    for row, x, mark, width in _entries(picture, look, box.left):
+        y, end, zero = (FIRST + row * ROW) * look.text, np.array([0.0, _SAMPLE]), np.zeros(2)
         solid = Mark(mark.x, mark.y, mark.role, shape=mark.shape, dash=mark.dash,
                      width=max(mark.width, 1.6), opacity=max(mark.opacity, 0.8))
-        drawn = (_path(ends, np.array([y, y]), solid, look) if mark.shape == "line" else
-                 _dot(middle, y, solid, look.dot))
+        drawn = (_path(end, zero, solid, look) if mark.shape == "line" else
+                 _dot(_SAMPLE / 2, 0.0, solid, look.dot))
         if mark is _GUESS_MARK:
-            drawn += _dot(middle, y, Mark(ends, ends, "text", shape="square"), 4.5)
-        drawn += _text(x + _SAMPLE + 6, y + 0.35 * look.text, mark.label, "start", role="text")
-        part = "after" if mark.after else "mine" if mark is _GUESS_MARK else ""
-        yield f'<g class="{part}">{drawn}</g>' if part else drawn
+            drawn += _dot(_SAMPLE / 2, 0.0, Mark(end, end, "text", shape="square"), 4.5)
+        drawn += _text(_SAMPLE + 6, 0.35 * look.text, mark.label, "start", role="text")
+        part = " after" if mark.after else " mine" if mark is _GUESS_MARK else ""
+        yield (f'<g class="entry{part}" transform="translate({x:.1f} {y:.1f})" '
+               f'data-width="{width:.1f}">{drawn}</g>')
 
 
 def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ This is the one place for glosses: controls get theirs by their label (`of_label
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from engine.core.errors import InputError
@@ -259,6 +260,22 @@ def find(name: str) -> Term:
         raise InputError(f"The glossary has no term {name!r}.", field="term",
                          hint="Names are those of engine.language.glossary.TERMS.")
     return term
+
+
+def alphabetical() -> tuple[Term, ...]:
+    """All terms by the alphabet, Greek letters where their names would be.
+
+    Examples
+    --------
+    >>> [term.name for term in alphabetical() if term.name[0] in "Dδ"][:2]
+    ['δ', 'Dense observations']
+    """
+    return tuple(sorted(TERMS, key=lambda term: "".join(map(_spelled, term.name)).casefold()))
+
+
+def _spelled(letter: str) -> str:
+    name = unicodedata.name(letter)
+    return name.rpartition(" ")[2] if name.startswith("GREEK") else letter
 
 
 def explain(name: str, more: str = "") -> str:

@@ -7,6 +7,7 @@ say what is not so. Everything is simulated with a known seed, and only for look
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,6 +19,8 @@ from engine.core.types import Array, Budget
 from engine.figures.drawn import Picture
 from engine.privacy.risk import Odds
 
+# Spaces at which a line does not break: "ε = 1", "± 12", "56 %", "1.12 cm".
+_KEPT = re.compile(r" (?==)|(?<=[=±]) | (?=%)|(?<=\d) (?=cm\b)")
 lessons = Registry("engine.lessons", "lesson")
 
 
@@ -101,6 +104,16 @@ class Worked:
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
     stated_budget: Budget | None = None  # the same as a budget, where it is one
     odds: Odds | None = None  # by the noise of its method
+
+    def filled(self, template: str) -> str:
+        """Words of the lesson with its numbers, none of which breaks off its name or unit.
+
+        Parameters
+        ----------
+        template : str
+            With the fields of `words`.
+        """
+        return _KEPT.sub("\N{NO-BREAK SPACE}", template.format_map(self.words))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0,
 METHOD = UnivariateMean(setting=Setting.CENTRAL_ITEM)
 LIMITS = np.arange(21.0, 101.0)  # minutes at which numbers may be held
 _TALLEST = 8.0  # minutes of error that are shown
+_ROWS = np.array([8.6, 9.0, 9.4, 9.8])  # of dots, in a strip of their own above the errors
 
 
 def journeys(seed: int) -> Array:
@@ -81,7 +82,7 @@ class Clipping(Lesson):
         "{n} pupils say how long their journey to school takes. The mean is to be published.",
         "A pupil who says a thousand would move it far, and noise must hide even that. So every "
         "number is first clipped to a **bound**, and the noise is scaled to the bound.",
-        "A low bound adds bias. A high one needs a lot of noise. ε = {epsilon}.")
+        "A low bound adds bias. A high one needs a lot of noise. Here ε = {epsilon}.")
     ask = "Which clipping bound gives the smallest error?"
     shows = ("The error is smallest at a bound of **{best} minutes**: {least} minutes. At {low} it "
              "would be {at_low}, at {high} it would be {at_high}.")
@@ -126,20 +127,21 @@ def _best_with_twice(bias: Array, noise: Array) -> float:
 def _picture(seed: int, words: dict[str, str]) -> Picture:
     bias, noise, both = errors(seed)
     stack = np.sort(journeys(seed))
-    height = np.array([0.25, 0.55, 0.85, 1.15])[np.arange(len(stack)) % 4]
+    height = _ROWS[np.arange(len(stack)) % len(_ROWS)]
     marks = (
         Mark(stack, height, "raw", "One pupil’s journey", "dot", opacity=0.8),
         Mark(LIMITS, noise, "gradient", "Noise", dash="8,3", after=True),
         Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from clipping",
              dash="2,3", after=True),
         Mark(LIMITS, both, "text", "Both together", width=2.6, after=True))
-    alt = f"The journeys of {CLASS.n_items} pupils as dots on an axis of minutes."
+    alt = f"The journeys of {CLASS.n_items} pupils as dots above an axis of minutes."
     few = slice(4, None, 5)
     return Picture(
-        Axis("Clipping bound (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),
-        Axis("Error (minutes)", 0, _TALLEST, plain_ticks(0, 2, 4, 6, 8)), marks, alt,
+        Axis("Journey or clipping bound (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),
+        Axis("Error (minutes)", 0, _ROWS[-1] + 0.4,
+             (*plain_ticks(0, 2, 4, 6, 8), (float(_ROWS.mean()), "Pupils"))), marks, alt,
         f"{alt} Noise grows with the bound and bias falls; together they are least at "
         f"{words['best']} minutes.",
-        {"Limit (minutes)": [int(limit) for limit in LIMITS[few]],
+        {"Bound (minutes)": [int(limit) for limit in LIMITS[few]],
          **{name: [round(float(value), 2) for value in values[few]] for name, values in
             (("Bias", bias), ("Noise", noise), ("Both", both))}})

@@ -20,6 +20,7 @@ PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is flipped with chance 1/4
 _MECHANISM = SparseMeanSigns()
 _ROWS = 5  # of dots
+_TOP = _ROWS + 0.7  # of lines; above it are no dots
 _IN_19_OF_20 = 1.96  # standard errors
 
 
@@ -122,15 +123,18 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)
     true, estimate = 100 * float(answers.true.mean()), 100 * answers.estimate
 
-    def line(place: float, role: str, label: str, dash: str, after: bool = True) -> Mark:
-        return Mark(np.full(2, place), np.array([0.3, _ROWS + 0.7]), role, label, dash=dash,
-                    after=after)
-
+    ends = np.array([0.3, _TOP])  # of lines
+    error = 100 * _IN_19_OF_20 * answers.standard_error
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
              Mark(x[turned], y[turned], "bias", "Flipped by coins", "cross", after=True),
-             line(true, "truth", "Have really copied", ""),
-             line(estimate, "functional", "Estimate from the answers", "10,2"))
+             Mark(np.full(2, true), ends, "truth", "Have really copied", width=6.0, opacity=0.4,
+                  after=True),
+             Mark(np.full(2, estimate), ends, "functional", "Estimate from the answers",
+                  dash="10,2", after=True),
+             Mark(np.repeat([estimate - error, estimate + error], 3),
+                  _TOP + np.array([-0.2, 0.2, 0.0, 0.0, 0.2, -0.2]), "functional",
+                  f"± {words['error']} points ({words['level']})", after=True))
     alt = f"{PUPILS} dots, one for each pupil; {words['said']} % said yes."
     return Picture(
         Axis("Share of pupils (%)", 0, 100, plain_ticks(0, 20, 40, 60, 80, 100)),

@@ -140,6 +140,26 @@ def _in_cm(error: float) -> str:
     return f"{numbers.together([error])[0]} cm"
 
 
+def _up_to(top: float, sites: Array, alone: Array) -> tuple[Array, Array]:
+    """The line of one hospital alone to where it ends, or leaves the figure at its top.
+
+    The axis of `sites` is logarithmic.
+    """
+    inside = int(np.sum(alone <= top))  # alone grows with the sites, as fewer children are at each
+    if inside < len(alone) and math.isfinite(alone[inside]):
+        around = slice(inside - 1, inside + 1)
+        leaves = math.exp(np.interp(top, alone[around], np.log(sites[around])))
+        return np.append(sites[:inside], leaves), np.append(alone[:inside], top)
+    return sites[:inside], alone[:inside]
+
+
+def _beyond(top: float, alone: Array) -> str:
+    """Why the line of one hospital alone ends where it does: what comes after it, line by line."""
+    return "\n".join(
+        f"One of {sites}: {'no release' if math.isnan(error) else _in_cm(error)}"
+        for sites, error in zip(SITES, alone.tolist(), strict=True) if not error <= top)
+
+
 def _picture(errors: Errors) -> Picture:
     sites = np.array(SITES, dtype=float)
     top = math.ceil(2 * _ROOM * float(errors.together.max())) / 2
@@ -147,8 +167,9 @@ def _picture(errors: Errors) -> Picture:
         Mark(sites, np.full(len(sites), errors.floor), "without", "Non-private", dash="6,4"),
         Mark(sites[:1], errors.together[:1], "gradient", "One trusted centre", "dot"),
         Mark(sites, errors.together, "gradient", "Hospitals together", width=2.6, after=True),
-        Mark(sites, np.where(errors.alone <= top, errors.alone, np.nan), "functional",
-             "One hospital alone", dash="10,2", after=True))
+        Mark(*_up_to(top, sites, errors.alone), "functional", "One hospital alone", dash="10,2",
+             after=True),
+        Mark(sites[2:3], np.array([top]), "text", _beyond(top, errors.alone), "note", after=True))
     alt = f"Error against hospitals; one trusted centre has {errors.together[0]:.2f} cm."
     return Picture(
         Axis("Hospitals (log scale)", 1, 20, plain_ticks(*SITES),

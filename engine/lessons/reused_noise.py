@@ -16,6 +16,8 @@ from engine.topics.reuse.answer import FORMULA, SOURCE, ReuseAnswer, reuse_answe
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2
 _PLACES = tuple(np.round(np.linspace(0.05, 0.95, 10), 2).tolist())
+# `FORMULA` solved for the mean, on one line.
+_SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
@@ -60,9 +62,10 @@ class ReusedNoise(Lesson):
     shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
              "digits**. The noise in them was typically {noise_first} and {noise_second}.")
     explains = (
-        "The two releases are two equations. Unknown are the draw and the mean. Two equations "
-        "with two unknowns have one solution.",
-        "With fresh noise for the second release the same formula is off by up to {fresh}.",
+        "The two releases, r₁ and r₂, are two equations. Unknown are the draw and the mean. The "
+        "scales of the noise, s₁ and s₂, are public. So there is one solution:",
+        _SOLUTION,
+        "With fresh noise for the second release this formula is off by up to {fresh}.",
         "Explore uses one draw at all ε, so that the figure moves smoothly. That is fine for "
         "simulated curves, and never done for a release.")
     question = Question("Both releases kept their ε. What went wrong?", (

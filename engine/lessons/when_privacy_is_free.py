@@ -132,9 +132,9 @@ def _picture(few: Lines, many: Lines) -> Picture:
         Mark(readings, few.without, "without", f"{FEW} children, non-private", dash="6,4"),
         Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6,
              after=True),
-        Mark(readings, many.without, "without", f"{MANY} children, non-private", dash="2,3",
+        Mark(readings, many.without, "without", f"{number(MANY)} children, non-private", dash="2,3",
              width=1.6, after=True),
-        Mark(readings, many.private, "functional", f"{MANY} children, private", dash="10,2",
+        Mark(readings, many.private, "functional", f"{number(MANY)} children, private", dash="10,2",
              after=True))
     alt = f"Error against observations of each of {FEW} children, without privacy: it falls."
     columns = {f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
@@ -144,5 +144,5 @@ def _picture(few: Lines, many: Lines) -> Picture:
     return Picture(
         Axis("Observations of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,
-        f"{alt} With privacy it levels off at {few.private[-1]:.1f} cm; with {MANY} children "
-        "both lines nearly meet.", {"observations": list(READINGS), **columns})
+        f"{alt} With privacy it levels off at {few.private[-1]:.1f} cm; with {number(MANY)} "
+        "children both lines nearly meet.", {"observations": list(READINGS), **columns})

@@ -1,6 +1,7 @@
 """Learn in a real browser: a lesson by keyboard, slides, and a class with two pupils."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -12,6 +13,7 @@ STORE = "localStorage.getItem('privacy-curves-guesses')"
 FOCUSED = """() => { let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
     return [e?.id || '', e?.getAttribute('role') || e?.type || '', e?.textContent || ''].join('|'); }"""
+FINGER = 44  # pixels
 COPIED, DISTANCE = "Pupils who have copied", "Distance at age 3"
 
 
@@ -24,16 +26,36 @@ def tab_to(page, wanted):
     raise AssertionError(f"Tab never reaches {wanted}")
 
 
+def tile(page, lesson):
+    """What shows a lesson as slides, on the path."""
+    return page.get_by_role("radiogroup", name=f"Lesson {lesson} of 8").get_by_role("radio", name="Slides")
+
+
+def press_in_sight(control):
+    """Press what can be pressed without scrolling."""
+    expect(control).to_be_in_viewport(ratio=1)
+    control.click()
+
+
+def within_reach(control):
+    """A control that stands on the first screen of a phone, and is large enough for a finger."""
+    expect(control).to_be_in_viewport(ratio=1)
+    box = control.bounding_box()
+    assert box["width"] >= FINGER and box["height"] >= FINGER
+    return control
+
+
 def question(page):
     """The headline of a slide."""
     return page.get_by_role("dialog").get_by_role("heading", level=1)
 
 
 @pytest.mark.slow
-def test_a_teacher_projects_a_lesson_in_two_interactions_and_steps_by_keyboard(server, open_app):
+def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_steps_by_keyboard(server, open_app):
     page = open_app(server.url)
-    page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
-    page.get_by_role("button", name="Show as slides").click()  # 2
+    press_in_sight(page.get_by_role("link", name="Learn", exact=True))  # 1
+    expect(tile(page, 8)).to_be_in_viewport(ratio=1)  # so is each of the eight
+    press_in_sight(tile(page, 1))  # 2
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
     menu = page.get_by_role("link", name="Explore", exact=True).bounding_box()
@@ -87,9 +109,9 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     field.press("Enter")
     assert len({page.context for page in (teacher, *pupils)}) == 3
     for pupil, moves in zip(pupils, (1, 4), strict=True):
-        send = pupil.get_by_role("button", name="Send my guess")
+        send = within_reach(pupil.get_by_role("button", name="Send my guess"))
         expect(send).to_be_disabled()  # an untouched square is no guess
-        pupil.get_by_role("slider", name=COPIED).focus()
+        within_reach(pupil.get_by_role("slider", name=COPIED)).focus()
         for _ in range(moves):
             pupil.keyboard.press("PageDown")
         send.click()
@@ -104,8 +126,19 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
         expect(pupil.get_by_text("● The class, median")).to_be_visible()
-    for _ in range(3):  # the closing question, its answer, the next lesson
-        teacher.keyboard.press("ArrowRight")
+    teacher.keyboard.press("ArrowRight")
+    for pupil, option in zip(pupils, ("more likely, but not certain", "Nothing at all"), strict=True):
+        choice = within_reach(pupil.get_by_role("button", name=option))
+        choice.focus()
+        pupil.keyboard.press("Enter")
+        expect(pupil.get_by_text("Your answer has arrived")).to_be_visible()
+    expect(teacher.get_by_text("2 answers of the class")).to_be_visible()
+    teacher.keyboard.press("ArrowRight")
+    expect(teacher.locator("dialog li.right")).to_contain_text("1 of 2")
+    for pupil in pupils:
+        expect(pupil.get_by_text("Right: That it is more likely")).to_be_visible()
+    expect(pupils[1].get_by_text("Your answer: Nothing at all.")).to_be_visible()
+    teacher.keyboard.press("ArrowRight")
     expect(pupils[0].get_by_role("slider", name=DISTANCE)).to_be_visible()
     expect(teacher.get_by_text("0 guesses")).to_be_visible()
     teacher.reload()
@@ -136,6 +169,8 @@ def test_the_game_of_the_last_lesson_is_a_slide_that_keys_reach_play_and_leave(s
     expect(page.get_by_role("link", name="Explore", exact=True)).to_be_hidden()
     settle(page)
     first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#game #next")).to_be_focused()  # the result is on screen
     page.keyboard.press("Enter")
     expect(page.locator("#game #question")).to_contain_text("Round 2 of 20")
     page.keyboard.press("Escape")
@@ -205,6 +240,28 @@ def test_a_guess_outlives_a_change_of_the_view_and_of_the_page(server, open_app)
     page.get_by_role("button", name="Guess again").click()
     expect(page.get_by_text("What happened")).to_be_hidden()
     assert page.problems == []
+
+
+LEGEND = """() => [...document.querySelector('[data-testid=stMain]').querySelectorAll('*')]
+    .map(e => e.shadowRoot?.querySelector('#plot')).find(Boolean).querySelectorAll('.entry')"""
+ENTRIES = f"""() => [...({LEGEND})()].filter(e => getComputedStyle(e).display !== 'none').map(e => {{
+    const [x, y] = e.getAttribute('transform').match(/[\\d.]+/g).map(Number);
+    return [x, y, +e.dataset.width] }})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_legend_has_no_gap_where_nobody_has_guessed(server, open_app, width):
+    page = open_app(f"{server.url}/learn?s=lesson-4", viewport={"width": width, "height": 844})
+
+    def gaps():
+        return [x - (before + wide) for (before, row, wide), (x, y, _) in pairwise(
+            page.evaluate(ENTRIES)) if row == y]
+
+    assert all(gap == pytest.approx(14, abs=0.2) for gap in gaps())
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("What happened")).to_be_visible()
+    assert len(page.evaluate(ENTRIES)) == 4
+    assert all(gap == pytest.approx(14, abs=0.2) for gap in gaps())
 
 
 def heights(handles):

@@ -14,7 +14,7 @@ from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess
 from pages.shared.server import classroom, reached
-from pages.shared.server.classroom import Classrooms, Poll
+from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
@@ -39,10 +39,11 @@ def picture(at):
     raise AssertionError("no picture")
 
 
-def reveal(at):
+def reveal(at, step=1):
+    """The page after its browser went so far: what happened, or on slides also what comes after."""
     message = picture(at)
     key = lesson_cards._SLIDE if message["mode"] == "slides" else lesson_cards._KEY
-    at.session_state[key] = {"revealed": message["tag"]}
+    at.session_state[key] = {"step": {"tag": message["tag"], "step": step}}
     return at.run()
 
 
@@ -64,7 +65,7 @@ def report(at, key, **said):
 
 
 def said(lesson, template, seed=1):
-    return template.format_map(run.answer(work, lesson.key, seed).words)
+    return run.answer(work, lesson.key, seed).filled(template)
 
 
 @pytest.mark.parametrize("lesson", few(EVERY, 2), ids=lambda one: one.__name__)
@@ -104,7 +105,7 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at = reveal(visit("teach"))
     assert at.radio
     at.button(key="learn_path").click().run()
-    at.button(key="tile_3").click().run()
+    tile(at, "3").set_value("page").run()
     assert not at.radio and at.title[0].value == heading(EVERY[2])
     for lesson in ("1", "3"):
         one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
@@ -122,18 +123,37 @@ def test_the_next_lesson_and_the_one_before_are_a_click_away_and_in_the_address(
     assert not [button for button in first.button if button.key == "teach_previous"]
 
 
+def tile(at, lesson):
+    """The choice on the path between a lesson as a page and as slides."""
+    return at.button_group(key=f"tile_{lesson}")
+
+
 def test_the_path_has_a_tile_for_each_lesson_with_few_words_and_controls():
     at = visit("learn")
-    tiles = [button for button in at.button if button.key.startswith("tile_")]
-    assert [tile.key for tile in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
-    assert all(f"{lesson.minutes} min" in tile.label for lesson, tile in zip(EVERY, tiles, strict=True))
-    assert len(at.button) + len(at.selectbox) + len(at.text_input) <= 10 and not at.expander
-    spoken = " ".join((words(at), *(tile.label for tile in tiles)))
+    tiles = at.button_group
+    assert [one.key for one in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
+    labels = [[option.content for option in one.proto.options] for one in tiles]
+    assert all(f"{lesson.minutes} min" in page for lesson, (page, _) in zip(EVERY, labels, strict=True))
+    assert len(tiles) + len(at.button) + len(at.selectbox) + len(at.text_input) <= 10
+    assert not at.expander
+    spoken = " ".join((words(at), *(text for pair in labels for text in pair)))
     assert len(spoken.split()) <= 90
-    tiles[4].click().run()
+    tile(at, "5").set_value("page").run()
     assert at.title[0].value == heading(EVERY[4]) and at.query_params["s"] == "lesson-5"
     at.button(key="learn_path").click().run()
-    assert at.button(key="tile_1") and "s" not in at.query_params
+    assert tile(at, "1") and "s" not in at.query_params
+
+
+def test_a_tile_opens_its_lesson_as_slides_and_later_again_either_way():
+    at = visit("learn")
+    tile(at, "5").set_value("slides").run()
+    assert picture(at)["mode"] == "slides" and picture(at)["ask"] == said(EVERY[4], EVERY[4].ask)
+    report(at, lesson_cards._SLIDE, asked="leave")
+    assert at.title[0].value == heading(EVERY[4])
+    at.button(key="learn_path").click().run()
+    assert tile(at, "5").value is None
+    tile(at, "5").set_value("page").run()
+    assert at.title[0].value == heading(EVERY[4]) and picture(at)["mode"] == "page"
 
 
 def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
@@ -221,13 +241,52 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["room"] is None
     assert pupils[0].run().button(key="pupil_leave")
     pupils[0].button(key="pupil_leave").click().run()
-    assert pupils[0].button(key="tile_1")
+    assert tile(pupils[0], "1")
+
+
+def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_teacher_shows_it(school):
+    closing = EVERY[0].question
+    teacher, room = open_class()
+    pupils = [visit("learn", f"class-{room['code']}") for _ in range(2)]
+    reveal(teacher)
+    assert not any(button.key.startswith("pupil_answer") for button in pupils[0].run().button)
+    reveal(teacher, 2)
+    for pupil, chosen in zip(pupils, (0, 1), strict=True):
+        assert pupil.run().title[0].value == said(EVERY[0], closing.ask)
+        assert [button.label for button in pupil.button] == [
+            rf"{letter}\. {said(EVERY[0], option.text)}"
+            for letter, option in zip("ABC", closing.options, strict=True)]
+        pupil.button(key=f"pupil_answer_{chosen}").click().run()
+        assert [bool(button.icon) for button in pupil.button] == [k == chosen for k in range(3)]
+        assert not any(said(EVERY[0], option.why) in words(pupil) for option in closing.options)
+    pupils[0].button(key="pupil_answer_2").click().run()  # corrected: one answer for each visit
+    assert picture(teacher.run())["room"]["answers"] == [0, 1, 1]
+    reveal(teacher, 3)
+    for pupil, has_erred in zip(pupils, (True, False), strict=True):
+        assert not pupil.run().button
+        assert said(EVERY[0], closing.right.why) in pupil.success[0].value
+        assert bool(pupil.info) == has_erred
+    assert said(EVERY[0], closing.options[2].why) in pupils[0].info[0].value
+    reveal(teacher, 1)
+    assert pupils[0].run().title[0].value == said(EVERY[0], EVERY[0].ask)
+
+
+@pytest.mark.parametrize(("option", "stage", "reason"), [
+    (3, Stage.QUESTION, "was not counted"), (-1, Stage.QUESTION, "was not counted"),
+    (1, Stage.SHOWN, "has gone on"), (1, Stage.ANSWER, "has gone on")])
+def test_an_answer_that_is_none_or_comes_at_another_time_is_refused(school, option, stage, reason):
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
+    room = school[0].open(poll)
+    room.ask(poll, stage)
+    with pytest.raises(InputError, match=reason):
+        room.answer(room.seat(), poll, option)
+    assert room.answers == [0, 0, 0]
 
 
 @pytest.mark.parametrize("values", [
     [], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]])
 def test_what_is_no_guess_is_refused_and_not_counted(school, values):
-    poll = Poll("1", 1, 1, 0.0, 100.0)
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = school[0].open(poll)
     with pytest.raises(InputError, match="was not counted"):
         room.guess(room.seat(), poll, values)
@@ -236,11 +295,11 @@ def test_what_is_no_guess_is_refused_and_not_counted(school, values):
 
 def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(school):
     rooms, clock = school
-    poll = Poll("1", 1, 1, 0.0, 100.0)
+    poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = rooms.open(poll)
     for _ in range(classroom.MOST_GUESSES):
         room.guess(room.seat(), poll, [50])
-    with pytest.raises(InputError, match="takes no more"):
+    with pytest.raises(InputError, match="no more are counted"):
         room.guess(room.seat(), poll, [50])
     room.guess(0, poll, [40])  # who has guessed may correct it
     others = [rooms.open(poll) for _ in range(classroom.MOST_CLASSES - 1)]
@@ -265,7 +324,7 @@ def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(schoo
 
 def test_a_link_to_a_class_that_cannot_be_says_so():
     at = visit("learn", "class-%3Cb%3E")
-    assert "(class)" in at.warning[0].value and at.button(key="tile_1")
+    assert "(class)" in at.warning[0].value and tile(at, "1")
 
 
 @pytest.mark.parametrize(("url", "address"), [
@@ -325,7 +384,7 @@ def test_a_pupil_joins_a_class_by_its_code_on_the_first_screen(school):
 def test_a_code_of_no_class_is_told_what_to_do(school, typed):
     at = visit("learn")
     at.text_input(key="class_code").set_value(typed).run()
-    assert "No class has the code" in at.error[0].value and at.button(key="tile_1")
+    assert "No class has the code" in at.error[0].value and tile(at, "1")
     assert "<b>" not in at.error[0].value
     at.text_input(key="class_code").set_value("").run()
     assert not at.error
@@ -371,7 +430,8 @@ def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(sc
     for button, start in (("slide_question", "question"), ("slide_shows", "shows")):
         at.button(key=button).click().run()
         assert not games(at) and picture(at)["slide"]["start"] == start
-        assert said(EVERY[7], EVERY[7].shows) in words(pupil.run())
+        seen = f"{pupil.run().title[0].value} {words(pupil)}"
+        assert said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows) in seen
         reveal(at)
         report(at, lesson_cards._SLIDE, asked="game")
     at.button(key="slide_leave").click().run()
@@ -396,7 +456,7 @@ def test_a_link_brings_lesson_seed_and_view_back():
 
 def test_a_link_to_a_lesson_that_does_not_exist_opens_the_path_and_says_so():
     at = visit("teach", "lesson-9~presenter-loud")
-    assert at.button(key="tile_1")
+    assert tile(at, "1")
     assert [warning.value.count("(lesson)") for warning in at.warning] == [1, 0]
 
 

@@ -102,6 +102,16 @@ def test_every_field_of_the_words_is_filled_and_every_filled_one_is_used(lesson)
 
 
 @each
+def test_no_number_stands_at_the_start_of_a_line_without_what_it_belongs_to(lesson):
+    result = worked(lesson)
+    for template in templates(lesson):
+        text = result.filled(template)
+        assert not re.search(r"\d (%|cm\b)| = |± ", text), text
+        assert text.replace("\N{NO-BREAK SPACE}", " ") == template.format_map(result.words).replace(
+            "\N{NO-BREAK SPACE}", " ")
+
+
+@each
 def test_sentences_are_short_and_paragraphs_few(lesson):
     words = worked(lesson).words
     for template in templates(lesson):
@@ -217,6 +227,15 @@ def test_coins_turn_a_quarter_round_and_what_is_left_is_taken_off_the_total():
     assert words["true"] == f"{100 * (yes - turned_yes + turned - turned_yes) / (yes + no):.0f}"
 
 
+def test_the_first_figure_draws_the_estimate_with_its_error():
+    words, picture = worked(coin_flip.CoinFlip).words, worked(coin_flip.CoinFlip).picture
+    lines = [mark for mark in picture.marks if mark.after and mark.shape == "line"]
+    ends = [(mark.x.min(), mark.x.max()) for mark in lines if np.ptp(mark.x) > 0]
+    estimate, error = float(words["estimate"]), float(words["error"])
+    assert ends == [pytest.approx((estimate - error, estimate + error), abs=1)]  # both are rounded
+    assert any(mark.x[0] == mark.x[-1] == pytest.approx(sum(ends[0]) / 2) for mark in lines)
+
+
 def test_coin_answers_are_right_on_average_over_classes():
     errors = [found.estimate - found.true.mean() for found in map(coin_flip.ask, range(400))]
     se = coin_flip.ask(0).standard_error
@@ -258,6 +277,15 @@ def test_bias_of_clipping_is_that_of_the_pupils_who_are_drawn_and_noise_is_what_
     assert float(words["best_twice"]) >= float(words["best"])
 
 
+def test_pupils_are_in_a_strip_of_their_own_and_no_dot_is_an_error():
+    picture = worked(clipping.Clipping).picture
+    dots, lines = ([mark for mark in picture.marks if mark.shape == shape] for shape in ("dot", "line"))
+    assert min(mark.y.min() for mark in dots) > max(np.nanmax(mark.y) for mark in lines)
+    strip = next(at for at, text in picture.y.ticks if text == "Pupils")
+    assert all(mark.y.min() < strip < mark.y.max() for mark in dots)
+    assert all(at < mark.y.min() for mark in dots for at, text in picture.y.ticks if text != "Pupils")
+
+
 @pytest.mark.slow
 def test_errors_with_few_and_many_readings_are_simulated():
     words = worked(when_privacy_is_free.WhenPrivacyIsFree).words
@@ -278,6 +306,36 @@ def test_more_hospitals_err_more_and_one_alone_most():
     assert float(words["together"]) == pytest.approx(study.error[0], abs=0.005)
     assert found.together[-1] > 2 * found.together[0]
     assert float(words["alone"].removesuffix(" cm")) > float(words["together_some"])
+
+
+@pytest.mark.parametrize(("alone", "reaches", "said"), [
+    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: no release"]),
+    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: no release", "One of 20: no release"]),
+    ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, [])])
+def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
+        alone, reaches, said, monkeypatch):
+    together = np.array([0.4, 0.5, 0.7, 0.9, 1.3])
+    errors = many_sites.Errors(together, np.array(alone), 0.3)
+    monkeypatch.setattr(many_sites, "measure", lambda seed: errors)
+    picture = many_sites.ManySites.work(SEED).picture
+    assert picture.y.high == 2.0
+    line = next(mark for mark in picture.marks if mark.label == "One hospital alone")
+    assert line.y[-1] == pytest.approx(reaches) and (np.diff(line.x) > 0).all()
+    drawing = drawn.svg(picture, drawn.NARROW, "test")
+    shown = [text for text in re.findall(r"<text[^>]*>([^<]*)", drawing) if text.startswith("One of")]
+    assert shown == said
+
+
+def test_the_formula_that_gives_the_mean_away_is_written_in_its_lesson():
+    lesson = reused_noise.ReusedNoise
+    (formula,) = [text for text in lesson.explains if "=" in text]
+    found = reuse_topic.reuse_answer(0.3, 1.0, 1 / 200**2, SEED, False)
+    (s1, s2), r1, r2 = found.scales, found.first, found.second
+    plain = formula.strip("*").replace("\N{NO-BREAK SPACE}", " ").partition("= ")[2]
+    for name, code in (("s₂ r₁", "s2 * r1"), ("s₁ r₂", "s1 * r2"), ("s₂ − s₁", "s2 - s1"), ("−", "-")):
+        plain = plain.replace(name, code)
+    mean = eval(plain, {}, {"s1": s1, "s2": s2, "r1": r1, "r2": r2})
+    assert np.abs(mean - found.exact).max() < 1e-9
 
 
 def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():

@@ -48,7 +48,7 @@ def test_the_memo_sets_the_budget_beside_a_rule_and_precedents_without_advice():
 
 def test_marks_stand_where_the_slider_has_their_epsilon_and_none_beyond_it():
     steps = ["0.1", "1", "10"]
-    marks = placed([Anchor(0.1, "a"), Anchor(1.0, "b"), Anchor(10**0.5, "c", "word"),
-                    Anchor(17.0, "d"), Anchor(0.01, "e")], steps)
+    marks = placed([Anchor(epsilon, "help", "word", is_own=epsilon == 1.0)
+                    for epsilon in (0.1, 1.0, 10**0.5, 17.0, 0.01)], steps)
     assert [mark["at"] for mark in marks] == [0.0, 0.5, 0.75]
-    assert marks[2]["word"] == "word"
+    assert [mark["is_own"] for mark in marks] == [False, True, False]

@@ -168,8 +168,8 @@ JOINT_RADIUS = 0.64  # the same for joint releases
 # -- a warning ------------------------------------------------------------------------------------
 
 # With that many functions bands cover curves with four turns; with fewer a release is asked whether
-# they are enough, and warns where its coefficients fit so badly. Chosen so that such curves are told
-# in 98 releases of 100, and a steep start in at most a third.
+# they are enough, and warns where its coefficients fit so badly. Chosen so that those curves are
+# told in 98 releases of 100, and a steep start in at most a third.
 ENOUGH_FUNCTIONS, MISFIT = 10, 1e-4
 
 # A band wider than half of the stated range in a twentieth of the time range tells next to nothing

@@ -14,9 +14,10 @@ from engine.language.tags import budget_chip
 
 @dataclass(frozen=True)
 class Precedent:
-    """One publication: whose, its budget, what that protects, and where it says so."""
+    """One publication: what, by whom, its budget, what that protects, and where it says so."""
 
     name: str
+    by: str
     budget: Budget
     unit: str
     source: str
@@ -24,18 +25,19 @@ class Precedent:
 
 _REGISTRY = "OpenDP’s registry of deployments"
 PRECEDENTS: Sequence[Precedent] = (
-    Precedent("Search trends for symptoms, Google, 2020", Budget(1.68),
+    Precedent("Search trends for symptoms, Google, 2020", "Google", Budget(1.68),
               "one user’s searches of one day", "arXiv 2009.01265"),
-    Precedent("Searches about vaccination, Google, 2021", Budget(2.19, 1e-5),
+    Precedent("Searches about vaccination, Google, 2021", "Google", Budget(2.19, 1e-5),
               "one user’s searches of one day", "arXiv 2107.01179"),
-    Precedent("Community mobility reports, Google, 2020", Budget(2.64),
+    Precedent("Community mobility reports, Google, 2020", "Google", Budget(2.64),
               "one user’s places of one day", "arXiv 2004.04145"),
-    Precedent("Popular emojis, Apple, 2017", Budget(4.0),
+    Precedent("Popular emojis, Apple, 2017", "Apple", Budget(4.0),
               "one device and day; noise is added on the device", _REGISTRY),
-    Precedent("Registry of live births of 2014, Israel, 2024", Budget(9.98),
+    Precedent("Registry of live births of 2014, Israel, 2024", "Israel", Budget(9.98),
               "one birth", _REGISTRY),
-    Precedent("Census redistricting data, United States, 2021", Budget(17.14, 1e-10),
-              "one person’s answers; households were charged besides", "U.S. Census Bureau, 2021"),
+    Precedent("Census redistricting data, United States, 2021", "United States",
+              Budget(17.14, 1e-10), "one person’s answers; households were charged besides",
+              "U.S. Census Bureau, 2021"),
 )
 CAUTION = ("Not comparable as they stand: a budget of one day adds up over days, and none of these "
            "protects a whole curve. That others spent so much does not make it right here.")

@@ -98,10 +98,11 @@ def _search_results(wanted: str) -> None:
 
 
 def _terms() -> None:
-    """Every term."""
+    """Every term, by the alphabet."""
     st.header("Glossary", anchor=False)
     formulas = st.toggle("With formulas", key="glossary_formulas")
-    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in glossary.TERMS))
+    st.markdown("\n\n".join(entry(term, formulas, where=True)
+                            for term in glossary.alphabetical()))
 
 
 def links(notes: handbook.Chapter) -> None:

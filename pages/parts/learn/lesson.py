@@ -87,10 +87,10 @@ class LessonView(View):
 
     @property
     def is_revealed(self) -> bool:
-        return guess.revealed(_KEY, self.message)
+        return bool(guess.step(_KEY, self.message))
 
     def filled(self, template: str) -> str:
-        return template.format_map(self.worked.words)
+        return self.worked.filled(template)
 
     @property
     def link(self) -> str:

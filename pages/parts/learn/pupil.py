@@ -1,23 +1,30 @@
-"""A class as its pupils see it: the picture of their teacher, to guess in."""
+"""A class as its pupils see it: what their teacher shows, to guess in and to answer."""
 
 from __future__ import annotations
+
+import string
+from dataclasses import dataclass
 
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.lessons import Worked, lessons, work
+from engine.lessons import Lesson, Worked, lessons, work
 from pages.parts.learn import game
 from pages.shared.components import guess
 from pages.shared.frame import controls, page, timed
-from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
+from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
 
-_KEY = "pupil_picture"
+_KEY, _PROBLEM = "pupil_picture", "pupil_problem"
+_LETTERS = string.ascii_uppercase  # of answers, as on the slide
 _LOOK_SECONDS = 2.0  # between looks at what the teacher does
 
 
 def show(code: str) -> None:
-    """What the class guesses now; follows the teacher from picture to picture."""
+    """What the class guesses or answers now; follows the teacher from step to step.
+
+    What is moved and pressed comes first, so that on a phone nobody scrolls for it.
+    """
     room = CLASSROOMS.find(code)
     if room is None:
         page.begin("This class has ended")
@@ -27,34 +34,88 @@ def show(code: str) -> None:
                   icon=":material/school:", key="pupil_leave")
         return
     poll = room.poll
-    lesson, worked = lessons.get(poll.lesson), run.answer(work, poll.lesson, poll.seed)
-    page.begin(lesson.ask.format_map(worked.words))
-    st.markdown(" ".join(lesson.story).format_map(worked.words))
-    is_shown = room.is_revealed
-    timed.run(lambda: _picture(room, poll, worked, is_shown), _LOOK_SECONDS)
-    if is_shown:
-        st.markdown(lesson.shows.format_map(worked.words))
-        if lesson.has_game:
-            game.show(poll.seed)
+    worked = run.answer(work, poll.lesson, poll.seed)
+    desk = _Desk(room, poll, room.stage, lessons.get(poll.lesson), worked)
+    if desk.stage >= Stage.QUESTION:
+        page.begin(desk.filled(desk.lesson.question.ask))
+        timed.run(lambda: _question(desk), _LOOK_SECONDS)
+        return
+    page.begin(desk.filled(desk.lesson.ask))
+    timed.run(lambda: _picture(desk), _LOOK_SECONDS)
+    if desk.stage == Stage.GUESS:
+        st.markdown(desk.filled(" ".join(desk.lesson.story)))
+        return
+    st.markdown(desk.filled(desk.lesson.shows))
+    if desk.lesson.has_game:
+        game.show(poll.seed)
 
 
-def _picture(room: Classroom, poll: Poll, worked: Worked, is_shown: bool) -> None:
-    """The picture with this visitor's guess; the page is drawn anew where the teacher goes on."""
-    is_same = (room.poll, room.is_revealed) == (poll, is_shown)
-    if not is_same or CLASSROOMS.find(room.code) is not room:
-        st.rerun()
-    seat = _seat(room)
-    message = guess.payload(poll.lesson, worked.picture, worked.guess,
-                            lessons.get(poll.lesson).ask.format_map(worked.words), "pupil")
+@dataclass(frozen=True)
+class _Desk:
+    """What a pupil has before them: a class, and how far its lesson is."""
+
+    room: Classroom
+    poll: Poll
+    stage: Stage
+    lesson: type[Lesson]
+    worked: Worked
+
+    def follow(self) -> None:
+        """Draw the page anew where the teacher has gone on."""
+        is_same = (self.room.poll, self.room.stage) == (self.poll, self.stage)
+        if not is_same or CLASSROOMS.find(self.room.code) is not self.room:
+            st.rerun()
+
+    def filled(self, template: str) -> str:
+        return self.worked.filled(template)
+
+
+def _picture(desk: _Desk) -> None:
+    """The picture with this visitor's guess."""
+    desk.follow()
+    room, seat, is_shown = desk.room, _seat(desk.room), desk.stage > Stage.GUESS
+    message = guess.payload(desk.poll.lesson, desk.worked.picture, desk.worked.guess,
+                             desk.filled(desk.lesson.ask), "pupil")
     report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(seat),
-                         guesses=room.guesses if is_shown else ())
+                          guesses=room.guesses if is_shown else ())
     if report.sent is not None:
         try:
-            room.guess(seat, poll, report.sent)
+            room.guess(seat, desk.poll, report.sent)
         except InputError as problem:
             st.error(controls.message(problem), icon=":material/error:")
         else:
             st.rerun()
+
+
+def _question(desk: _Desk) -> None:
+    """The closing question with this visitor's answer, and once it is shown what is right."""
+    desk.follow()
+    options, chosen = desk.lesson.question.options, desk.room.answered(_seat(desk.room))
+    if desk.stage == Stage.QUESTION:
+        with st.container(key="pupil_answers"):
+            for k, option in enumerate(options):
+                st.button(f"{_LETTERS[k]}\\. {desk.filled(option.text)}",
+                          key=f"pupil_answer_{k}", width="stretch",
+                          icon=":material/check:" if k == chosen else None,
+                          on_click=_answer, args=(desk, k))
+        if problem := st.session_state.pop(_PROBLEM, None):
+            st.error(controls.message(problem), icon=":material/error:")
+        elif chosen is not None:
+            st.markdown("Your answer has arrived. You can change it until the right one is shown.")
+        return
+    for k, option in enumerate(options):
+        text = f"**{desk.filled(option.text)}** {desk.filled(option.why)}"
+        if option.is_right:
+            st.success(f"Right: {text}", icon=":material/check:")
+        elif k == chosen:
+            st.info(f"Your answer: {text}", icon=":material/undo:")
+
+
+def _answer(desk: _Desk, option: int) -> None:
+    try:
+        desk.room.answer(_seat(desk.room), desk.poll, option)
+    except InputError as problem:
+        st.session_state[_PROBLEM] = problem
 
 
 def _seat(room: Classroom) -> int:

@@ -15,18 +15,19 @@ from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
-from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll
+from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
 
 
-def poll_of(lesson: str, seed: int, worked: Worked) -> Poll:
+def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
     """What the class of a lesson guesses."""
     guess: Guess = worked.guess
     axis = worked.picture.y if guess.is_curve else worked.picture.x
-    return Poll(lesson, seed, len(guess.truth), axis.low, axis.high)
+    return Poll(lesson.key, seed, len(guess.truth), axis.low, axis.high,
+                len(lesson.question.options))
 
 
 def classroom() -> Classroom | None:
@@ -68,13 +69,14 @@ def _begin_anew() -> None:
 
 def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Worked) -> None:
     """The slide of a lesson; with a class it looks for new guesses by itself."""
-    poll = poll_of(lesson.key, session.current().seed, worked)
+    poll = poll_of(lesson, session.current().seed, worked)
 
     def part() -> None:
         slide = _slide(lesson, worked)
-        room, is_revealed = classroom(), bool(slide.start) or guess_picture.revealed(key, message)
+        room, stage = classroom(), _stage(slide.start, guess_picture.step(key, message))
+        is_revealed = stage > Stage.GUESS
         if room is not None:
-            room.ask(poll, is_revealed)
+            room.ask(poll, stage)
         guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
         report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
@@ -87,6 +89,13 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
 
     timed.run(part, _LOOK_SECONDS if classroom() else None)
     _tell_class_problem()
+
+
+def _stage(start: str, step: int | None) -> Stage:
+    """How far slides are that began at `start` and said since that they are at a step."""
+    if step is not None:
+        return Stage(step)
+    return {"shows": Stage.SHOWN, "question": Stage.QUESTION}.get(start, Stage.GUESS)
 
 
 def _tell_class_problem() -> None:
@@ -106,7 +115,9 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     seed : int
         Of data and noise.
     """
-    poll = poll_of(lesson.key, seed, worked)
+    poll, room = poll_of(lesson, seed, worked), classroom()
+    if room is not None:
+        room.ask(poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -114,17 +125,14 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
             for label, wish in (("◀ Back", "shows"), ("One question ▶", "question"),
                                 ("Leave", "leave")):
                 st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
-        st.markdown(" ".join(lesson.story[:-1]).format_map(worked.words))
+        st.markdown(worked.filled(" ".join(lesson.story[:-1])))
         game.show(seed)
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
     before, after = neighbours(lesson)
 
-    def filled(template: str) -> str:
-        return template.format_map(worked.words)
-
-    closing = lesson.question
+    closing, filled = lesson.question, worked.filled
     question = Question(filled(closing.ask), tuple(
         Option(filled(option.text), filled(option.why), option.is_right)
         for option in closing.options))
@@ -167,7 +175,7 @@ def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
     worked : Worked
         The lesson for this seed.
     """
-    _do("open", lesson, poll_of(lesson.key, seed, worked))
+    _do("open", lesson, poll_of(lesson, seed, worked))
     session.change(presenter="on")
 
 
@@ -182,7 +190,8 @@ def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
     note = f"Join on the page Learn with the code **{room.code}**"
-    return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count)
+    return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
+                              room.answers)
 
 
 def qr_code(text: str) -> str:

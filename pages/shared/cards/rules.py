@@ -10,18 +10,16 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
-_NAMED = 0  # which of the budgets of others has the word beside its mark
-
 
 def anchors(rule: float | None) -> list[components.Anchor]:
     """What is marked under the slider: budgets of others, and the visitor's own rule."""
     marks = [components.Anchor(
         precedent.budget.epsilon,
         f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
-        "ε in published deployments" if k == _NAMED and rule is None else "")
-             for k, precedent in enumerate(precedents.PRECEDENTS)]
+        precedent.by) for precedent in precedents.PRECEDENTS]
     if rule is not None:
-        marks.append(components.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
+        marks.append(components.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule",
+                                       is_own=True))
     return marks
 
 

@@ -183,13 +183,38 @@ function slide(S, budget) {
 }
 
 function ticksOfSlider(S, marks) {        // published deployments, and the visitor's own rule
-  S.q('#anchors').replaceChildren(...marks.map(({at, help, word}) => {
-    const mark = document.createElement('span');
+  S.marks = [...marks].sort((one, other) => one.at - other.at);
+  S.q('#anchors').replaceChildren(...S.marks.map(({at, help, is_own}) => {
+    const mark = document.createElement('i');
     mark.style.left = `calc(11px + ${at} * (100% - 22px))`;
     mark.title = help;
-    mark.className = word ? 'rule' : '';
+    mark.classList.toggle('own', is_own);
     return mark;
   }));
+}
+
+function nameTicks(S) {                   // whose they are: neighbours once, and none over another
+  const row = S.q('#anchors'), width = row.clientWidth, taken = [], groups = [];
+  for (const {at, word, is_own} of S.marks) {
+    if (groups.at(-1)?.word === word) groups.at(-1).ats.push(at);
+    else groups.push({word, is_own, ats: [at]});
+  }
+  row.querySelectorAll('span').forEach(name => name.remove());
+  const write = (word, from) => {         // `from` a width to the left end, in pixels
+    const name = document.createElement('span');
+    name.textContent = word;
+    row.append(name);
+    const wide = name.offsetWidth, left = from(wide);
+    name.style.left = `${left}px`;
+    if (left < 0 || taken.some(other => left < other.right + 6 && other.left < left + wide + 6)) name.remove();
+    else taken.push({left, right: left + wide});
+    return name;
+  };
+  for (const {word, is_own, ats} of groups.sort((one, other) => other.is_own - one.is_own)) {
+    const middle = 11 + (ats[0] + ats.at(-1)) / 2 * (width - 22);
+    write(word, wide => Math.max(Math.min(middle - wide / 2, width - wide), 0)).classList.toggle('own', is_own);
+  }
+  if (groups.some(group => !group.is_own)) write(S.data.words.used, wide => Math.min(...taken.map(({left}) => left)) - wide - 8);
 }
 
 function wire(S) {
@@ -203,6 +228,7 @@ function wire(S) {
   S.q('#restart').onclick = () => { S.game = newGame(S); paint(S); S.q('#a').focus(); };
   S.q('#a').onclick = () => guess(S, 0);
   S.q('#b').onclick = () => guess(S, 1);
+  S.q('#next').onclick = () => { S.game = round(S, S.game); show(S); S.q('#a').focus(); };
   stage.onpointerdown = event => grip(S, event);
   stage.onpointermove = event => S.held ? drag(S, event) : read(S, event);
   stage.onpointerup = stage.onpointercancel = event => drop(S, event);
@@ -566,14 +592,14 @@ function openGame(S, on) {
   S.q(!on ? '#attack' : isRefused(S) ? '#leave' : '#a').focus();
 }
 
-function guess(S, answer) {
+function guess(S, answer) {               // the round stays on screen with its result until the next is asked for
   const game = S.game;
-  if (!game || isRefused(S) || game.right.length === ROUNDS) return;
+  if (!game || isRefused(S) || game.told) return;
   const isRight = answer === game.secret, right = [...game.right, isRight], {words} = S.data;
   const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a, round: right.length});
-  S.game = right.length < ROUNDS ? {...round(S, {...game, right}), told} : {...game, right, told: ''};
+  S.game = {...game, right, told};
   show(S);
-  if (right.length === ROUNDS) S.q('#restart').focus();     // the button that was pressed has gone
+  S.q(right.length < ROUNDS ? '#next' : '#restart').focus();    // the button that was pressed has gone
 }
 
 function drawGame(S) {
@@ -584,23 +610,26 @@ function drawGame(S) {
   S.q('#figure').classList.toggle('on-slide', Boolean(S.host.closest('.st-key-game_slide')));
   for (const P of [main, D]) P.game.replaceChildren();
   if (!game) return;
-  S.q('#a').hidden = S.q('#b').hidden = S.q('#restart').hidden = S.q('#board').hidden = isRefused(S);
+  for (const id of ['#a', '#b', '#next', '#restart', '#board']) S.q(id).hidden = isRefused(S);
   if (isRefused(S)) {                     // no release, nothing to attack
     S.q('#question').textContent = fill(words.unplayable, {epsilon: S.data.epsilons[S.picked.budget]});
     S.q('#answer').textContent = words.raise;
     return;
   }
-  const count = game.right.length, isOver = count === ROUNDS, hits = game.right.filter(Boolean).length;
+  const count = game.right.length, isTold = Boolean(game.told), isOver = isTold && count === ROUNDS, hits = game.right.filter(Boolean).length;
   const isUpper = game.half.reduce((sum, y) => sum + y, 0) > 0;          // A above B, mostly
   game.pair.forEach((person, k) => {
     const {times, values} = S.curves.people[person], name = k ? 'b' : 'a', down = (k === 0) === isUpper ? -8 : 20;
-    main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${name}`}),
+    const absent = game.told && k !== game.secret ? ' absent' : '';
+    main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${name}${absent}`}),
       svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) + down, 'text-anchor': 'end', class: 'label'}, words[name]));
   });
   D.game.append(svg('path', {d: path(D, game.half), class: 'curve-a'}), svg('path', {d: path(D, game.half.map(y => -y)), class: 'curve-b'}));
-  S.q('#question').textContent = isOver ? fill(words.over, {hits, rounds: ROUNDS}) : fill(words.question, {round: count + 1, rounds: ROUNDS});
-  S.q('#answer').textContent = isOver ? lesson(S, hits) : `${game.told} ${count ? fill(words.so_far, {hits, count}) : words.hint}`.trim();
-  S.q('#a').hidden = S.q('#b').hidden = isOver;
+  const soFar = fill(words.so_far, {hits, count});
+  S.q('#question').textContent = isOver ? fill(words.over, {hits, rounds: ROUNDS}) : game.told || fill(words.question, {round: count + 1, rounds: ROUNDS});
+  S.q('#answer').textContent = isOver ? `${game.told} ${lesson(S, hits)}` : count ? soFar : words.hint;
+  S.q('#a').hidden = S.q('#b').hidden = isTold;
+  S.q('#next').hidden = !isTold || isOver;
   S.q('#restart').hidden = !isOver;
   drawScore(S);
 }
@@ -687,6 +716,7 @@ function paint(S) {                       // everything: new data, size, theme o
   S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);
   rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
   markBounds(S);
+  nameTicks(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
     for (const name of ['still', 'band', 'low', 'high', 'first', 'second', 'without', 'other', 'release', 'game', 'answer', 'pulled']) {

@@ -53,11 +53,15 @@ class Picked:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A mark under the slider at some ε: the word beside it, if any, and what it stands for."""
+    """A mark under the slider at some ε: what it stands for, and a word for it.
+
+    `is_own` is that of the visitor; all others are budgets of publications.
+    """
 
     epsilon: float
     help: str
-    word: str = ""
+    word: str
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -385,7 +389,7 @@ def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str,
     steps = np.log([float(epsilon) for epsilon in epsilons])
     places = np.arange(len(steps)) / max(len(steps) - 1, 1)
     return [{"at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4), "help": a.help,
-             "word": a.word} for a in anchors
+             "word": a.word, "is_own": a.is_own} for a in anchors
             if steps[0] <= np.log(a.epsilon) <= steps[-1]]
 
 
@@ -478,7 +482,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     return {
         "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)", "error": "Error",
         "slider": "Privacy budget ε (smaller = more private)", "private": "◀ more private",
-        "accurate": "more accurate ▶",
+        "accurate": "more accurate ▶", "used": "ε used by:",
         "mean": "non-private mean", "release": "one release", "difference": "difference",
         "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
         else f"{n_curves} {people}", "band": "95 % band", "public_bound": "public bound",
@@ -505,7 +509,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
         "wrong": "Round {round}: wrong, it was {letter}.",
         "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
-        "restart": "Play again", "leave": "Back to the figure",
+        "next_round": "Next round", "restart": "Play again", "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
         "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
                    "Dashed: no attacker is right more than {bound} of the time.",

@@ -10,14 +10,14 @@ const STORE = 'privacy-curves-guesses';   // how far off first guesses were, by 
 const VISIT = 'privacy-curves-handles';   // where handles stand and what is revealed, by picture
 const TEACHER = 'privacy-curves-class';   // what a teacher comes back to their class with
 const PHONE = 520;                        // narrower than this: the second drawing
-const REACH = 20;                         // pixels around a handle that take hold of it
+const REACH = 22;                         // pixels around a handle that take hold of it
 const SOME = 5;                           // steps of the large keys
 const SHOWS = 1, QUESTION = 2, ANSWER = 3; // slides of a lesson, after the first, which asks
 let made = {};                            // as in VISIT, where the session's storage is closed
 
 export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
   const S = root.__guess ||= {root, host: root.host, q: s => root.querySelector(s)};
-  S.send = () => setStateValue('revealed', S.isRevealed ? S.data.tag : '');
+  S.send = () => setStateValue('step', {tag: S.data.tag, step: S.data.mode === 'slides' ? S.step : Number(S.isRevealed)});
   S.ask = what => setTriggerValue('asked', what);
   S.hand = () => setTriggerValue('sent', {tag: S.data.tag, values: S.values});
   if (!S.stop) wire(S);
@@ -101,6 +101,7 @@ function reveal(S, isRevealed) {
 function stand(S) {                       // in the page, or over everything
   const {mode, slide, room} = S.data, stage = S.q('#stage'), box = S.q('#guess'), isSlide = mode === 'slides';
   box.classList.toggle('slides', isSlide);
+  box.classList.toggle('pupil', mode === 'pupil');
   for (const id of ['#top', '#side', '#bar']) S.q(id).hidden = !isSlide;
   if (isSlide && !stage.open) {
     stage.append(box);
@@ -179,8 +180,11 @@ function step(S, way) {                   // guess, reveal, question, answer; ne
     S.ask('game');
   } else {
     S.step = to;
-    if (S.isRevealed === to > 0) show(S);
-    else reveal(S, to > 0);
+    if (S.isRevealed !== to > 0) reveal(S, to > 0);
+    else {
+      show(S);
+      S.send();
+    }
   }
 }
 
@@ -195,22 +199,30 @@ function paragraph(text) {                // bold is the only markup
   return line;
 }
 
-function options(S) {                     // A, B, C; each is explained once the answer is shown
-  const list = document.createElement('ol'), isTold = S.step === ANSWER;
-  list.append(...S.data.slide.question.options.map(({text, why, is_right}) => {
+function options(S) {                     // A, B, C; explained and counted once the answer is shown
+  const list = document.createElement('ol'), isTold = S.step === ANSWER, {room} = S.data;
+  const all = room?.answers.reduce((sum, count) => sum + count, 0);
+  list.append(...S.data.slide.question.options.map(({text, why, is_right}, k) => {
     const item = document.createElement('li'), mark = isTold && is_right ? '**Right:** ' : '';
     item.classList.toggle('right', isTold && is_right);
     item.append(paragraph(`${mark}${text}`), ...(isTold ? [paragraph(why)] : []));
+    if (isTold && all) item.append(counted(`● ${room.answers[k]} of ${all}`));
     return item;
   }));
-  return list;
+  return [list, ...(room && !isTold ? [counted(`● ${all} ${all === 1 ? 'answer' : 'answers'} of the class`)] : [])];
+}
+
+function counted(text) {                  // what the class has said
+  const line = paragraph(text);
+  line.className = 'counted';
+  return line;
 }
 
 function tellSlide(S) {
   const {slide} = S.data, isAsking = S.step >= QUESTION;
   headline(S);
   S.q('#guess').classList.toggle('asking', isAsking);
-  S.q('#text').replaceChildren(...(isAsking ? [options(S)]
+  S.q('#text').replaceChildren(...(isAsking ? options(S)
     : (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(paragraph)));
   S.q('#forth').textContent = ['Reveal', slide.has_game ? 'Play ▶' : 'One question ▶', 'Answer', 'Next lesson ▶'][S.step];
   S.q('#forth').disabled = S.step === ANSWER && !slide.has_next;
@@ -348,9 +360,21 @@ function show(S) {
   S.q('#how').textContent = isRoom ? `● The class${median(S)}`
     : S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
   if (S.data.mode === 'slides') tellSlide(S);
+  closeUp(S);
   drawRoom(S);
   S.host.dataset.values = S.values.join(' ');
   tell(S);
+}
+
+function closeUp(S) {                     // the legend, from which some entries are hidden
+  const {box, legend} = S.look, entries = [...S.svg.querySelectorAll('.entry')];
+  let x = box.left, y = legend.top;
+  for (const entry of entries.filter(entry => getComputedStyle(entry).display !== 'none')) {
+    const width = +entry.dataset.width;
+    if (x > box.left && x + width > legend.right) [x, y] = [box.left, y + legend.row];
+    entry.setAttribute('transform', `translate(${x} ${y})`);
+    x += width + legend.between;
+  }
 }
 
 // ---- moving -----------------------------------------------------------------------------------

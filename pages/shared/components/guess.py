@@ -25,6 +25,7 @@ _component = st.components.v2.component(
     css=(_HERE / "guess.css").read_text("utf-8"),
     js=(_HERE / "guess.js").read_text("utf-8"),
 )
+LAST_STEP = 3  # the answer to the closing question
 VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times that, beyond
 
 
@@ -79,6 +80,8 @@ class Room:
         How to join without it; bold is the only markup.
     count : int
         How many have guessed.
+    answers : sequence of int
+        How many have chosen each option of the closing question.
     """
 
     code: str
@@ -87,6 +90,7 @@ class Room:
     qr: str
     note: str
     count: int
+    answers: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,9 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
-            "thick": look.thick, "width": look.width, "height": look.height}
+            "thick": look.thick, "width": look.width, "height": look.height,
+            "legend": {"top": drawn.FIRST * look.text, "row": drawn.ROW * look.text,
+                       "between": drawn.BETWEEN, "right": look.width - drawn.MARGIN}}
 
 
 def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent: bool = False,
@@ -175,23 +181,33 @@ def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent:
     slide, room : Slide, Room, optional
         Of a teacher.
     """
-    is_revealed = is_shown or revealed(key, message)
+    is_revealed = is_shown or bool(step(key, message))
     result = _component(
-        key=key, on_revealed_change=_nothing, on_asked_change=_nothing, on_sent_change=_nothing,
+        key=key, on_step_change=_nothing, on_asked_change=_nothing, on_sent_change=_nothing,
         data={**message, "is_revealed": is_revealed, "is_sent": is_sent,
               "guesses": [list(values) for values in guesses],
               "slide": slide and asdict(slide), "room": room and asdict(room)})
     sent, asked = result.get("sent"), result.get("asked")
     if not isinstance(sent, Mapping) or sent.get("tag") != message["tag"]:
         sent = {}  # nothing, or a guess in another picture
-    return Report(bool(result.get("revealed") == message["tag"]),
+    return Report(bool(_step(result, message)),
                   asked if isinstance(asked, str) else "", sent.get("values"))
 
 
-def revealed(key: str, message: Mapping[str, Any]) -> bool:
-    """Whether the rest is shown, before the picture is drawn."""
-    state = st.session_state.get(key)
-    return state is not None and state.get("revealed") == message["tag"]
+def step(key: str, message: Mapping[str, Any]) -> int | None:
+    """How far the picture was stepped through, before it is drawn; None before its browser spoke.
+
+    On a page the rest is shown or not, 1 or 0; slides go on to the closing question and its answer.
+    """
+    return _step(st.session_state.get(key) or {}, message)
+
+
+def _step(state: Mapping[str, Any], message: Mapping[str, Any]) -> int | None:
+    told = state.get("step")
+    if not isinstance(told, Mapping) or told.get("tag") != message["tag"]:
+        return None
+    at = told.get("step")
+    return at if isinstance(at, int) and 0 <= at <= LAST_STEP else None
 
 
 def _nothing() -> None:

@@ -1,7 +1,8 @@
 """Guesses of a class: in memory and nowhere else, until the teacher ends it or some hours are over.
 
 A teacher opens a class and gets a short random code. Whoever opens its link may guess once for each
-picture, and correct the guess until the teacher reveals. Numbers are kept, and not who sent them.
+picture and answer its closing question, and correct both until the teacher shows what is right.
+Numbers are kept, and not who sent them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import secrets
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import count
 
 from engine.core.errors import InputError
@@ -20,6 +22,15 @@ from engine.core.errors import InputError
 MOST_CLASSES, MOST_GUESSES, MOST_SECONDS = 20, 200, 3 * 3600.0
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
 _LENGTH = 6
+
+
+class Stage(IntEnum):
+    """How far a teacher is in a lesson."""
+
+    GUESS = 0
+    SHOWN = 1
+    QUESTION = 2
+    ANSWER = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,8 @@ class Poll:
         How many numbers a guess has.
     low, high : float
         Between which each of them lies.
+    n_options : int
+        How many answers the closing question has.
     """
 
     lesson: str
@@ -43,6 +56,7 @@ class Poll:
     n_values: int
     low: float
     high: float
+    n_options: int
 
     def checked(self, values: object) -> tuple[float, ...]:
         """A guess as numbers.
@@ -77,24 +91,26 @@ class Classroom:
         What is on screen.
     ends_at : float
         When it ends by itself, by the clock of `Classrooms`; s.
-    is_revealed : bool
-        Whether pupils see what happened.
+    stage : Stage
+        How far the teacher is in it.
     """
 
     code: str
     key: str
     poll: Poll
     ends_at: float
-    is_revealed: bool = False
+    stage: Stage = Stage.GUESS
     _guesses: dict[Poll, dict[int, tuple[float, ...]]] = field(
         default_factory=lambda: defaultdict(dict))  # by seat, for every picture
+    _answers: dict[Poll, dict[int, int]] = field(
+        default_factory=lambda: defaultdict(dict))  # which option, by seat, for every picture
     _seats: count[int] = field(default_factory=count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def ask(self, poll: Poll, is_revealed: bool) -> None:
-        """Show a picture to the class; the guesses in each picture stay until the class ends."""
+    def ask(self, poll: Poll, stage: Stage) -> None:
+        """Show a picture to the class; guesses and answers to each stay until the class ends."""
         with self._lock:
-            self.poll, self.is_revealed = poll, is_revealed
+            self.poll, self.stage = poll, stage
 
     def seat(self) -> int:
         """A number for a visitor, under which their guess is kept."""
@@ -119,14 +135,44 @@ class Classroom:
         """
         numbers = poll.checked(values)
         with self._lock:
-            if poll != self.poll or self.is_revealed:
-                raise InputError("The teacher has gone on; this guess came too late.",
-                                 field="guess", hint="The next picture comes by itself.")
-            guesses = self._guesses[poll]
-            if seat not in guesses and len(guesses) >= MOST_GUESSES:
-                raise InputError(f"This class has {MOST_GUESSES} guesses, and takes no more.",
-                                 field="guess", hint="Look on as the teacher reveals.")
-            guesses[seat] = numbers
+            self._check_time(poll, Stage.GUESS)
+            self._check_room(seat, self._guesses[poll])
+            self._guesses[poll][seat] = numbers
+
+    def answer(self, seat: int, poll: Poll, option: int) -> None:
+        """Take the answer of a seat to the closing question in place of its earlier one.
+
+        Parameters
+        ----------
+        seat : int
+            From `seat`.
+        poll : Poll
+            What the visitor saw.
+        option : int
+            Which of its options, from 0 on.
+
+        Raises
+        ------
+        InputError
+            If it is no option, came too late, or is one too many.
+        """
+        if not 0 <= option < poll.n_options:
+            raise InputError("This answer does not belong to the question and was not counted.",
+                             field="answer", hint="Load the page again and answer once more.")
+        with self._lock:
+            self._check_time(poll, Stage.QUESTION)
+            self._check_room(seat, self._answers[poll])
+            self._answers[poll][seat] = option
+
+    def _check_time(self, poll: Poll, stage: Stage) -> None:
+        if (poll, stage) != (self.poll, self.stage):
+            raise InputError("The teacher has gone on; this came too late.", field="class",
+                             hint="What comes next is shown by itself.")
+
+    def _check_room(self, seat: int, taken: Mapping[int, object]) -> None:
+        if seat not in taken and len(taken) >= MOST_GUESSES:
+            raise InputError(f"{MOST_GUESSES} pupils have answered, and no more are counted.",
+                             field="class", hint="Look on as the teacher goes on.")
 
     def has(self, seat: int) -> bool:
         """Whether a seat has guessed in this picture."""
@@ -137,6 +183,17 @@ class Classroom:
         """All guesses, in the order in which they came."""
         with self._lock:
             return list(self._guesses[self.poll].values())
+
+    def answered(self, seat: int) -> int | None:
+        """The option that a seat has chosen in this picture's question."""
+        return self._answers[self.poll].get(seat)
+
+    @property
+    def answers(self) -> list[int]:
+        """How many have chosen each option of the closing question."""
+        with self._lock:
+            chosen = list(self._answers[self.poll].values())
+            return [chosen.count(option) for option in range(self.poll.n_options)]
 
 
 class Classrooms:
