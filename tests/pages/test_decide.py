@@ -17,6 +17,7 @@ from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
+OPEN = {"sites_of_study": True}  # the box of the sites in the sentence
 SMALL = "c-sparse_curves~c.n_curves-150~target-1"
 
 
@@ -59,7 +60,7 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
 @pytest.mark.slow
 def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
     """What the second bracket changes is the study with the first, not the one on screen."""
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     at.number_input(key="w_study_people").set_value(40)
     at.number_input(key="w_study_sites").set_value(3).run()
     assert at.session_state.settings.source.sizes.n_curves_per_server == (40, 40, 40)
@@ -76,7 +77,7 @@ def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
 
 @pytest.mark.slow
 def test_every_bracket_changes_the_study_and_the_link():
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     at.number_input(key="w_study_sites").set_value(3).run()
     at.number_input(key="w_study_people").set_value(60).run()
     at.number_input(key="w_study_readings").set_value(5).run()
@@ -198,7 +199,7 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
 @pytest.mark.slow
 def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_not_have():
     """What is written to a bracket replaces what is being typed there."""
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     before = {box.key: box.proto.id for box in at.number_input}
     at.number_input(key="w_study_people").set_value(40).run()
     at.number_input(key="w_target").set_value(1.5).run()
@@ -240,7 +241,7 @@ def test_lab_is_not_offered_where_it_has_other_numbers(noise):
 
 
 def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_silent_on_its_sizes():
-    at = visit("decide", f"{SMALL}~sites-large")
+    at = visit("decide", f"{SMALL}~sites-large", **OPEN)
     assert "150" not in words(at) and "memo_lab" not in {button.key for button in at.button}
     at.number_input(key="w_study_sites").set_value(3).run()
     assert any("The table was replaced" in toast.value for toast in at.toast)
