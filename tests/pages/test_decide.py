@@ -218,6 +218,24 @@ def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem)
     assert link(at).endswith("target-1")
 
 
+def test_the_unit_of_glucose_is_chosen_and_nothing_that_was_meant_changes_with_it():
+    at = visit("decide", "c-glucose_days~c.n_curves-150~sites-large~target-1")
+    epsilon = recommended(at)
+    at.selectbox(key="w_target_unit").select("mg/dL").run()
+    now, problems = links.decode(link(at))
+    assert not at.error and not problems and (now.target, now.source.unit) == (18.0, "mg/dL")
+    assert now.sites == PRESETS["large"].rows and recommended(at) == epsilon
+    assert "within 18 mg/dL" in memo(at) and "mmol/L" not in memo(at)
+    again = visit("decide", link(at))
+    assert memo(again) == memo(at) and again.number_input(key="w_target").value == 18
+
+
+def test_a_target_is_not_taken_over_by_data_in_another_unit():
+    at = visit("decide", "c-growth_curves~target-3")
+    at.selectbox(key="w_source").select("Glucose over a day, simulated").run()
+    assert at.session_state.settings.target is None and "within 3 mmol/L" not in memo(at)
+
+
 def test_a_target_that_the_smallest_budget_meets_is_not_said_to_need_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-3000~target-30")
     assert recommended(at) == "0.05"

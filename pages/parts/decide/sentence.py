@@ -78,7 +78,8 @@ def show(view: Study) -> None:
             controls.bound(st.number_input, "Target", view.target, _set_target(view), "target",
                            refused_here=False, format="%g", step=None, label_visibility="collapsed",
                            help=words.distance(task, facts))
-        _say(f"{escape(view.unit)} in")
+        _unit(view)
+        _say("in")
         with st.container(width=120):
             controls.bound(st.selectbox, "Confidence", view.now.confidence,
                            lambda share: session.change(confidence=share), "confidence",
@@ -130,6 +131,20 @@ def _set_target(view: Study) -> Callable[[float | None], None]:
                      + f"Errors are in {unit}." * bool(unit))
         session.change(target=target)
     return write
+
+
+def _unit(view: Study) -> None:
+    """Of the target: of all values, where the quantity is given in several units."""
+    units = view.on_screen.units
+    if not view.unit:
+        return
+    if len(units) < 2:
+        _say(escape(view.unit))
+        return
+    with st.container(width=110):
+        controls.bound(st.selectbox, "Unit", view.unit,
+                       lambda unit: estimands.change_unit(view.decided, view.target, unit),
+                       "target_unit", options=list(units), label_visibility="collapsed")
 
 
 def _who(view: Study) -> None:
