@@ -18,6 +18,7 @@ from engine.figures.theme import Chart
 from engine.language import error_parts, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
 from engine.questions import Question, ask
+from engine.simulation import studies
 from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, mean_answer
 from pages.parts.explore import budgets as budget_cards
@@ -122,7 +123,7 @@ def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
     study = scene.shown.study
     return [pieces.Said(quality.accuracy(
         scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
-        scene.source.is_random))]
+        scene.source.is_random, study.simulated(k, studies.data_sets(scene.source))))]
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:

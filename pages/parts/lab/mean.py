@@ -7,6 +7,7 @@ import streamlit as st
 from engine.figures import cards as figures
 from engine.language import error_parts, glossary, quality, tags
 from engine.questions import Question, ask
+from engine.simulation import studies
 from engine.topics.mean.answer import mean_answer
 from engine.topics.mean.curve_charts import Shows, curve
 from pages.parts.explore import budgets as budget_cards
@@ -106,7 +107,8 @@ def error(view: MeanCurve) -> None:
     study, facts, theme = view.shown.study, view.facts, layout.theme()
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
-                                 study.baseline, view.source.is_random))
+                                 study.baseline, view.source.is_random,
+                                 study.simulated(view.at, studies.data_sets(view.source))))
     view.draw("Twenty equally likely releases", figures.error_dots(
         study.errors[view.at], study.baseline, facts.value_unit, theme,
         float(view.floor[view.at])), "dots", 118)
