@@ -23,7 +23,7 @@ _SHIFTS = np.arange(-1, 5) * DAY  # days from which a meal can still be seen
 _WITNESSES = 4000  # fixed simulated patients, of whom follows what the bounds cut off
 
 _FACTS = PublicFacts(
-    name="Glucose over a day, simulated", person="patient", people="patients", curve="glucose",
+    person="patient", people="patients", curve="glucose",
     value_name="Glucose", time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY,
     periodic=True,
     origin="what sensors under the skin can show, 2.2 to 22.2 mmol/L (40 to 400 mg/dL), widened")
@@ -57,7 +57,7 @@ class GlucoseDays(HumanCurves):
     label = "Glucose over a day, simulated"
     units = GLUCOSE
     order = 2
-    credit = ("Figures of the shape: Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
+    credit = ("The shape follows Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
               "No real patient’s data are used.")
 
     n_curves: int = param(600, "Patients", "How many take part, over all sites.",
@@ -93,9 +93,9 @@ class GlucoseDays(HumanCurves):
     @property
     def facts(self) -> PublicFacts:
         factor = GLUCOSE[self.unit]
-        return replace(_FACTS, value_unit=self.unit, value_low=round(_LOW * factor),
-                       value_high=round(_HIGH * factor), design=self.design,
-                       credit=self.credit)
+        return replace(_FACTS, name=self.nearest_preset()[0], value_unit=self.unit,
+                       value_low=round(_LOW * factor), value_high=round(_HIGH * factor),
+                       design=self.design, credit=self.credit)
 
     @property
     def truth(self) -> Truth:
