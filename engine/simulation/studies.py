@@ -83,11 +83,15 @@ def data_sets(source: Source[Any]) -> int:
 def draws(source: Source[Any]) -> int:
     """How many releases a study makes of each data set, at each budget."""
     if source.is_random:
-        enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
-        wanted = np.clip(_RELEASED_READINGS // source.sizes.n_observations, _FEWEST_RELEASES,
-                         max(enough, _FEWEST_RELEASES))
-        return -(-int(wanted) // data_sets(source))
+        return -(-draws_for_shares(source) // data_sets(source))
     return draws_of_shown(source.sizes.n_curves)
+
+
+def draws_for_shares(source: Source[Any]) -> int:
+    """How many releases a share of 95 % is of: as many as are enough, where that is quick."""
+    enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
+    return int(np.clip(_RELEASED_READINGS // source.sizes.n_observations, _FEWEST_RELEASES,
+                       max(enough, _FEWEST_RELEASES)))
 
 
 def draws_of_shown(n_curves: int) -> int:

@@ -98,7 +98,7 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "person" and not at.error
     assert "Everybody’s own device adds the noise" in memo(at)
-    assert "<b>Must be trusted:</b> nobody" in memo(at) and "user level" in memo(at)
+    assert "<b>Must be trusted:</b> nobody" in memo(at) and "the whole curve of a person" in memo(at)
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
     again = visit("decide", link(at))
@@ -125,8 +125,17 @@ def test_a_method_without_a_law_says_how_many_devices_are_simulated():
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
     assert "**No ε up to 10 reaches the target.**" in at.error[0].value
-    at.button(key="allow_target").click().run()
+    offered = [button for button in at.button if button.key.startswith("remedy_")]
+    offered[-1].click().run()
     assert not at.error and at.session_state.settings.target > 0.01
+
+
+def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first():
+    at = visit("decide", "c-sparse_curves~c.n_curves-600~c.n_servers-12~target-0.01")
+    remedies = [button.key for button in at.button if button.key in ("let_share", "remedy_0")]
+    assert remedies == ["let_share", "remedy_0"]
+    at.button(key="let_share").click().run()
+    assert at.session_state.settings.noise == "sums" and not at.exception
 
 
 @pytest.mark.slow
@@ -250,6 +259,19 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
     now = at.session_state.settings
     assert not at.exception and f"{now.epsilon:g}" == epsilon
     assert now.estimated == now.decided
+
+
+def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests_on():
+    at = visit("decide", SMALL)
+    said = re.search(r"distance is at most [^;]+ simulated releases; [^.]+\.", memo(at)).group()
+    lab = visit("lab", f"{SMALL}~epsilon-{recommended(at)}~open-error")
+    assert said in words(lab)
+
+
+def test_a_scenario_has_one_name_in_the_sentence_and_in_the_memo():
+    at = visit("decide", "c-glucose_days~c.n_curves-150~target-1")
+    at.selectbox(key="w_source").select("Glucose without diabetes, simulated").run()
+    assert "“Glucose without diabetes, simulated”" in memo(at) and not at.error
 
 
 @pytest.mark.parametrize("noise", ["centre", "sums"])
