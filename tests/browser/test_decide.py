@@ -104,8 +104,9 @@ def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_in
                        in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)))
     hand.press("Use this table")
     hand.type("Target", 0.8)
-    printed(hand, "1\u202f860 patients at 12 hospitals (100 to 210 at each)", "within 0.8 mmol/L")
-    assert hand.interactions <= 8 and hand.page.problems == []
+    html = printed(hand, "1\u202f860 patients at 12 hospitals (100 to 210 at each)",
+                   "within 0.8 mmol/L")
+    assert hand.interactions <= 8 and pages_of(hand, html) == 1 and hand.page.problems == []
 
 
 def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(server, open_app):

@@ -130,6 +130,11 @@ def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     assert not at.error and at.session_state.settings.target > 0.01
 
 
+def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
+    assert "◇ the recommendation" in words(visit("decide", SMALL))
+    assert "the recommendation" not in words(visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01"))
+
+
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first():
     at = visit("decide", "c-sparse_curves~c.n_curves-600~c.n_servers-12~target-0.01")
     remedies = [button.key for button in at.button if button.key in ("let_share", "remedy_0")]

@@ -39,6 +39,7 @@ _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
 GUESSING = "guessing: 50 %"
+UNIT = "Unit of privacy"  # heading
 
 
 def estimand(task: Task, facts: PublicFacts) -> str:
@@ -422,7 +423,7 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
             "Must be trusted": f"{trusted}.",
             "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
                           f"{escape(facts.people)} in general.",
-            "Unit of privacy": _unit(profile.task, person, records),
+            UNIT: _unit(profile.task, person, records),
             **_interaction(profile), **_worth(profile)}
 
 
@@ -525,8 +526,7 @@ def assumptions(answer: Decision) -> list[str]:
         f"Method: {escape(profile.mechanism.label)}. Its bounds, times and settings come from "
         "public facts, never from the data.",
         f"Each {escape(facts.person)} has one {_record(profile.task)}. Any other release about the "
-        f"same {escape(facts.people)} adds to the ε spent on them.",
-        f"Error: root mean squared distance from the true {escape(estimand(profile.task, facts))}."]
+        f"same {escape(facts.people)} adds to the ε spent on them."]
 
 
 def _rests_on(answer: Decision) -> list[str]:
