@@ -113,10 +113,17 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head, rows=rows, chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
-        protection=decision_words.protection(
-            profile, max((option.odds.group for _, option in answer.options), default=1)),
+        protection=_protection(answer),
         delta=odds_words.delta_stated(profile.delta),
         assumptions=decision_words.assumptions(answer))
+
+
+def _protection(answer: Decision) -> dict[str, str]:
+    """Sentences by their headings; a unit that is all of a person is said with who is protected."""
+    records = max((option.odds.group for _, option in answer.options), default=1)
+    sentences = decision_words.protection(answer.profile, records)
+    return {heading: sentence for heading, sentence in sentences.items()
+            if records > 1 or heading != decision_words.UNIT}
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:

@@ -46,7 +46,8 @@ SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, an
 SHOWN_DRAWS = 20
 MOST_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
 _READINGS = 1_000_000  # of all fresh data sets
-_FEWEST_RELEASES = 20
+_FEWEST_RELEASES, _ENOUGH_RELEASES = 20, 100  # of all data sets; so many where that is quick
+_RELEASED_READINGS = 20_000_000  # of all releases of a study at one budget
 _MOST_DRAWS = 100  # releases of curves that cannot be drawn afresh
 _MOST_WORK = 2e8  # gradient entries that the releases of such curves may cost
 _ROUNDS_TIMES_SIZE = 50
@@ -82,8 +83,15 @@ def data_sets(source: Source[Any]) -> int:
 def draws(source: Source[Any]) -> int:
     """How many releases a study makes of each data set, at each budget."""
     if source.is_random:
-        return -(-_FEWEST_RELEASES // data_sets(source))
+        return -(-draws_for_shares(source) // data_sets(source))
     return draws_of_shown(source.sizes.n_curves)
+
+
+def draws_for_shares(source: Source[Any]) -> int:
+    """How many releases a share of 95 % is of: as many as are enough, where that is quick."""
+    enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
+    return int(np.clip(_RELEASED_READINGS // source.sizes.n_observations, _FEWEST_RELEASES,
+                       max(enough, _FEWEST_RELEASES)))
 
 
 def draws_of_shown(n_curves: int) -> int:

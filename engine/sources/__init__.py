@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +39,9 @@ class Source(Parameterised, Generic[D]):
     most_data_sets : int or None
         How many fresh data sets a study draws at most, where its methods are slow; None for as many
         as of any other source.
+    units : mapping of str to float
+        In which the values can be given, and how many of each make up one of the first; the
+        parameter `unit` is one of them. Empty where there is no choice.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class Source(Parameterised, Generic[D]):
     deals_records: ClassVar[bool] = False
     trains_on_a_third: ClassVar[bool] = False
     most_data_sets: ClassVar[int | None] = None
+    units: ClassVar[Mapping[str, float]] = MappingProxyType({})
     if TYPE_CHECKING:  # a parameter of every recipe, each with its own range
 
         @property

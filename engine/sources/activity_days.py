@@ -48,7 +48,7 @@ class ActivityDays(HumanCurves):
     key = "activity_days"
     label = "Activity over a day, simulated"
     order = 3
-    credit = ("Figures of the shape: Tudor-Locke et al. 2011, twice. No real person’s data are "
+    credit = ("The shape follows Tudor-Locke et al. 2011, twice. No real person’s data are "
               "used.")
 
     n_curves: int = param(1000, "People", "How many take part, over all sites.",

@@ -48,7 +48,7 @@ class ElectricityDays(HumanCurves):
     key = "electricity_days"
     label = "Electricity over a day, simulated"
     order = 4
-    credit = ("Figures of the shape: Ofgem 2023; Elexon, load profile class 1. No real household’s "
+    credit = ("The shape follows Ofgem 2023; Elexon, load profile class 1. No real household’s "
               "data are used.")
 
     n_curves: int = param(400, "Households", "How many take part, over all sites.",

@@ -12,19 +12,18 @@ from scipy.special import ndtr
 
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
+from engine.core.units import GLUCOSE
 from engine.numerics.clipping.normal_means import cut_off
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves
 
 _MEALS = ((7.5, 1.0), (12.5, 0.7), (19.0, 0.8))  # usual hour, and rise as a share of breakfast's
 _LOW, _HIGH = 2.0, 25.0  # mmol/L, declared
-_MG_PER_DL = 18.016  # of one mmol/L: the molar mass of glucose is 180.16 g
-_UNITS = {"mmol/L": 1.0, "mg/dL": _MG_PER_DL}
 _SHIFTS = np.arange(-1, 5) * DAY  # days from which a meal can still be seen
 _WITNESSES = 4000  # fixed simulated patients, of whom follows what the bounds cut off
 
 _FACTS = PublicFacts(
-    name="Glucose over a day, simulated", person="patient", people="patients", curve="glucose",
+    person="patient", people="patients", curve="glucose",
     value_name="Glucose", time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY,
     periodic=True,
     origin="what sensors under the skin can show, 2.2 to 22.2 mmol/L (40 to 400 mg/dL), widened")
@@ -56,14 +55,15 @@ class GlucoseDays(HumanCurves):
 
     key = "glucose_days"
     label = "Glucose over a day, simulated"
+    units = GLUCOSE
     order = 2
-    credit = ("Figures of the shape: Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
+    credit = ("The shape follows Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
               "No real patient’s data are used.")
 
     n_curves: int = param(600, "Patients", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     unit: str = param("mmol/L", "Unit", "In which glucose is observed; 1 mmol/L is 18 mg/dL. All "
-                      "settings below are in mmol/L.", choices=tuple(_UNITS))
+                      "settings below are in mmol/L.", choices=tuple(GLUCOSE))
     level: float = param(7.6, "Level between meals", "Mean over patients.",
                          low=3.0, high=15.0, unit="mmol/L")
     level_sd: float = param(1.6, "Spread of levels", "Standard deviation over patients.",
@@ -92,10 +92,10 @@ class GlucoseDays(HumanCurves):
 
     @property
     def facts(self) -> PublicFacts:
-        factor = _UNITS[self.unit]
-        return replace(_FACTS, value_unit=self.unit, value_low=round(_LOW * factor),
-                       value_high=round(_HIGH * factor), design=self.design,
-                       credit=self.credit)
+        factor = GLUCOSE[self.unit]
+        return replace(_FACTS, name=self.nearest_preset()[0], value_unit=self.unit,
+                       value_low=round(_LOW * factor), value_high=round(_HIGH * factor),
+                       design=self.design, credit=self.credit)
 
     @property
     def truth(self) -> Truth:
@@ -110,7 +110,7 @@ class GlucoseDays(HumanCurves):
         """
         values = self._curves_at(times * DAY, rng)
         values += self.error_sd * rng.standard_normal(times.shape)
-        values *= _UNITS[self.unit]
+        values *= GLUCOSE[self.unit]
         facts = self.facts
         return np.clip(values, facts.value_low, facts.value_high, out=values)
 
@@ -173,6 +173,6 @@ def _truth(days: GlucoseDays) -> Truth:
     def mean_glucose(t: Array) -> Array:
         witnesses = days._curves_at(np.tile(t * DAY, (_WITNESSES, 1)), np.random.default_rng(0))
         cut = cut_off(witnesses, days.error_sd, _LOW, _HIGH).mean(axis=0)
-        return np.asarray(_UNITS[days.unit] * (days.mean_at(t * DAY) + cut))
+        return np.asarray(GLUCOSE[days.unit] * (days.mean_at(t * DAY) + cut))
 
     return Truth.of(mean_glucose)

@@ -69,7 +69,7 @@ class GrowthCurves(HumanCurves):
     key = "growth_curves"
     label = "Growth with pubertal spurts, simulated"
     order = 1
-    credit = ("Figures of the shape: Preece and Baines 1978; Kuczmarski et al. 2002; Abbassi 1998. "
+    credit = ("The shape follows Preece and Baines 1978; Kuczmarski et al. 2002; Abbassi 1998. "
               "No real child’s data are used.")
 
     children: str = param("both", "Children", "Who takes part. Both: girls and boys with equal "

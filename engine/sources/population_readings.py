@@ -69,14 +69,14 @@ _DRAWS: dict[str, Draw] = {"glucose": _glucose, "growth": _growth, "activity": _
 _DAY = PublicFacts(time_name="Time of day", time_unit="h", time_low=0, time_high=24, periodic=True)
 _FACTS = {
     "glucose": replace(
-        _DAY, name="Glucose days, simulated", value_name="Glucose", value_unit="mg/dL",
+        _DAY, name="Glucose over a day", value_name="Glucose", value_unit="mg/dL",
         value_low=40, value_high=400, origin="the range of continuous glucose monitors"),
     "growth": PublicFacts(
-        name="Heights, simulated", person="child", people="children", curve="growth",
+        name="Heights of children", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", value_low=50, value_high=220, time_name="Age",
         time_unit="years", time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
     "activity": replace(
-        _DAY, name="Activity days, simulated", value_name="Activity", value_unit="counts/min",
+        _DAY, name="Activity over a day", value_name="Activity", value_unit="counts/min",
         value_low=0, value_high=10_000, origin="the range of wrist-worn accelerometers")}
 
 

@@ -31,6 +31,11 @@ class Hand:
         field.press("Enter")
         self.interactions += 1
 
+    def paste(self, text):
+        """Into the box for a table."""
+        self.page.get_by_role("textbox", name="Or paste a table").fill(text)
+        self.interactions += 1
+
 
 STUDY = "/decide?s=c-sparse_curves~c.n_observations_per_curve-6~target-1"
 
@@ -76,6 +81,7 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     settle(study)
     hand = Hand(study)
     hand.type("People at each site", 40)
+    hand.press("1 site, or paste a table")
     hand.type("Sites", 12)
     hand.type("Observations of each person", 5)
     hand.type("Target", 1.5)
@@ -86,6 +92,21 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     error = re.search(r"Error ± (\S+) \(95 %: (\S+)\)", card)
     assert error and all(f">{number}<" in html for number in error.groups())
     assert hand.page.problems == [] and hand.page.outside == []
+
+
+def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_interactions(server,
+                                                                                          open_app):
+    """From the page as it is opened first: the quantity, the table, the target, and the print."""
+    hand = Hand(open_app(f"{server.url}/decide"))
+    hand.press(re.compile("in twelve hospitals"), "radio")
+    hand.press("12 hospitals, or paste a table")
+    hand.paste("".join(f"Hospital {letter}\t{people}\n" for letter, people
+                       in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)))
+    hand.press("Use this table")
+    hand.type("Target", 0.8)
+    html = printed(hand, "1\u202f860 patients at 12 hospitals (100 to 210 at each)",
+                   "within 0.8 mmol/L")
+    assert hand.interactions <= 8 and pages_of(hand, html) == 1 and hand.page.problems == []
 
 
 def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(server, open_app):

@@ -116,6 +116,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
 def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 8)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
+    monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
     code, worked = code_for.code_for(ask(lessons.work, lesson, 3)), lessons.work(lesson, 3)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code.python, {})

@@ -17,6 +17,7 @@ from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
 
+OPEN = {"sites_of_study": True}  # the box of the sites in the sentence
 SMALL = "c-sparse_curves~c.n_curves-150~target-1"
 
 
@@ -59,7 +60,7 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
 @pytest.mark.slow
 def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
     """What the second bracket changes is the study with the first, not the one on screen."""
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     at.number_input(key="w_study_people").set_value(40)
     at.number_input(key="w_study_sites").set_value(3).run()
     assert at.session_state.settings.source.sizes.n_curves_per_server == (40, 40, 40)
@@ -76,7 +77,7 @@ def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
 
 @pytest.mark.slow
 def test_every_bracket_changes_the_study_and_the_link():
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     at.number_input(key="w_study_sites").set_value(3).run()
     at.number_input(key="w_study_people").set_value(60).run()
     at.number_input(key="w_study_readings").set_value(5).run()
@@ -97,7 +98,7 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "person" and not at.error
     assert "Everybody’s own device adds the noise" in memo(at)
-    assert "<b>Must be trusted:</b> nobody" in memo(at) and "user level" in memo(at)
+    assert "<b>Must be trusted:</b> nobody" in memo(at) and "the whole curve of a person" in memo(at)
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
     again = visit("decide", link(at))
@@ -124,8 +125,22 @@ def test_a_method_without_a_law_says_how_many_devices_are_simulated():
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
     assert "**No ε up to 10 reaches the target.**" in at.error[0].value
-    at.button(key="allow_target").click().run()
+    offered = [button for button in at.button if button.key.startswith("remedy_")]
+    offered[-1].click().run()
     assert not at.error and at.session_state.settings.target > 0.01
+
+
+def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
+    assert "◇ the recommendation" in words(visit("decide", SMALL))
+    assert "the recommendation" not in words(visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01"))
+
+
+def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first():
+    at = visit("decide", "c-sparse_curves~c.n_curves-600~c.n_servers-12~target-0.01")
+    remedies = [button.key for button in at.button if button.key in ("let_share", "remedy_0")]
+    assert remedies == ["let_share", "remedy_0"]
+    at.button(key="let_share").click().run()
+    assert at.session_state.settings.noise == "sums" and not at.exception
 
 
 @pytest.mark.slow
@@ -198,7 +213,7 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
 @pytest.mark.slow
 def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_not_have():
     """What is written to a bracket replaces what is being typed there."""
-    at = visit("decide", SMALL)
+    at = visit("decide", SMALL, **OPEN)
     before = {box.key: box.proto.id for box in at.number_input}
     at.number_input(key="w_study_people").set_value(40).run()
     at.number_input(key="w_target").set_value(1.5).run()
@@ -217,6 +232,24 @@ def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem)
     assert link(at).endswith("target-1")
 
 
+def test_the_unit_of_glucose_is_chosen_and_nothing_that_was_meant_changes_with_it():
+    at = visit("decide", "c-glucose_days~c.n_curves-150~sites-large~target-1")
+    epsilon = recommended(at)
+    at.selectbox(key="w_target_unit").select("mg/dL").run()
+    now, problems = links.decode(link(at))
+    assert not at.error and not problems and (now.target, now.source.unit) == (18.0, "mg/dL")
+    assert now.sites == PRESETS["large"].rows and recommended(at) == epsilon
+    assert "within 18 mg/dL" in memo(at) and "mmol/L" not in memo(at)
+    again = visit("decide", link(at))
+    assert memo(again) == memo(at) and again.number_input(key="w_target").value == 18
+
+
+def test_a_target_is_not_taken_over_by_data_in_another_unit():
+    at = visit("decide", "c-growth_curves~target-3")
+    at.selectbox(key="w_source").select("Glucose over a day, simulated").run()
+    assert at.session_state.settings.target is None and "within 3 mmol/L" not in memo(at)
+
+
 def test_a_target_that_the_smallest_budget_meets_is_not_said_to_need_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-3000~target-30")
     assert recommended(at) == "0.05"
@@ -233,6 +266,19 @@ def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
     assert now.estimated == now.decided
 
 
+def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests_on():
+    at = visit("decide", SMALL)
+    said = re.search(r"distance is at most [^;]+ simulated releases; [^.]+\.", memo(at)).group()
+    lab = visit("lab", f"{SMALL}~epsilon-{recommended(at)}~open-error")
+    assert said in words(lab)
+
+
+def test_a_scenario_has_one_name_in_the_sentence_and_in_the_memo():
+    at = visit("decide", "c-glucose_days~c.n_curves-150~target-1")
+    at.selectbox(key="w_source").select("Glucose without diabetes, simulated").run()
+    assert "“Glucose without diabetes, simulated”" in memo(at) and not at.error
+
+
 @pytest.mark.parametrize("noise", ["centre", "sums"])
 def test_lab_is_not_offered_where_it_has_other_numbers(noise):
     at = visit("decide", f"{SMALL}~c.n_servers-3~noise-{noise}")
@@ -240,7 +286,7 @@ def test_lab_is_not_offered_where_it_has_other_numbers(noise):
 
 
 def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_silent_on_its_sizes():
-    at = visit("decide", f"{SMALL}~sites-large")
+    at = visit("decide", f"{SMALL}~sites-large", **OPEN)
     assert "150" not in words(at) and "memo_lab" not in {button.key for button in at.button}
     at.number_input(key="w_study_sites").set_value(3).run()
     assert any("The table was replaced" in toast.value for toast in at.toast)

@@ -92,7 +92,7 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
 
 @pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))
 def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
-    at = visit("decide", token(key))
+    at = visit("decide", token(key), sites_of_study=True)
     at.number_input(key="w_study_people").set_value(150)
     at.number_input(key="w_study_sites").set_value(2).run()
     at.selectbox(key="w_noise").set_value("centre").run()

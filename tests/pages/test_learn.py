@@ -28,6 +28,7 @@ def light(monkeypatch):
     """Few repeats: what is tested is the page."""
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 4)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
+    monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
 
 
 def picture(at):

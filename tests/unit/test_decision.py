@@ -79,11 +79,27 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
         place - 1, place, place + 1]
     assert decision_topic.decision(falling, 5.0, "19").more_private is None  # nothing is published there
     missed = decision_topic.decision(falling, 0.5, "19")
-    assert missed.chosen is None and missed.reachable >= distance[EPSILON_STEPS.index(1.0)]
-    assert decision_topic.decision(falling, missed.reachable, "19").chosen.budget.epsilon <= 1.0
+    assert missed.chosen is None
+    least, moderate = missed.remedies
+    assert least.target >= distance[-1] and moderate.target >= distance[EPSILON_STEPS.index(1.0)]
+    assert moderate.epsilon <= 1.0
     nothing = decision_topic.decision(made(profiles["sites"], [np.nan] * steps), 1.0, "19")
-    assert (nothing.chosen, nothing.options, nothing.reachable) == (None, [], None)
+    assert (nothing.chosen, nothing.options, nothing.remedies) == (None, [], ())
     assert "No budget reaches the target" in words.verdict(nothing)
+
+
+def test_what_is_offered_instead_of_a_target_out_of_reach_is_met_and_begins_with_the_smallest_change(
+        profiles):
+    profile = profiles["sites"]
+    nearly = float(profile.distance(0.95)[-1]) / 1.04
+    missed = decision_topic.decision(profile, nearly, "19")
+    for remedy in missed.remedies:
+        again = decision_topic.decision(profile, remedy.target, remedy.confidence)
+        assert again.chosen.budget.epsilon == remedy.epsilon
+    targets = [remedy.target for remedy in missed.remedies if remedy.confidence == "19"]
+    assert targets == sorted(targets) and targets[0] <= 1.2 * nearly
+    fewer = [remedy for remedy in missed.remedies if remedy.confidence != "19"]
+    assert all(remedy.target == nearly for remedy in fewer) and missed.remedies[:1] == (*fewer,)[:1]
 
 
 @pytest.mark.slow

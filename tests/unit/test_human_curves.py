@@ -10,6 +10,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
+from engine.core.units import GLUCOSE
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.simulation.metrics import coverage
 from engine.sources import sources
@@ -151,7 +152,7 @@ def test_a_patients_day_has_higher_peaks_than_the_mean_of_all():
 def test_both_units_of_glucose_tell_the_same():
     draws = [GlucoseDays(unit=unit, n_curves=100).draw(1, np.random.default_rng(6)) for unit in
              ("mmol/L", "mg/dL")]
-    assert draws[1].values == pytest.approx(18.016 * draws[0].values)
+    assert draws[1].values == pytest.approx(GLUCOSE["mg/dL"] * draws[0].values)
     assert (draws[1].facts.value_low, draws[1].facts.value_high) == (36, 450)
 
 

@@ -56,6 +56,7 @@ def light():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies, "MOST_DATA_SETS", 4)
         patch.setattr(studies, "_FEWEST_DATA_SETS", 2)
+        patch.setattr(studies, "_ENOUGH_RELEASES", 20)
         yield
 
 

@@ -134,10 +134,10 @@ def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
              for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
     adaptive, descent, process = by_name.values()
     for asked, said in (("4 times", adaptive), ("10 times", descent)):
-        assert f"each device is asked {asked};" in said and "(sequential interaction)" in said
+        assert f"each device is asked {asked}." in said and "earlier answers" in said
     assert "one message from each device" in process
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))
-    assert "item level" in words.protection(profile(source, AdaptiveMean(), rows), 3)[
+    assert "one of the 3 curves" in words.protection(profile(source, AdaptiveMean(), rows), 3)[
         "Unit of privacy"]
 
 

@@ -25,12 +25,13 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.families import masked_sums
 from engine.mechanisms.families.local_privacy import of_one_device
 from engine.noise.shares import Shares
+from engine.numerics.proportions import Proportion
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates.floor import least_errors
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS, Budgets
+from engine.simulation.studies import SHOWN, Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -127,6 +128,10 @@ class Profile:
         """The distance (steps,) that a share of releases stay within; NaN where there are none."""
         return np.asarray(np.quantile(self.errors, share, axis=(1, 2)))
 
+    def simulated(self, epsilon: float, distance: float) -> Proportion:
+        """How many releases at a step of the scale stay within a distance."""
+        return Proportion.within(self.errors[EPSILON_STEPS.index(epsilon)], distance)
+
     def option(self, step: int, records: int = 1) -> Option:
         """What one step of the scale gives, for a person with so many curves."""
         spends = self.spends[step]
@@ -155,13 +160,21 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Remedy:
+    """Less to ask for, and the smallest budget of the scale that gives it."""
+
+    target: float
+    confidence: str
+    epsilon: float
+
+
+@dataclass(frozen=True)
 class Decision:
     """The smallest budget that reaches the target, and one step of the scale to either side.
 
     `chosen` is None where no budget up to the largest reaches the target; `more_private` and
     `more_accurate` are None at the ends of the scale, or where nothing would be published.
-    `reachable` is the target, rounded up, that ε = 1 would reach, or else the largest ε; None where
-    nothing would be published at all.
+    `remedies` are what could be asked for instead where none is chosen, the smallest change first.
     """
 
     profile: Profile
@@ -170,7 +183,7 @@ class Decision:
     chosen: Option | None
     more_private: Option | None
     more_accurate: Option | None
-    reachable: float | None
+    remedies: tuple[Remedy, ...] = ()
 
     @property
     def options(self) -> list[tuple[str, Option]]:
@@ -286,7 +299,7 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     errors = study.errors(budgets)
     yield 1
     data = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
-    estimate = mechanism.release_many(data, budgets, SHOWN_DRAWS,
+    estimate = mechanism.release_many(data, budgets, studies.draws_for_shares(study.recipe),
                                       generator(seed, NOISE_STREAM, SHOWN))
     yield 2
     return Profile(
@@ -471,27 +484,39 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
     if not 0 < target < 1e12:
         raise InputError(f"The target must be above zero; got {target:g}.", field="target",
                          hint="Give it in the unit of the values.")
-    distance = profile.distance(SHARES[confidence])
-    # the first step that reaches the target behind the last one that clearly misses it
-    clear = int(np.flatnonzero(~(distance <= _CLOSE * target)).max(initial=-1)) + 1
-    reaches = np.flatnonzero(distance[clear:] <= target)
-    step = clear + int(reaches[0]) if len(reaches) else len(EPSILON_STEPS)
+    step = _step(profile, target, confidence)
 
     def option(place: int) -> Option | None:
-        if 0 <= place < len(EPSILON_STEPS) and np.isfinite(distance[place]):
+        if 0 <= place < len(EPSILON_STEPS) and np.isfinite(profile.errors[place]).all():
             return profile.option(place, records)
         return None
 
-    return Decision(profile, target, confidence, option(step), option(step - 1), option(step + 1),
-                    _reachable(distance))
+    chosen = option(step)
+    return Decision(profile, target, confidence, chosen, option(step - 1), option(step + 1),
+                    () if chosen else _remedies(profile, target, confidence))
 
 
-def _reachable(distance: Array) -> float | None:
-    """What ε = 1 reaches, rounded up to two digits, or else the largest ε."""
-    for step in (EPSILON_STEPS.index(1.0), len(EPSILON_STEPS) - 1):
-        if np.isfinite(distance[step]):
-            return digits_up(float(distance[step:].max()), 2)
-    return None
+def _step(profile: Profile, target: float, confidence: str) -> int:
+    """The first step that reaches the target behind the last one that clearly misses it."""
+    distance = profile.distance(SHARES[confidence])
+    clear = int(np.flatnonzero(~(distance <= _CLOSE * target)).max(initial=-1)) + 1
+    reaches = np.flatnonzero(distance[clear:] <= target)
+    return clear + int(reaches[0]) if len(reaches) else len(EPSILON_STEPS)
+
+
+def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy, ...]:
+    """The most releases within the target, then the targets of the largest ε and of ε = 1."""
+    fewer = [share for share in SHARES if SHARES[share] < SHARES[confidence]]
+    reached = profile.distance(SHARES[confidence])[[EPSILON_STEPS.index(1.0), -1]]
+    allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
+
+    def met(asked: Sequence[tuple[float, str]]) -> list[Remedy]:
+        steps = [_step(profile, *one) for one in asked]
+        return [Remedy(*one, EPSILON_STEPS[step]) for one, step in zip(asked, steps, strict=True)
+                if step < len(EPSILON_STEPS)]
+
+    return (*met([(target, share) for share in reversed(fewer)])[:1],
+            *met([(larger, confidence) for larger in allowed]))
 
 
 def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, ...],

@@ -192,8 +192,8 @@ def map_key(answer: Decision) -> str:
     answer : Decision
         Of a study.
     """
-    unit = answer.profile.unit
+    unit, diamond = answer.profile.unit, " ◇ the recommendation." * (answer.chosen is not None)
     return (f"Thick line: {answer.confidence} of 20 releases within "
             f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other distances"
             f"{', in ' * bool(unit)}{unit}. "
-            "Stronger blue: less accurate. ◇ the recommendation.")
+            f"Stronger blue: less accurate.{diamond}")

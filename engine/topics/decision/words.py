@@ -11,7 +11,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.tasks import Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
-from engine.language import tags
+from engine.language import quality, tags
 from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import digits_up, number, percent_up, whole, with_unit
 from engine.language.odds_words import odds_main
@@ -24,6 +24,7 @@ from engine.topics.decision.answer import (
     Decision,
     Option,
     Profile,
+    Remedy,
 )
 from engine.topics.decision.effective_size import EffectiveSize, effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -38,6 +39,7 @@ _SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals
           "child": ("school", "schools"), "pupil": ("school", "schools"),
           "household": ("district", "districts")}
 GUESSING = "guessing: 50 %"
+UNIT = "Unit of privacy"  # heading
 
 
 def estimand(task: Task, facts: PublicFacts) -> str:
@@ -259,7 +261,7 @@ def question(answer: Decision) -> str:
                 f" with {observations} observations per {escape(facts.person)}")
     subject = escape(estimand(profile.task, facts))
     averaged = ("" if profile.task.argument is Argument.NOTHING else
-                ", as a root mean square over the whole curve")
+                " (root mean squared error, an average over the whole curve)")
     return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
             f"{_who(profile)}. {CONFIDENCES[answer.confidence]} releases must be within "
             f"{target(answer)} of the truth{averaged}.")
@@ -331,8 +333,9 @@ def at_one_point(answer: Decision) -> str:
     if chosen is None or chosen.band is None or profile.bands is None:
         return ""
     furthest = float(np.abs(chosen.band - profile.bands.truth).max())
+    distance = with_unit(number(furthest), escape(profile.unit))
     return ("Single points can be farther off than the whole curve: at its noisiest point, 19 of "
-            f"20 releases are within {with_unit(number(furthest), escape(profile.unit))}.")
+            f"20 simulated releases are within {distance}.")
 
 
 def not_reached(answer: Decision) -> str:
@@ -420,7 +423,7 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
             "Must be trusted": f"{trusted}.",
             "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
                           f"{escape(facts.people)} in general.",
-            "Unit of privacy": _unit(profile.task, person, records),
+            UNIT: _unit(profile.task, person, records),
             **_interaction(profile), **_worth(profile)}
 
 
@@ -431,12 +434,11 @@ def _all_of(task: Task) -> str:
 def _unit(task: Task, person: str, records: int) -> str:
     noun = _record(task)
     if records > 1:
-        return (f"item level, one of the {whole(records)} {noun}s of {a(person)}; the attacker’s "
-                "accuracy is about all of them.")
+        return (f"one of the {whole(records)} {noun}s of {a(person)}; the attacker’s accuracy is "
+                "about all of them.")
     if task.data is not DataType.CURVES:
-        return f"item level, {a(noun)}; it is user level where everybody has one."
-    level = _unit_noun(task).removeprefix("the ").removeprefix("all ")
-    return f"user level, {of(a(person))} {level}, not one observation of it (event level)."
+        return f"one {noun}. Who has several is protected less."
+    return f"{_unit_noun(task)} of {a(person)}, not only one observation."
 
 
 def rounds(profile: Profile) -> int:
@@ -462,8 +464,8 @@ def _interaction(profile: Profile) -> dict[str, str]:
         return {}
     if count == 1:
         return {"Interaction": f"one message from each {sender}, with no question in between."}
-    return {"Interaction": f"each {sender} is asked {whole(count)} times; what it is asked depends "
-                           "on earlier answers (sequential interaction)."}
+    return {"Interaction": f"each {sender} is asked {whole(count)} times. What it is asked depends "
+                           "on earlier answers, so it must stay reachable to the end."}
 
 
 def _worth(profile: Profile) -> dict[str, str]:
@@ -475,9 +477,10 @@ def _worth(profile: Profile) -> dict[str, str]:
               f" ({whole(round(digits_up(low.people_needed, 2)))} {escape(profile.facts.people)} "
               "would be enough)")
     return {"Effective size": (
-        f"N = √n μ is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
-        f"{high.epsilon:g}; below {low.least:g} nothing is released. One trusted centre has "
-        f"{number(low.of_centre)} at ε = 1.")}
+        f"how much so many {escape(profile.facts.people)} count for when every device adds noise, "
+        f"N = √n μ. It is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
+        f"{high.epsilon:g}; below {low.least:g} nothing is released. With one trusted centre it "
+        f"would be {number(low.of_centre)} at ε = 1.")}
 
 
 def too_small(size: EffectiveSize, facts: PublicFacts) -> str:
@@ -511,18 +514,30 @@ def assumptions(answer: Decision) -> list[str]:
     """
     profile = answer.profile
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
-    bounds = "" if not profile.task.has_value_unit else " within " + with_unit(
+    bounds = "" if not profile.task.has_value_unit else ", with values from " + with_unit(
         f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
     return [
         *_devices(profile),
         *_shares(profile),
-        f"Simulated: {releases} releases at each ε, of data of the kind “{escape(facts.name)}”"
+        f"Simulated: {whole(releases)} releases at each ε, of “{escape(facts.name)}”"
         f"{bounds}. No real data were used. Real data may differ: plan with a margin.",
+        *_rests_on(answer),
         *(escape(sentence) for sentence in credited(facts)),
-        f"Method: {escape(profile.mechanism.label)}. Bounds, times and settings are public facts.",
-        f"Each {escape(facts.person)} has one {_record(profile.task)}. Every other release about "
-        "the same people adds to what is spent on them.",
-        f"Error: root mean squared distance from the true {escape(estimand(profile.task, facts))}."]
+        f"Method: {escape(profile.mechanism.label)}. Its bounds, times and settings come from "
+        "public facts, never from the data.",
+        f"Each {escape(facts.person)} has one {_record(profile.task)}. Any other release about the "
+        f"same {escape(facts.people)} adds to the ε spent on them."]
+
+
+def _rests_on(answer: Decision) -> list[str]:
+    """How many simulated releases the distance of the recommendation is of."""
+    option = answer.chosen or answer.more_private
+    if option is None:
+        return []
+    epsilon = option.budget.epsilon
+    simulated = answer.profile.simulated(epsilon, _distance(answer, option))
+    return [f"At ε = {epsilon:g} "
+            f"{uncapital(quality.in_simulations(within(answer, option), simulated))}"]
 
 
 def _record(task: Task) -> str:
@@ -538,8 +553,8 @@ def _devices(profile: Profile) -> list[str]:
     is_alike = profile.mechanism.as_one_centre(n, budget, profile.facts) == budget
     if is_alike or profile.source.sizes.n_servers == n > 1:
         return [f"Each of the {whole(n)} devices was simulated."]
-    return [f"The {whole(n)} devices were simulated as one centre with μ/√n in place of μ: the "
-            "sum of their Gaussian noise has exactly that law."]
+    return [f"The noise of the {whole(n)} devices was simulated as one sum, which has exactly the "
+            "same distribution."]
 
 
 def _shares(profile: Profile) -> list[str]:
@@ -547,8 +562,9 @@ def _shares(profile: Profile) -> list[str]:
     n = len(profile.rows)
     if profile.noise is not NoisePlace.SUMS:
         return []
-    return [f"Masks cancel in the sum of the {whole(n)} {site_noun(profile.facts)[1]}, so this was "
-            f"simulated as one centre with {n}/{n - 1} of a trusted one’s noise variance."]
+    return [f"The {whole(n)} {site_noun(profile.facts)[1]} hide what they send behind masks that "
+            "cancel in the sum. They were simulated as one trusted centre with "
+            f"{n}/{n - 1} of its noise variance."]
 
 
 def memo_title(profile: Profile) -> str:
@@ -627,19 +643,32 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
             f"{MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
 
 
-def reachable(answer: Decision) -> str:
-    """The label of the button that takes a target that can be reached; empty where there is none.
+def remedy(answer: Decision, instead: Remedy) -> str:
+    """The label of a button that asks for less: what is given up, and the ε that it takes.
 
     Parameters
     ----------
     answer : Decision
         In which no budget is chosen.
+    instead : Remedy
+        One of its remedies.
     """
-    if answer.reachable is None:
-        return ""
-    unit, epsilon = escape(answer.profile.unit), EPSILON_STEPS[-1]
-    distances = answer.profile.distance(SHARES[answer.confidence])
-    if np.isfinite(distances[EPSILON_STEPS.index(1.0)]):
-        epsilon = 1.0
-    return (f"Allow {with_unit(f'{digits_up(answer.reachable, 2):g}', unit)}, which ε = "
-            f"{epsilon:g} reaches")
+    takes = f"needs ε = {instead.epsilon:g}"
+    if instead.confidence != answer.confidence:
+        return f"Ask for {CONFIDENCES[instead.confidence]} releases: {takes}"
+    larger = with_unit(f"{instead.target:g}", escape(answer.profile.unit))
+    factor = digits_up(instead.target / answer.target, 2)
+    return f"Allow {larger}, {factor:g} times the target: {takes}"
+
+
+def is_shared_instead(answer: Decision) -> bool:
+    """Whether sites that add all of their noise could each add a share of it.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    profile = answer.profile
+    return (profile.noise is NoisePlace.SITES and len(profile.rows) > 2
+            and profile.mechanism.sends_sums)

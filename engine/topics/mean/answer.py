@@ -22,6 +22,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
+from engine.numerics.proportions import Proportion
 from engine.privacy.failure import usual_delta
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
@@ -64,6 +65,10 @@ class Study:
     def within(self) -> Array:
         """The distance that 95 % of the releases stay within, at each budget: (budgets,)."""
         return within(self.errors)
+
+    def simulated(self, at: int, n_data_sets: int) -> Proportion:
+        """How many of the releases of a budget, from so many data sets, that distance is of."""
+        return Proportion.within(self.errors[at].reshape(n_data_sets, -1), float(self.within[at]))
 
     def quantile(self, level: float) -> Array:
         return np.asarray(np.quantile(self.errors, level, axis=1))

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from engine.answers.times import length_above
 from engine.core.errors import InputError
 from engine.core.types import Array, PublicFacts
+from engine.numerics.proportions import wilson
 
 Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
 KINDS = ("peak", "fastest", "sign", "crossing", "above")
 WITH_LEVEL = ("crossing", "above")
 _USUAL_TOLERANCE = 0.05  # of the span of time
-_NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def agrees(question: Question, curves: Curves, reference: Array, times: Array) -
 class Agreeing:
     """So many of `draws` simulated releases keep the answer; `counts` has any shape.
 
-    `low` and `high` hold the chance itself 95 times in 100 (Wilson 1927, JASA 22, 209–212).
+    `low` and `high` hold the chance itself 95 times in 100.
     """
 
     counts: NDArray[np.int_]
@@ -265,20 +265,11 @@ class Agreeing:
 
     @property
     def low(self) -> Array:
-        return np.maximum(self._middle - self._half, 0.0)
+        return wilson(self.share, self.draws)[0]
 
     @property
     def high(self) -> Array:
-        return np.minimum(self._middle + self._half, 1.0)
-
-    @property
-    def _middle(self) -> Array:
-        return np.asarray((self.counts + _NORMAL**2 / 2) / (self.draws + _NORMAL**2))
-
-    @property
-    def _half(self) -> Array:
-        spread = self.share * (1 - self.share) / self.draws + (_NORMAL / (2 * self.draws)) ** 2
-        return np.asarray(_NORMAL * np.sqrt(spread) / (1 + _NORMAL**2 / self.draws))
+        return wilson(self.share, self.draws)[1]
 
 
 def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Agreeing:

@@ -1,8 +1,7 @@
 """Exports of continuous glucose monitors: Dexcom Clarity, LibreView, Nightscout.
 
-Glucose in mmol/L is glucose in mg/dL divided by 18.0156, from its molar mass of 180.156 g/mol. What
-a monitor writes as low or high, because it lies beyond what it can measure, is read as the end of
-its range.
+What a monitor writes as low or high, because it lies beyond what it can measure, is read as the end
+of its range.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.types import Array
+from engine.core.units import GLUCOSE
 from engine.uploads.devices.format import (
     Columns,
     DeviceExport,
@@ -29,7 +29,7 @@ from engine.uploads.devices.format import (
     starting,
 )
 
-MG_PER_MMOL = 18.0156
+MG_PER_MMOL = GLUCOSE["mg/dL"]
 UNITS = ("glucose (mg/dL)", "glucose (mmol/L)")
 _LOW = pa.array(["low", "lo"])
 _HIGH = pa.array(["high", "hi"])

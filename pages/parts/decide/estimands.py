@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
+from engine.core.units import converted
 from engine.sources import Source, sources
 from engine.sources.twin import Twin
 from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
@@ -113,6 +114,24 @@ def choose(key: str) -> None:
     now = session.current()
     same_data = session.data_task(key) == session.data_task(now.decided)
     session.change(decided=key, target=now.target if same_data else None)
+
+
+def change_unit(task: Task, target: float, unit: str) -> None:
+    """Values and target in another unit; neither means anything else than before.
+
+    Parameters
+    ----------
+    task : Task
+        What is published.
+    target : float
+        In the unit so far.
+    unit : str
+        One of those of the data.
+    """
+    data = session.data_task(task.key)
+    source: Any = session.current().source_of(data)
+    session.change_source(data, replace(source, unit=unit))
+    session.change(target=converted(target, source.units, source.unit, unit))
 
 
 def use_simulated(task: Task) -> None:

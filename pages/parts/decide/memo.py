@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
@@ -69,4 +69,4 @@ def _link(view: Study) -> str:
     token = links.encode(replace(view.now, folds=()))
     page = urlsplit(st.context.url)
     host = "" if page.hostname in _LOOPBACK else f"{page.scheme}://{page.netloc}"
-    return f"{host}{page.path}" + f"?s={token}" * bool(token)
+    return f"{host}{page.path}" + f"?{urlencode({'s': token}, safe='~')}" * bool(token)

@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.language import glossary
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import charts, words
-from engine.topics.decision.answer import Option
+from engine.topics.decision.answer import Decision, Option
 from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls, layout, timed
@@ -56,10 +56,7 @@ def cards(view: Study) -> None:
         return
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
-        label = words.reachable(answer)
-        if label:
-            st.button(label, key="allow_target", on_click=lambda: session.change(
-                target=answer.reachable))
+        _remedies(view, answer)
     for k, (column, (name, option)) in enumerate(zip(st.columns(3), answer.options, strict=False)):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
@@ -69,6 +66,17 @@ def cards(view: Study) -> None:
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error("**The noise of this method does not prove the ε that was asked for.** See the "
                  "privacy ledger.", icon=":material/error:")
+
+
+def _remedies(view: Study, answer: Decision) -> None:
+    """What would help, by what it gives up: first what takes nothing of the accuracy."""
+    with st.container(horizontal=True, key="remedies"):
+        if words.is_shared_instead(answer):
+            st.button(words.WHO[NoisePlace.SUMS].format(site=view.site), key="let_share",
+                      on_click=lambda: session.change(noise=NoisePlace.SUMS))
+        for k, remedy in enumerate(answer.remedies):
+            st.button(words.remedy(answer, remedy), key=f"remedy_{k}", on_click=session.change,
+                      kwargs={"target": remedy.target, "confidence": remedy.confidence})
 
 
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:

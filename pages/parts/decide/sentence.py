@@ -14,7 +14,7 @@ from engine.language.numbers import whole, with_unit
 from engine.topics.decision import words
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
-from pages.parts.decide import estimands
+from pages.parts.decide import estimands, table
 from pages.parts.decide import examples as example_studies
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
@@ -26,7 +26,7 @@ def examples() -> None:
     """Worked examples, each one click away."""
     tokens = dict(example_studies.examples())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
-        st.markdown(":small[Worked examples:]", width="content")
+        st.markdown(":small[Examples:]", width="content")
         controls.bound(st.pills, "Worked examples", example_studies.open_at(session.current()),
                        lambda label: _open(tokens[label]) if label else None, "study_example",
                        options=list(tokens), label_visibility="collapsed", wrap=True)
@@ -45,7 +45,6 @@ def show(view: Study) -> None:
     facts, included = view.facts, view.included
     task = view.decided
     people, observations = _means(view)
-    site, several = words.site_noun(facts)
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
         _say("We publish the")
         with st.container(width=200):
@@ -60,14 +59,15 @@ def show(view: Study) -> None:
         sizes = words.spread(view.rows)
         is_uneven = len({row.n_curves for row in included}) > 1
         _say("for" + " an average of" * is_uneven)
-        _count("people", f"{facts.people.capitalize()} at each {site}", people)
-        _say(f"{escape(facts.people)} at each of")
-        _count("sites", several.capitalize(), len(included))
-        n = site_table.people(view.rows)
-        is_several = task.data is DataType.CURVES
-        _say(f"{several if len(included) != 1 else site} ({whole(n)} in all"
-             f"{f', {sizes} at each' if is_uneven else ''}){',' if is_several else '.'}")
-        if is_several:
+        _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
+        _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
+        _sites(view)
+        totals = [f"{whole(site_table.people(view.rows))} in all"] * (len(included) > 1)
+        totals += [f"{sizes} at each"] * is_uneven
+        has_several = task.data is DataType.CURVES
+        _say(" ".join([f"({', '.join(totals)})"] * bool(totals) + ["with"] * has_several)
+             + "." * (not has_several))
+        if has_several:
             if len({row.n_observations_per_curve for row in included}) > 1:
                 _say("on average")
             _count("readings", f"Observations of each {facts.person}", observations)
@@ -78,16 +78,33 @@ def show(view: Study) -> None:
             controls.bound(st.number_input, "Target", view.target, _set_target(view), "target",
                            refused_here=False, format="%g", step=None, label_visibility="collapsed",
                            help=words.distance(task, facts))
-        _say(f"{escape(view.unit)} in")
+        _unit(view)
+        _say("in")
         with st.container(width=120):
             controls.bound(st.selectbox, "Confidence", view.now.confidence,
                            lambda share: session.change(confidence=share), "confidence",
                            options=list(words.CONFIDENCES), label_visibility="collapsed",
                            format_func=words.CONFIDENCES.__getitem__)
         _say("releases.")
-    for key in ("people", "sites", "readings"):
+    is_below = not view.on_screen.has_free_sites  # else the box of the sites says it
+    for key in ("people", *["sites"] * is_below, "readings"):
         controls.show_problem(f"w_study_{key}")
     controls.show_problem("w_target")
+
+
+def _sites(view: Study) -> None:
+    """How many sites there are; where they can have any sizes, a table of them can be pasted."""
+    included = view.included
+    nouns = words.site_noun(view.facts)
+    if not view.on_screen.has_free_sites:
+        _count("sites", nouns[1].capitalize(), len(included))
+        _say(nouns[len(included) != 1])
+        return
+    with table.bracket(view):
+        if table.is_open():  # a field that is not in sight would forget what it was told
+            _count("sites", nouns[1].capitalize(), len(included), is_labelled=True)
+        controls.show_problem("w_study_sites")
+        table.paste(view)
 
 
 def _means(view: Study) -> tuple[int, int]:
@@ -116,6 +133,20 @@ def _set_target(view: Study) -> Callable[[float | None], None]:
     return write
 
 
+def _unit(view: Study) -> None:
+    """Of the target: of all values, where the quantity is given in several units."""
+    units = view.on_screen.units
+    if not view.unit:
+        return
+    if len(units) < 2:
+        _say(escape(view.unit))
+        return
+    with st.container(width=110):
+        controls.bound(st.selectbox, "Unit", view.unit,
+                       lambda unit: estimands.change_unit(view.decided, view.target, unit),
+                       "target_unit", options=list(units), label_visibility="collapsed")
+
+
 def _who(view: Study) -> None:
     site = view.site
     with st.container(width=260):
@@ -126,11 +157,12 @@ def _who(view: Study) -> None:
                        label_visibility="collapsed")
 
 
-def _count(dial: str, label: str, value: int) -> None:
+def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None:
     """One size; a table whose sites differ becomes one of sites that are alike."""
     with st.container(width=92):
         controls.bound(st.number_input, label, value, _resize(dial), f"study_{dial}",
-                       refused_here=False, format="%d", step=1, label_visibility="collapsed")
+                       refused_here=False, format="%d", step=1,
+                       label_visibility="visible" if is_labelled else "collapsed")
 
 
 def _resize(dial: str) -> Callable[[int | None], None]:

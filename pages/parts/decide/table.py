@@ -1,8 +1,9 @@
-"""The table of sites on Decide: edited by cells, filled by a preset or by a paste."""
+"""The table of sites on Decide: pasted in the sentence, edited by cells, or filled by a preset."""
 
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
 from engine.language.numbers import whole
@@ -12,7 +13,7 @@ from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
 
-_POPOVER = "paste_table"
+_BOX = "sites_of_study"
 
 
 def show(view: Study) -> None:
@@ -32,20 +33,47 @@ def show(view: Study) -> None:
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Paste from a spreadsheet", icon=":material/content_paste:",
-                        key=_POPOVER, on_change="rerun"):
-            _paste(view, several)
         editor.preset_choice()
         editor.buttons()
 
 
-def _paste(view: Study, several: str) -> None:
+def bracket(view: Study) -> DeltaGenerator:
+    """The sites in the sentence: behind it their number, and the box for a table.
+
+    Parameters
+    ----------
+    view : Study
+        On screen.
+    """
+    n = len(view.included)
+    return st.popover(f"{n} {_nouns(view)[n != 1]}, or paste a table", key=_BOX,
+                      on_change="rerun")
+
+
+def is_open() -> bool:
+    """Whether the box behind the bracket is in sight."""
+    return bool(st.session_state.get(_BOX))
+
+
+def paste(view: Study) -> None:
+    """The box for a table from a spreadsheet.
+
+    Parameters
+    ----------
+    view : Study
+        On screen.
+    """
+    st.text_area(f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
+                 f"you like observations of each {view.facts.person}", key="pasted_table",
+                 placeholder="North, 150, 30\nSouth, 90, 30", height=160)
     controls.show_problem("pasted_table")
-    st.text_area(f"One {view.site} per line: name, {view.facts.people}, observations of each",
-                 key="pasted_table", placeholder="North, 150, 30\nSouth, 90, 30", height=160)
     observations = view.included[0].n_observations_per_curve
     st.button("Use this table", key="use_pasted", type="primary", on_click=_use,
-              args=(observations, view.facts.people, (view.site, several)))
+              args=(observations, view.facts.people, _nouns(view)))
+
+
+def _nouns(view: Study) -> tuple[str, str]:
+    return words.site_noun(view.facts)
 
 
 def _use(observations: int, people: str, nouns: tuple[str, str]) -> None:
@@ -56,6 +84,6 @@ def _use(observations: int, people: str, nouns: tuple[str, str]) -> None:
     except InputError as problem:
         st.session_state.problem = ("pasted_table", problem)
         return
-    st.session_state[_POPOVER] = False
+    st.session_state[_BOX] = False
     st.toast(f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
              f"{people}.", icon=":material/check:")

@@ -17,6 +17,7 @@ from engine.figures import small_charts
 from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import escape
+from engine.simulation import studies
 from engine.topics.mean.answer import MeanAnswer
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
@@ -117,7 +118,7 @@ def _how_close(scene: Scene, k: int) -> list[components.Said]:
     study = scene.shown.study
     return [components.Said(quality.accuracy(
         scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
-        scene.source.is_random))]
+        scene.source.is_random, study.simulated(k, studies.data_sets(scene.source))))]
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:

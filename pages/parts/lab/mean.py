@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.figures import small_charts
 from engine.language import error_words, glossary, quality
+from engine.simulation import studies
 from engine.topics.mean.charts import Shows, curve
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
@@ -92,7 +93,8 @@ def error(view: MeanCurve) -> None:
     study, facts, theme = view.shown.study, view.facts, layout.theme()
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
-                                 study.baseline, view.source.is_random))
+                                 study.baseline, view.source.is_random,
+                                 study.simulated(view.at, studies.data_sets(view.source))))
     view.draw("Twenty equally likely releases", small_charts.error_dots(
         study.errors[view.at], study.baseline, facts.value_unit, theme,
         float(view.floor[view.at])), "dots", 118)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, Literal
 
@@ -52,6 +52,7 @@ def _without_data(fault: Exception
 
 _STRIP = 62  # pixels of the strip on a wide screen
 _ROW = 35  # pixels of a row of a table
+_COMPUTING = "This scenario is being computed"
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
@@ -77,17 +78,21 @@ def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warni
 def loading(height: int = 430) -> Iterator[None]:
     """Gray places for the strip and a picture of some height, the first time a page is drawn.
 
-    Later the last picture stays while the next one is computed.
+    A line says that it is computed, and for how long already. Later the last picture stays while
+    the next one is computed.
     """
     drawn: set[str] = st.session_state.setdefault("drawn_pages", set())
     page = st.session_state.get("page", "")
     place = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    waiting = ExitStack()
     if page not in drawn:
         with place.container():
+            waiting.enter_context(st.spinner(_COMPUTING, show_time=True))
             st.skeleton(height=_STRIP)
             st.skeleton(height=height)
     try:
-        yield
+        with waiting:
+            yield
     finally:
         drawn.add(page)
         place.empty()

@@ -1,0 +1,30 @@
+"""Units in which one quantity is given, and how much of each is the same amount.
+
+A quantity is a mapping from its units to how many of each make up one of its first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GLUCOSE: Mapping[str, float] = {"mmol/L": 1.0, "mg/dL": 18.0156}  # its molar mass: 180.156 g/mol
+
+
+def converted(value: float, units: Mapping[str, float], given: str, wanted: str) -> float:
+    """The same amount in another unit of a quantity, with three digits.
+
+    Parameters
+    ----------
+    value : float
+        In the unit `given`.
+    units : mapping of str to float
+        Of the quantity.
+    given, wanted : str
+        Two of them.
+
+    Examples
+    --------
+    >>> converted(0.5, GLUCOSE, "mmol/L", "mg/dL")
+    9.01
+    """
+    return float(f"{value * units[wanted] / units[given]:.3g}")

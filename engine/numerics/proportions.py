@@ -1,0 +1,79 @@
+"""How often something comes true, with its confidence interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.types import Array
+
+_NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
+
+
+def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
+    """Between what a chance lies 95 times in 100 (Wilson 1927, JASA 22, 209–212).
+
+    Parameters
+    ----------
+    share : ndarray or float
+        How often it came true.
+    n : ndarray or float
+        Of so many independent trials.
+
+    Returns
+    -------
+    low, high : ndarray
+        Of the shape of both.
+    """
+    shrunk = 1 + _NORMAL**2 / n
+    middle = (share + _NORMAL**2 / (2 * n)) / shrunk
+    half = _NORMAL * np.sqrt(share * (1 - share) / n + (_NORMAL / n) ** 2 / 4) / shrunk
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """How many simulated releases stay within a distance, and what that says of all.
+
+    Attributes
+    ----------
+    count, n : int
+        Releases within, and all that were simulated.
+    low, high : float
+        95 % confidence interval of the share of all releases there could be.
+
+    Examples
+    --------
+    >>> Proportion.within(np.arange(100.0)[:, None], 94.0)
+    Proportion(count=95, n=100, low=0.8882..., high=0.9784...)
+    """
+
+    count: int
+    n: int
+    low: float
+    high: float
+
+    @classmethod
+    def within(cls, errors: Array, distance: float) -> Proportion:
+        """Of the releases of a study.
+
+        Parameters
+        ----------
+        errors : (data sets, releases of each)
+            Distances.
+        distance : float
+            In their unit.
+
+        Returns
+        -------
+        Proportion
+            Releases of one data set are alike: they count as so many independent ones as the
+            shares of data sets differ, at least as one of each.
+        """
+        inside = np.asarray(errors <= distance)
+        data_sets, n, share = len(inside), inside.size, float(inside.mean())
+        between = float(inside.mean(axis=1).var(ddof=1)) / data_sets if data_sets > 1 else 0.0
+        independent = n if between == 0 else np.clip(share * (1 - share) / between, data_sets, n)
+        low, high = wilson(share, independent)
+        return cls(int(inside.sum()), n, float(low), float(high))
