@@ -28,7 +28,7 @@ _FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they ar
 
 
 def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None,
-             is_truth: bool = True, simulated: Proportion | None = None) -> str:
+             is_truth: bool = True) -> str:
     """How close the published average is: its error, the 95 % value, and the error without privacy.
 
     Parameters
@@ -44,41 +44,31 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
     is_truth : bool
         Whether the true mean is known; else errors are from the average of the same curves
         without protection.
-    simulated : Proportion, optional
-        Of simulated releases that stay within this distance.
     """
     unit = escape(facts.value_unit)
     x, y = (with_unit(number(value), unit) for value in (error, within))
     target = "the true mean" if is_truth else "the non-private mean"
     text = f"The error is **{x}**: root mean squared distance from {target} over {span(facts)}."
-    if math.isfinite(within) and simulated is not None:
-        text += f" {in_simulations(y, simulated)}"
-    elif math.isfinite(within):
+    if math.isfinite(within):
         text += f" In 95 % of releases the distance is at most {y}."
     if baseline is None:
         return text
     return f"{text} Without privacy the error is {with_unit(number(baseline), unit)}."
 
 
-def in_simulations(distance: str, simulated: Proportion) -> str:
+def rests_on(claim: str, simulated: Proportion) -> str:
     """How many simulated releases a statement about a share of all releases rests on.
 
     Parameters
     ----------
-    distance : str
-        With its unit.
+    claim : str
+        The share as it was stated, such as "95 % of releases".
     simulated : Proportion
-        Of simulated releases that stay within it.
-
-    Returns
-    -------
-    str
-        A sentence.
+        Of simulated releases that stay within the distance that was stated.
     """
     low, high = (percent(share) for share in (simulated.low, simulated.high))
-    return (f"The distance is at most {distance} in {whole(simulated.count)} of "
-            f"{whole(simulated.n)} simulated releases; the 95 % confidence interval for this share "
-            f"is {low} to {high}.")
+    return (f"“{claim}” are {whole(simulated.count)} of {whole(simulated.n)} simulated ones; the "
+            f"95 % confidence interval for this share is {low} to {high}.")
 
 
 def floor(facts: PublicFacts, least: float, error: float) -> str:

@@ -534,10 +534,8 @@ def _rests_on(answer: Decision) -> list[str]:
     option = answer.chosen or answer.more_private
     if option is None:
         return []
-    epsilon = option.budget.epsilon
-    simulated = answer.profile.simulated(epsilon, _distance(answer, option))
-    return [f"At ε = {epsilon:g} "
-            f"{uncapital(quality.in_simulations(within(answer, option), simulated))}"]
+    simulated = answer.profile.simulated(option.budget.epsilon, _distance(answer, option))
+    return [quality.rests_on(f"{CONFIDENCES[answer.confidence]} releases", simulated)]
 
 
 def _record(task: Task) -> str:

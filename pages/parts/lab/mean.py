@@ -93,8 +93,9 @@ def error(view: MeanCurve) -> None:
     study, facts, theme = view.shown.study, view.facts, layout.theme()
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
-                                 study.baseline, view.source.is_random,
-                                 study.simulated(view.at, studies.data_sets(view.source))))
+                                 study.baseline, view.source.is_random))
+    simulated = study.simulated(view.at, studies.data_sets(view.source))
+    st.markdown(quality.rests_on("95 % of releases", simulated))
     view.draw("Twenty equally likely releases", small_charts.error_dots(
         study.errors[view.at], study.baseline, facts.value_unit, theme,
         float(view.floor[view.at])), "dots", 118)
