@@ -118,7 +118,7 @@ def _how_close(scene: Scene, k: int) -> list[components.Said]:
     study = scene.shown.study
     return [components.Said(quality.accuracy(
         scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
-        scene.source.is_random)), pieces.Said(quality.rests_on(
+        scene.source.is_random)), components.Said(quality.rests_on(
             "95 % of releases", study.simulated(k, studies.data_sets(scene.source))))]
 
 

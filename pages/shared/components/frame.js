@@ -3,8 +3,15 @@
 
 const REST = 200;                         // ms from a change until the page is looked through
 
-export default function ({parentElement: root}) {
+export default function ({parentElement: root, setTriggerValue}) {
   if (root.__frame) return;
+  // Back on the same page; that of another page is a change of pages, of which the server knows.
+  const tell = () => {
+    const isHere = location.pathname === window.__path;
+    window.__path = location.pathname;
+    if (isHere) setTriggerValue('went_back', Date.now());
+  };
+  addEventListener('popstate', tell);
   let timer = null;
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
@@ -21,6 +28,7 @@ export default function ({parentElement: root}) {
     changes.disconnect();
     clearInterval(themes);
     removeEventListener('resize', soon);
+    removeEventListener('popstate', tell);
     root.__frame = false;
   };
 }
@@ -39,12 +47,14 @@ function calm() {
 // for Back, which would lead to the settings of a bare address, and not to the page before.
 function steps() {
   const {pushState} = history;
+  window.__path = location.pathname;
   let isNew = false;                      // opened at a bare address, and untouched since
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, () => { isNew = false; }, true);
   history.pushState = function (state, title, url) {
     const to = new URL(url ?? location.href, location.href), isHere = to.pathname === location.pathname;
     const isWritten = isHere && isNew && !location.search;
     isNew = !isHere && !to.search;
+    window.__path = to.pathname;
     return (isWritten ? history.replaceState : pushState).call(this, state, title, url);
   };
   return true;

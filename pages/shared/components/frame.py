@@ -41,4 +41,4 @@ def around(name: Literal["drawer", "slide"]) -> None:
 
 def frame() -> None:
     """Rings around what has the focus, and repairs of lists and of frames that scroll."""
-    _component(key="frame", data={})
+    _component(key="frame", data={}, on_went_back_change=lambda: None)

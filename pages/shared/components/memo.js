@@ -2,9 +2,7 @@
 
 export default function ({data, parentElement: root}) {
   const frame = root.querySelector('#sheet');
-  if (root.__sheet !== data.html) {
-    root.__sheet = data.html;
-    frame.srcdoc = data.html;
-  }
+  // Asked of the frame, which may be a new one in the same place.
+  if (frame.srcdoc !== data.html) frame.srcdoc = data.html;
   root.querySelector('#print').onclick = () => frame.contentWindow.print();
 }

@@ -39,6 +39,7 @@ OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
             DataType.RECORDS: "upload_rows", DataType.EVENTS: "upload_events"}
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
+FRAME = "frame"  # that of what stands around every page
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
 _PARAMETER = "s"
 
@@ -51,7 +52,8 @@ def load(page: str) -> None:
 
     A bare address means "front page" after Back on the same page, but "leave as is" after a page
     switch, which drops the parameter. A run that something on the page asked for is no navigation:
-    its address may be an earlier one, which the browser has not replaced yet.
+    its address may be an earlier one, which the browser has not replaced yet. Such addresses are
+    followed only where the browser says that it went back.
     """
     state, written_token = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
@@ -61,9 +63,12 @@ def load(page: str) -> None:
     if "settings" not in state:
         _follow(written_token, same_page)
         _move_folds(())
-    elif written_token != state.written and (written_token or same_page) and not moved:
+    elif (written_token != state.written and (written_token or same_page) and not moved
+          and (not same_page or written_token not in state.behind or _went_back())):
         _follow(written_token, same_page)
         _move_folds(tuple(state))
+    if written_token == state.written:
+        state.behind = frozenset()
 
 
 def _follow(written_token: str, same_page: bool) -> None:
@@ -78,6 +83,7 @@ def _follow(written_token: str, same_page: bool) -> None:
         state.left_out = pins.pinned()
     state.rev = state.get("rev", 0) + 1  # tells the browser side to move
     state.written, state.own_epsilon = written_token, state.settings.epsilon
+    state.behind = frozenset()  # addresses that the browser may still have, of earlier settings
     state.followed_to = state.page
 
 
@@ -97,6 +103,12 @@ def _figure_moved() -> bool:
     return report is not None and report != before
 
 
+def _went_back() -> bool:
+    """Whether Back or Forward of the browser led to the address of this run."""
+    frame = st.session_state.get(FRAME)
+    return isinstance(frame, Mapping) and frame.get("went_back") is not None
+
+
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
@@ -104,8 +116,12 @@ def save() -> None:
     token = "" if is_own else links.encode(st.session_state.settings)
     if shows_pins(page) and not is_own and pins.pinned() != st.session_state.get("left_out"):
         token = pins.join(token, pins.pinned())
-    st.session_state.written = token
-    if st.query_params.get(_PARAMETER, "") == token:
+    state, shown = st.session_state, st.query_params.get(_PARAMETER, "")
+    is_on_its_way = shown in state.behind and token == state.written
+    if shown != token:
+        state.behind |= {shown, state.written} - {token}
+    state.written = token
+    if shown == token or is_on_its_way:
         return
     if token:
         st.query_params[_PARAMETER] = token
