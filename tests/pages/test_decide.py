@@ -291,3 +291,16 @@ def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_si
     at.number_input(key="w_study_sites").set_value(3).run()
     assert any("The table was replaced" in toast.value for toast in at.toast)
     assert "memo_lab" in {button.key for button in at.button}
+
+
+def test_only_the_browsers_back_leads_to_an_address_that_it_has_not_replaced_yet():
+    at = visit("decide", "c-sparse_curves~target-1")
+    before = at.query_params["s"]
+    at.number_input(key="w_study_people").set_value(40).run()
+    assert at.session_state.settings.source.n_curves == 40
+    at.query_params["s"] = before  # as in a run that follows at once, such as of a box that opens
+    at.run()
+    assert at.session_state.settings.source.n_curves == 40
+    at.session_state["frame"] = {"went_back": 1}
+    at.run()
+    assert at.session_state.settings.source.n_curves == 250 and at.query_params["s"] == before
