@@ -21,7 +21,9 @@ class Hand:
         self.page, self.interactions = page, 0
 
     def press(self, name, role="button"):
+        """Presses, and looks at what comes of it before going on."""
         self.page.get_by_role(role, name=name).click()
+        settle(self.page)
         self.interactions += 1
 
     def type(self, label, value):
