@@ -15,7 +15,7 @@ from pages.shared.state import run
 
 
 def warm_up() -> None:
-    """Compute the first picture while a browser loads the page, and compress what it loads."""
+    """Compute the first picture while browsers show the stored one; compress what they load."""
     from pages.parts.explore import scene  # by a thread: the server answers meanwhile
 
     assets.assets().draw_first(first_picture.script(scene.first_figure()))
@@ -23,6 +23,7 @@ def warm_up() -> None:
     run.warm_up()
 
 
+assets.assets().draw_first(first_picture.script(first_picture.stored()))
 threading.Thread(target=warm_up, daemon=True).start()
 
 app = st.App(

@@ -114,9 +114,10 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
     """From the start of a process, and on a server that others have visited."""
     start = time.perf_counter()
     with running(log) as server:
-        with visit(browser, server.url):
-            cold = time.perf_counter() - start
-        table.add("process start to first picture", f"{cold:.1f} s", "≤ 5 s", cold <= 5)
+        started = time.perf_counter() - start
+        first, page = (started + seconds for seconds in _first_picture(browser, server.url))
+        table.add("process start to first picture", f"{first:.1f} s", "≤ 3.5 s", first <= 3.5)
+        table.add("process start to the figure of the page", f"{page:.1f} s", "", True)
         time.sleep(8)  # what is computed for the first visitors
         first, page = zip(*(_first_picture(browser, server.url) for _ in range(VISITS)), strict=True)
         table.times("first picture, warm server, empty browser", list(first), 1200, None)

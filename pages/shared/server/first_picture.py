@@ -3,10 +3,15 @@
 The framework takes a browser one to two seconds: sixty files, a connection, the first run of the
 page. What the front page shows to a new visitor is known before anybody comes, so it is served as
 one file: the figure's own script with its data, which draws it where the page will have it.
+
+A server that has just started takes several seconds more to compute that figure. Until then it
+serves the one in `data`, which `python -m scripts.write_first_picture` writes and a test compares
+with what is computed.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import tomllib
 from collections.abc import Mapping
@@ -18,11 +23,23 @@ import streamlit
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
 _CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
+STORED = _PAGES.parent / "data" / "first_picture.json.gz"
 # Of the theme, by the framework's name of the variable; the two fonts are its own.
 _COLOURS = {"text-color": "textColor", "background-color": "backgroundColor",
             "primary-color": "primaryColor", "border-color": "borderColor",
             "link-color": "linkColor", "orange-text-color": "orangeTextColor",
             "red-text-color": "redTextColor"}
+
+
+def stored() -> dict[str, Any]:
+    """What the figure was sent when it was last written to `data`."""
+    sent: dict[str, Any] = json.loads(gzip.decompress(STORED.read_bytes()))
+    return sent
+
+
+def store(sent: Mapping[str, Any]) -> None:
+    """Write what the figure is sent to `data`; the same bytes for the same figure."""
+    STORED.write_bytes(gzip.compress(json.dumps(sent).encode(), 9, mtime=0))
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
