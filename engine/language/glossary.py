@@ -221,7 +221,7 @@ TERMS = (
          "Decide, Theory", r"N=\sqrt n\,\mu", ("local privacy", "nobody trusted")),
     Term("Effective size", "What people and budget are worth together. Below 12 nothing is "
          "released. One trusted centre with n people has nμ, k sites alike nμ/√k, and people who "
-         "each add noise √n μ.", "Explore, Decide, Lab", r"N=\sqrt{\textstyle\sum_s(n_s\mu_s)^2}"),
+         "each add noise √n μ.", "Explore, Decide", r"N=\sqrt{\textstyle\sum_s(n_s\mu_s)^2}"),
     Term("Interaction", "How often the centre asks. One message: every site or device answers "
          "once, to a question that is fixed in advance. Several rounds, or sequential: each "
          "question depends on earlier answers. With full interaction sites also talk to each "

@@ -21,8 +21,7 @@ TERMS: dict[str, tuple[str, ...]] = {
                 "Ledger", "Seed"),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
-    "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Effective size",
-            "Trade-off curve"),
+    "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
 }
 # The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
