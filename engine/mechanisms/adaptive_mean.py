@@ -59,6 +59,10 @@ GAP_IN_TIMES = (
     "By the released distribution of observation times, next to none may lie in a fifth of the "
     "time range or more. The curve and its band cannot be relied on there: state how times come "
     "about.")
+GAPS_NOT_SEEN = (
+    "How observation times come about is not stated, and the noise in their released distribution "
+    "is too large to show it. If next to none lie in a fifth of the time range or more, the curve "
+    "and its band cannot be relied on there.")
 SKEWED_PARTS = (
     "Each person is observed in a part of the time range only, and people are not stated to be "
     "symmetric about their mean. Where few are observed, or people differ most, the confidence "
@@ -205,6 +209,7 @@ class AdaptiveMean(AdaptiveRelease):
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, model.clustered)
         yield Caution(GAP_IN_TIMES, model.with_gap)
+        yield Caution(GAPS_NOT_SEEN, model.hides_gaps & released)
         law = self.law_of_times(facts)
         if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
             yield Caution(SKEWED_PARTS, released)

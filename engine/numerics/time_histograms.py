@@ -7,6 +7,7 @@ follow from the shares of observations that fall into equal parts of the time ra
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ _FEWEST_BINS = 16
 _ROUGH, _SURE = 0.4, 2.5  # of the size of the shares; of what noise makes of bends
 _NODES = 8  # for each basis function: integrals of their products are exact
 _STRETCH, _NEXT_TO_NONE = 0.2, 0.25  # of the range; of what even times put there
+_CLEAR = 3.0  # standard deviations by which even times stay above what counts as a gap
 _LEAST_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes for certain
 
 
@@ -174,15 +176,18 @@ def are_rough(shares: Array, noise: Array) -> NDArray[np.bool_]:
     return np.asarray(bent > _ROUGH * np.maximum(size, 0.0))
 
 
-def leave_a_gap(shares: Array) -> NDArray[np.bool_]:
-    """Whether a fifth of the time range holds next to none of the released shares.
+def leave_a_gap(shares: Array, noise: Array) -> NDArray[np.bool_]:
+    """Whether a fifth of the time range may hold next to none of the released shares.
 
-    That is less than a quarter of what evenly spread times put there.
+    That is less than a quarter of what evenly spread times put there, give or take what noise may
+    add. Where `tells_gaps` is true, even times seem to leave a gap in about one release of 100.
 
     Parameters
     ----------
     shares : (repeats, columns, bins)
         Averages over curves, with noise.
+    noise : (columns,)
+        Standard deviation of the Gaussian noise in each share.
 
     Returns
     -------
@@ -190,10 +195,41 @@ def leave_a_gap(shares: Array) -> NDArray[np.bool_]:
 
     Examples
     --------
-    >>> leave_a_gap(np.array([[[0.1] * 10, [0.2] * 3 + [0.0] * 4 + [0.2] * 2 + [0.0]]])).tolist()
+    >>> shares = np.array([[[0.1] * 10, [0.2] * 3 + [0.0] * 4 + [0.2] * 2 + [0.0]]])
+    >>> leave_a_gap(shares, np.zeros(2)).tolist()
     [[False, True]]
     """
     bins = shares.shape[-1]
-    length = max(1, round(_STRETCH * bins))
+    length = _stretch(bins)
     stretches = np.lib.stride_tricks.sliding_window_view(shares, length, axis=-1).sum(axis=-1)
-    return np.asarray(stretches.min(axis=-1) < _NEXT_TO_NONE * length / bins)
+    highest = _NEXT_TO_NONE * length / bins + math.sqrt(length) * noise
+    return np.asarray(stretches.min(axis=-1) < highest)
+
+
+def tells_gaps(noise: Array, bins: int) -> NDArray[np.bool_]:
+    """Whether so little noise lets shares tell a gap from evenly spread times.
+
+    Parameters
+    ----------
+    noise : (columns,)
+        Standard deviation of the Gaussian noise in each share.
+    bins : int
+        Equal parts of the range.
+
+    Returns
+    -------
+    (columns,) of bool
+
+    Examples
+    --------
+    >>> tells_gaps(np.array([0.01, 0.05]), bins=16).tolist()
+    [True, False]
+    """
+    length = _stretch(bins)
+    missing = (1 - _NEXT_TO_NONE) * length / bins  # of a gap, at least
+    return np.asarray(missing > (1 + _CLEAR) * math.sqrt(length) * noise)
+
+
+def _stretch(bins: int) -> int:
+    """Parts that make up a fifth of the range."""
+    return max(1, round(_STRETCH * bins))

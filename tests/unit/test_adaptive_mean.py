@@ -9,7 +9,7 @@ from engine.core.bands import limits, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
-from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, AdaptiveMean
+from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, GAPS_NOT_SEEN, AdaptiveMean
 from engine.mechanisms.families.adaptive import effective_size, public_scale
 from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
 from engine.numerics.bases import Basis
@@ -320,13 +320,16 @@ def test_unknown_times_that_leave_a_gap_at_all_sites_together_are_warned_of():
     gap = np.where(even < 0.5, 2 * even / 3, (2 * even + 1) / 3)  # none in the middle third
     halves = np.stack([even[0] / 2, (1 + even[1]) / 2])  # a gap at each site, none together
 
-    def warned(times):
-        estimate = AdaptiveMean().release_many(at_times(times), [(Budget(6.0, 1e-6),) * 2], 3,
+    def warned(times, epsilon, text):
+        estimate = AdaptiveMean().release_many(at_times(times), [(Budget(epsilon, 1e-6),) * 2], 3,
                                                generator(1, 1, 0))
-        return sum(caution.applies.sum() for caution in estimate.cautions
-                   if caution.text == GAP_IN_TIMES)
+        return sum(caution.applies.sum() for caution in estimate.cautions if caution.text == text)
 
-    assert [warned(times) for times in (gap, even, halves)] == [3, 0, 0]
+    assert [warned(times, 6.0, GAP_IN_TIMES) for times in (gap, even, halves)] == [3, 0, 0]
+    assert [warned(times, 6.0, GAPS_NOT_SEEN) for times in (gap, even)] == [0, 0]
+    # with more noise in the released times both look alike, and both are told so
+    assert [warned(times, 0.5, GAPS_NOT_SEEN) for times in (gap, even)] == [3, 3]
+    assert [warned(times, 0.5, GAP_IN_TIMES) for times in (gap, even)] == [0, 0]
 
 
 def test_pointwise_limits_are_196_standard_errors_and_a_single_wave_needs_no_more():

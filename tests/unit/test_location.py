@@ -28,6 +28,7 @@ from engine.numerics.time_histograms import (
     leave_a_gap,
     mixing_of_shares,
     n_bins,
+    tells_gaps,
     time_shares,
 )
 
@@ -298,11 +299,22 @@ def test_a_few_common_times_are_seen_in_the_shares_and_smooth_densities_are_not(
 def test_a_fifth_of_the_range_without_observations_is_a_gap_and_rarer_times_are_none(first, last):
     bins = n_bins(10)
     middles = (np.arange(bins) + 0.5) / bins
-    noise = 0.002 * np.random.default_rng(4).standard_normal((50, 1, bins))
+    scale = np.array([0.002])
+    noise = scale * np.random.default_rng(4).standard_normal((50, 1, bins))
     is_outside = (middles < first) | (middles > last)
     gap = is_outside / is_outside.sum()
     rare = np.where(is_outside, 1.0, 0.5) / np.where(is_outside, 1.0, 0.5).sum()
-    assert leave_a_gap(gap + noise).all() and not leave_a_gap(rare + noise).any()
+    assert leave_a_gap(gap + noise, scale).all() and not leave_a_gap(rare + noise, scale).any()
+
+
+def test_where_shares_tell_gaps_even_times_hardly_ever_leave_one_and_gaps_nearly_always_do():
+    bins, scales = n_bins(8), np.geomspace(0.001, 0.1, 60)
+    scale = scales[tells_gaps(scales, bins)].max(keepdims=True)  # the most noise that allows it
+    noise = scale * np.random.default_rng(5).standard_normal((4000, 1, bins))
+    gap = np.where(np.arange(bins) < 0.75 * bins, 1 / (0.75 * bins), 0.0)
+    assert leave_a_gap(1 / bins + noise, scale).mean() < 0.02
+    assert leave_a_gap(gap + noise, scale).mean() > 0.98
+    assert scale < scales.max()
 
 
 def test_a_filter_of_all_coefficients_is_one_of_each_where_the_design_is_the_identity():

@@ -32,6 +32,7 @@ from engine.numerics.time_histograms import (
     leave_a_gap,
     mixing_of_shares,
     n_bins,
+    tells_gaps,
     time_shares,
 )
 from engine.privacy import transcript
@@ -119,7 +120,8 @@ class MeanFit(AdaptiveFit):
                       for stream in rng.spawn(data.sizes.n_servers)]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,))
         self.mean_plans, self.data, self.values = plans, data, values
-        self.clustered, self.with_gap = np.zeros((2, len(plans), data.n_repeats, draws), dtype=bool)
+        self.clustered, self.with_gap, self.hides_gaps = np.zeros(
+            (3, len(plans), data.n_repeats, draws), dtype=bool)
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
@@ -227,12 +229,19 @@ class MeanFit(AdaptiveFit):
 
     def _doubt(self, learned: Sequence[tuple[Array, Array]], members: list[int], repeats: slice
                ) -> None:
-        """Note in which releases times are clustered at a site, or leave a gap at all of them."""
+        """Note in which releases times are clustered at a site, or leave a gap at all of them.
+
+        And in which noise hides whether they do.
+        """
         feasible = self.feasible(members)
-        people = np.array(self.sizes.n_curves_per_server)
-        pooled = sum(n * shares for n, (shares, _) in zip(people, learned, strict=True))
+        weights = np.array(self.sizes.n_curves_per_server) / self.sizes.n_curves
+        shares, noise = (np.array(of_sites) for of_sites in zip(*learned, strict=True))
+        pooled = np.einsum("s,s...->...", weights, shares)
+        pooled_noise = np.sqrt(np.einsum("s,sc->c", weights**2, noise**2))
         clustered = np.any([are_rough(*of_site) for of_site in learned], axis=0)
-        for doubt, doubted in ((self.clustered, clustered),
-                               (self.with_gap, leave_a_gap(pooled / people.sum()))):
+        tells = np.broadcast_to(tells_gaps(pooled_noise, shares.shape[-1]), clustered.shape)
+        for doubt, doubted in (
+                (self.clustered, clustered), (self.hides_gaps, ~tells),
+                (self.with_gap, tells & leave_a_gap(pooled, pooled_noise))):
             of_plans = doubted[:, :-1].reshape(len(doubted), len(feasible), self.draws)
             doubt[feasible, repeats] |= of_plans.swapaxes(0, 1)
