@@ -30,6 +30,7 @@ from engine.core.types import (
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families import adaptive_constants as constants
+from engine.mechanisms.families import band_checks
 from engine.mechanisms.families.adaptive import Scale, basis_size, ledger, public_scale
 from engine.mechanisms.families.adaptive_constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
@@ -37,7 +38,6 @@ from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
-from engine.numerics.end_slopes import CHECKED_FROM, detail_p_values
 from engine.numerics.public_curves import PublicCurve
 
 CENTRE_NOT_MEAN = (
@@ -72,9 +72,15 @@ SKEWED_PARTS_UNKNOWN = (
     "about their mean. If each person was observed in a part of the time range only, the "
     "confidence band may be too narrow.")
 FINER_DETAIL = (
-    "The released coefficients do not fit a curve that so few basis functions can draw: it has "
-    "short features that are smoothed away, and the true curve can lie outside the band there. "
-    "More people or a larger ε give more basis functions.")
+    "By its released coefficients the curve has features too short for the basis functions that "
+    "are kept. They are smoothed away, and the true curve can lie outside the band there.")
+STEEP_ENDS = (
+    "By its released coefficients the curve rises or falls within a small part of the time range "
+    "at one of its ends. Its value there is extrapolated, and the true curve can lie outside the "
+    "band.")
+AT_A_BOUND = (
+    "The released curve runs along a stated bound over a fifth of the time range or more. "
+    "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -216,21 +222,31 @@ class AdaptiveMean(AdaptiveRelease):
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
         if fit.band is not None:
-            errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
-            wide = 1.96 * errors > constants.UNDETERMINED * self.scale(facts).half
+            rows, scale = fit.basis(drawing_grid()), self.scale(facts)
+            errors = standard_errors(fit.band.covariance, rows)
+            wide = 1.96 * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield Caution(FINER_DETAIL, released & self._are_too_few(plans, fit.band))
+            yield from self._doubts(facts, plans, fit.band, released)
+            curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
+            from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
+            yield Caution(AT_A_BOUND, released & band_checks.lie_at_a_bound(
+                from_middle, errors, scale.half))
 
-    def _are_too_few(self, plans: Sequence[MeanPlan], band: Band) -> NDArray[np.bool_]:
-        """Of which releases the coefficients say that few basis functions are not enough."""
-        doubted = np.zeros(band.centre.shape[:3], dtype=bool)
-        few = range(CHECKED_FROM, constants.ENOUGH_FUNCTIONS)
+    def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
+                released: NDArray[np.bool_]) -> Iterator[Caution]:
+        """Which releases say that their functions are not enough."""
+        if self.basis != "cosine":
+            return
+        finer, steep = np.zeros((2, *released.shape), dtype=bool)
         for k, plan in enumerate(plans):
-            if plan.feasible and self.basis == "cosine" and plan.size in few:
-                covariance = band.covariance[k, ..., :plan.size, :plan.size]
-                p_values = detail_p_values(band.centre[k, ..., :plan.size], covariance)
-                doubted[k] = p_values < constants.MISFIT
-        return doubted
+            if plan.feasible:
+                part = slice(plan.size)
+                check = self.functions(plan.size, facts), band.centre[k, ..., part], \
+                    band.covariance[k, ..., part, part]
+                finer[k] = band_checks.have_finer_detail(*check)
+                steep[k] = band_checks.have_steep_ends(*check)
+        yield Caution(FINER_DETAIL, released & finer)
+        yield Caution(STEEP_ENDS, released & steep & ~finer)
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -91,8 +91,7 @@ def fewer_waves(size: int) -> Array:
 def detail_p_values(centre: Array, covariance: Array) -> Array:
     """How probable a misfit as large is, of r − 4 cosines and two slopes, if they suffice.
 
-    A small value says that the curve has finer detail than its coefficients can draw: χ² of the
-    generalised least-squares fit, with two degrees of freedom.
+    A small value says that the curve has finer detail than its coefficients can draw.
 
     Parameters
     ----------
@@ -105,6 +104,28 @@ def detail_p_values(centre: Array, covariance: Array) -> Array:
     -------
     (…,)
     """
+    return detail(centre, covariance)[0]
+
+
+def detail(centre: Array, covariance: Array) -> tuple[Array, Array]:
+    """What of the last four coefficients r − 4 cosines and two slopes do not explain.
+
+    Parameters
+    ----------
+    centre : (…, r)
+        Released cosine coefficients, r at least 6.
+    covariance : (…, r, r)
+        Of them; finite.
+
+    Returns
+    -------
+    p_values : (…,)
+        How probable a misfit as large is, if they suffice: χ² of the generalised least-squares
+        fit, with two degrees of freedom.
+    sizes : (…,)
+        Root of the sum of squares of what is left of the last four, in response units. As the
+        cosines are orthonormal, this is a root mean squared distance of curves.
+    """
     size = centre.shape[-1]
     ridge = _LEAST * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
     inverse = np.linalg.inv(covariance + ridge * np.eye(size))
@@ -113,7 +134,31 @@ def detail_p_values(centre: Array, covariance: Array) -> Array:
     fitted = np.linalg.solve(normal @ model, normal @ centre[..., None])
     left = centre - (model @ fitted)[..., 0]
     misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
-    return np.asarray(np.exp(-np.maximum(misfit, 0.0) / 2))
+    return (np.asarray(np.exp(-np.maximum(misfit, 0.0) / 2)),
+            np.linalg.norm(left[..., -_FEWER:], axis=-1))
+
+
+def steepening(centre: Array) -> Array:
+    """How much steeper a curve ends by all its coefficients than by the first half of them.
+
+    Where coefficients have come to fall like k⁻², both halves tell the same slopes. A curve that
+    rises or falls within a small part of the range has not come so far: each further coefficient
+    makes it steeper.
+
+    Parameters
+    ----------
+    centre : (…, r)
+        Cosine coefficients, r at least 8.
+
+    Returns
+    -------
+    (…, 2)
+        |slope| over |slope by half of them|, at the start and at the end.
+    """
+    size = centre.shape[-1]
+    half = size // 2
+    slopes = (centre @ slope_map(size)[-2:].T, centre[..., :half] @ slope_map(half)[-2:].T)
+    return np.asarray(np.abs(slopes[0]) / np.maximum(np.abs(slopes[1]), 1e-300))
 
 
 def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:

@@ -90,9 +90,26 @@ def covariance(curves: Curves, coefficients: Array) -> Array:
     -------
     (repeats, p, p)
     """
-    gram = curves.average()[0] + _RIDGE * np.eye(curves.size)
-    scores = curves.gradients(coefficients[:, None])(slice(None))[:, 0]
-    influence = np.linalg.solve(gram, scores) / curves.n_curves
+    return sandwich(curves.average()[0],
+                    curves.gradients(coefficients[:, None])(slice(None))[:, 0])
+
+
+def sandwich(gram: Array, scores: Array) -> Array:
+    """Covariance of least-squares coefficients from what each curve adds to their gradient.
+
+    Parameters
+    ----------
+    gram : (repeats, p, p)
+        Average products of the basis functions.
+    scores : (repeats, p, curves)
+        Gradients at the fit.
+
+    Returns
+    -------
+    (repeats, p, p)
+    """
+    stable = gram + _RIDGE * np.eye(gram.shape[-1])
+    influence = np.linalg.solve(stable, scores) / scores.shape[-1]
     return np.asarray(influence @ influence.swapaxes(-1, -2))
 
 

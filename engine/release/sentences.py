@@ -371,7 +371,8 @@ def _what_is_counted(band: ReleasedBand) -> str:
                 "curves.")
     if band.counts_ends:
         return (f"{counted}, sampling variability and how steeply the curve may start and end. It "
-                "does not count details in between that few basis functions smooth away.")
+                "does not count details that few basis functions smooth away, nor a rise or fall "
+                "within a twentieth of the range at an end.")
     basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
              "bias from smoothing")
     return (f"{counted} and sampling variability. It does not count {basis}: finer details are "

@@ -202,6 +202,18 @@ class Source(Parameterised, Generic[D]):
             raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
                              field="repeats", hint="Set repeats to 1.")
 
+    def recorded(self) -> D:
+        """The numbers of real data as they were recorded, beyond the stated bounds too.
+
+        No mechanism sees them: they are for what the holder of the data is shown alone.
+
+        Returns
+        -------
+        as drawn
+            One data set.
+        """
+        return self.draw(1, np.random.default_rng(0))  # real data are the same whatever is drawn
+
     def draw(self, n_repeats: int, rng: np.random.Generator) -> D:
         """Draw independent data sets of equal public sizes.
 

@@ -107,9 +107,31 @@ def line(t: Array) -> Array:
     return 6 * t - 3
 
 
+def peak(t: Array) -> Array:
+    """0.2 + 2 exp(−((t − 0.4)/0.03)²): a peak too narrow for some twenty basis functions.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
+    return 0.2 + 2 * np.exp(-(((t - 0.4) / 0.03) ** 2))
+
+
+def drop(t: Array) -> Array:
+    """0.2 + 2 exp(−t/0.02): a fall within a small part of the range, at its start.
+
+    Parameters
+    ----------
+    t : array
+        Times on [0, 1].
+    """
+    return 0.2 + 2 * np.exp(-t / 0.02)
+
+
 _MEANS: dict[str, Callable[[Array], Array]] = {
     "mu1": mu1, "mu2": mu2, "growth": growth, "logistic": logistic, "wiggly": wiggly, "line": line,
-    "flat": np.zeros_like}
+    "flat": np.zeros_like, "peak": peak, "drop": drop}
 
 _FACTS = {
     "mu1": PublicFacts(name="Smooth wave, simulated", value_name="Response", unit_scale=True,
@@ -125,6 +147,9 @@ _FACTS = {
                                "simulated", value_name="Response", unit_scale=True),
     "line": PublicFacts(name="Steep line, simulated", value_name="Response", unit_scale=True),
     "flat": PublicFacts(name="Flat line, simulated", value_name="Response", unit_scale=True),
+    "peak": PublicFacts(name="Narrow peak, simulated", value_name="Response", unit_scale=True),
+    "drop": PublicFacts(name="Fast drop at the start, simulated", value_name="Response",
+                        unit_scale=True),
 }
 Levels = Callable[[int, np.random.Generator], Array]
 

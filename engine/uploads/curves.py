@@ -37,7 +37,7 @@ from engine.uploads.columns import (
 )
 from engine.uploads.conversions import CLOCK, time_in_name
 from engine.uploads.design import moved_to_common
-from engine.uploads.doubts import doubts, doubts_of_people
+from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.regressors import check_regressors
@@ -546,7 +546,8 @@ class Upload(UploadedData[CurveData]):
     def doubts(self) -> tuple[str, ...]:
         """Where the file does not look as declared; for the holder of the curves alone."""
         times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
-        return (*doubts(times, counts, self.declared),
+        of_bounds = () if self.is_single else doubts_of_bounds(self.curves.values, self.declared)
+        return (*doubts(times, counts, self.declared), *of_bounds,
                 *doubts_of_people(times, self.curves.values, counts, self.declared))
 
     @property
@@ -595,6 +596,12 @@ class Upload(UploadedData[CurveData]):
             If more than one data set is asked for: there is only one.
         """
         self._only_once(n_repeats)
+        data, facts = self.recorded(), self.declared
+        return data if self.is_single else replace(
+            data, values=np.clip(data.values, facts.value_low, facts.value_high))
+
+    def recorded(self) -> CurveData:
+        """The same with values beyond the stated bounds as they are; for their holder alone."""
         facts, curves = self.declared, self.curves
         times = moved_to_common(facts.to_unit_time(curves.times), facts.design)
         if self.is_single:  # one reading of everybody, as it stands in the file; NaN where missing
@@ -602,8 +609,7 @@ class Upload(UploadedData[CurveData]):
             cells[:, 0, curves.counts > 0] = times, curves.values
             return CurveData(cells[0], cells[1], np.ones_like(curves.counts), curves.server, facts)
         return CurveData(
-            times=times[np.newaxis],
-            values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
+            times=times[np.newaxis], values=curves.values[np.newaxis],
             counts=curves.counts, server=curves.server, facts=facts,
             covariates=self.covariates[np.newaxis] if facts.covariates else None)
 

@@ -18,6 +18,7 @@ from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.observation_times import stated_density
 
 _FEW = 0.05  # a share of observations or curves that is not spoken of
+_FEW_OUTSIDE = 0.02  # the same of observations beyond the bounds: they move the mean
 _NEAR = 0.1  # of the distance between common times: as good as at one of them
 _EMPTY = 0.1  # of what a design spreads observations over: a stretch that stands out
 _UNLIKELY = 1e-4  # chance of a finding under the stated design
@@ -258,6 +259,26 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
         return ()
     return (f"{_percent(max(below, 1 - below))} of the curves lie on the same side of the mean "
             "curve: people are not spread evenly about it",)
+
+
+def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
+    """A sentence where so many values lie beyond the stated bounds that their mean is another one.
+
+    Parameters
+    ----------
+    values : (N,)
+        In response units; a missing one is NaN.
+    facts : PublicFacts
+        As stated.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return ()
+    below, above = float((known < facts.value_low).mean()), float((known > facts.value_high).mean())
+    return tuple(
+        f"{_percent(share)} of the observations lie {where} the stated bounds and count as if they "
+        "lay on the bound: the released curve is not that of what was measured"
+        for share, where in ((below, "below"), (above, "above")) if share > _FEW_OUTSIDE)
 
 
 def _percent(share: float) -> str:

@@ -37,7 +37,8 @@ _PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential leve
 _CURVES: dict[str, dict[str, Any]] = {
     "steep start": {"mean": "growth"},
     "straight line": {"mean": "line", "value_low": -5.0, "value_high": 5.0},
-    "four turns": {"mean": "wiggly"}}
+    "four turns": {"mean": "wiggly"}, "narrow peak": {"mean": "peak"},
+    "fast drop at the start": {"mean": "drop"}}
 
 
 @dataclass(frozen=True)

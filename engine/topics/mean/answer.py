@@ -19,7 +19,6 @@ from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
 from engine.numerics.proportions import Proportion
@@ -36,6 +35,7 @@ from engine.simulation.metrics import (
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
+from engine.topics.mean.non_private import non_private_mean
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
@@ -212,7 +212,7 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
         "Take fewer people or observations here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
     without = (mechanism.without_protection(data) if source.is_random
-               else non_private_mean(data))
+               else non_private_mean(source))
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
@@ -455,7 +455,7 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
           ) -> Draws:
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
-    Real curves are compared with `non_private_mean`.
+    Real curves are compared with `non_private.non_private_mean`.
 
     Parameters
     ----------
@@ -476,26 +476,12 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         without = mechanism.without_protection(data).values(grid)[0, :, 0]
     else:
         data, estimate = on_screen(source, mechanism, budgets, seed)
-        without = non_private_mean(data).values(grid)[0, :, 0]
+        without = non_private_mean(source).values(grid)[0, :, 0]
         reference = without[0]
     count = len(budgets)
     curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
     return Draws(data.facts.from_unit_time(grid), curves, without, reference,
                  data.truth is not None)
-
-
-def non_private_mean(data: CurveData) -> Estimate:
-    """The mean that real curves are compared with: that of the default method, without noise.
-
-    It is one for all methods: what the fit of a method leaves out is part of its error.
-
-    Parameters
-    ----------
-    data : CurveData
-        Real curves.
-    """
-    default: Mechanism = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
-    return default.without_protection(data)
 
 
 def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
@@ -562,8 +548,8 @@ def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget
     if source.is_random:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
-        data, estimate = on_screen(source, other, asked_for, seed)
-        errors = _study_of_real_curves(estimate, non_private_mean(data), len(budgets)).errors
+        _, estimate = on_screen(source, other, asked_for, seed)
+        errors = _study_of_real_curves(estimate, non_private_mean(source), len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
                     np.nan)

@@ -19,6 +19,7 @@ from engine.simulation.metrics import distances, root_mean_square
 from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.topics.mean.answer import on_screen, simulated
+from engine.topics.mean.non_private import non_private_mean
 
 PARTS = ("noise", "sampling", "bias")
 Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
@@ -98,10 +99,11 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
         Whatever the mechanism refuses.
     """
     data, estimate = on_screen(source, mechanism, (budget,), seed)
-    without = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
-    steps = _steps(estimate, without)
+    average = (mechanism.without_protection(data) if source.is_random
+               else non_private_mean(source))
+    steps = _steps(estimate, average.values(drawing_grid())[0, 0, 0])
     if not source.is_random:
-        return _of_real_curves(data, estimate, without, steps)
+        return _of_real_curves(data, estimate, steps)
     return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
@@ -139,19 +141,18 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
                       True, _every(error), steps)
 
 
-def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: Steps
-                    ) -> ErrorParts:
+def _of_real_curves(data: CurveData, estimate: Estimate, steps: Steps) -> ErrorParts:
     grid = drawing_grid()
     quiet = estimate.on_grid(estimate.unprotected[0, 0], grid)
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
-    parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - without, noise.shape))
+    parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - steps.without, noise.shape))
 
     def error(included: Chosen) -> float:
         return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
 
     first = slice(SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(grid), noise[first], parts[1][first],
-                      quiet - without, False, _every(error), steps)
+                      quiet - steps.without, False, _every(error), steps)
 
 
 def _sum(parts: Sequence[Array], included: Chosen) -> Array:

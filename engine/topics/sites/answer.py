@@ -31,6 +31,7 @@ from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
+from engine.topics.mean.non_private import non_private_mean
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
 # -- what is found ------------------------------------------------------------------------------
@@ -414,7 +415,8 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     -------
     (GRID_SIZE,)
     """
-    estimate = mechanism.without_protection(_on_screen(source, seed).of_servers(included))
+    estimate = (mechanism.without_protection(_on_screen(source, seed).of_servers(included))
+                if source.is_random else non_private_mean(source, included))
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
 

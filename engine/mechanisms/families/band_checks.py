@@ -1,0 +1,97 @@
+"""Where a released curve itself says that its band may miss the truth.
+
+A band counts chance and end tails (`engine.core.bands`). It does not count detail that the kept
+functions cannot draw, nor what was cut off at the stated bounds. Both leave traces in what is
+released, so looking for them costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.arrays import Array
+from engine.core.bands import standard_errors
+from engine.core.grids import drawing_grid
+from engine.mechanisms.families import adaptive_constants as constants
+from engine.numerics.bases import Basis
+from engine.numerics.end_slopes import CHECKED_FROM, LEAST_WAVES, detail, steepening
+
+_NORMAL = 1.96
+
+
+def have_finer_detail(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
+    """Whether the last coefficients have not become small, so that more would be needed.
+
+    Parameters
+    ----------
+    basis : Basis
+        The r cosines.
+    centre : (…, r)
+        Released coefficients.
+    covariance : (…, r, r)
+        Of them.
+
+    Returns
+    -------
+    (…) of bool
+        False for fewer than six cosines, which leave nothing to compare.
+    """
+    if centre.shape[-1] < CHECKED_FROM:
+        return np.zeros(centre.shape[:-1], dtype=bool)
+    p_values, left = detail(centre, covariance)
+    is_large = left > constants.MATERIAL * half_width(basis, covariance)
+    return np.asarray((p_values < constants.MISFIT) & is_large)
+
+
+def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
+    """Whether an end is clearly extrapolated, and steeper the more coefficients tell of it.
+
+    Parameters
+    ----------
+    basis : Basis
+        The r cosines.
+    centre : (…, r)
+        Released coefficients.
+    covariance : (…, r, r)
+        Of them.
+
+    Returns
+    -------
+    (…) of bool
+        False for so few cosines that half of them tell no slope.
+    """
+    size = centre.shape[-1]
+    tails = basis.end_tails(size, np.array([0.0, 1.0]))
+    if tails is None or size < 2 * LEAST_WAVES:
+        return np.zeros(centre.shape[:-1], dtype=bool)
+    rows = tails[:, :size]
+    beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)
+    is_far = beyond > constants.EXTRAPOLATED * half_width(basis, covariance)[..., None]
+    return np.asarray((is_far & (steepening(centre) > constants.STEEPER)).any(axis=-1))
+
+
+def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool_]:
+    """Whether curves run along a stated bound: what lies beyond it was moved there.
+
+    Parameters
+    ----------
+    curves : (…, points)
+        Released curves in response units, from the middle of the bounds.
+    errors : (…, points)
+        Their standard errors.
+    half : float
+        Half the distance of the bounds.
+
+    Returns
+    -------
+    (…) of bool
+    """
+    near = np.abs(curves) + np.minimum(_NORMAL * errors, constants.NEAR_BOUND * half) > half
+    return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
+
+
+def half_width(basis: Basis, covariance: Array) -> Array:
+    """Half the width of a pointwise band, averaged over the time range: (…)."""
+    rows = basis(drawing_grid())[:, :covariance.shape[-1]]
+    return np.asarray(_NORMAL * standard_errors(covariance, rows).mean(axis=-1))

@@ -1,0 +1,71 @@
+"""Released coefficients say where the band around them may miss the truth."""
+
+import numpy as np
+import pytest
+
+from engine.core.grids import drawing_grid
+from engine.mechanisms.families.band_checks import (
+    have_finer_detail,
+    have_steep_ends,
+    lie_at_a_bound,
+)
+from engine.numerics.bases import Basis
+
+FINE = (np.arange(20_000) + 0.5) / 20_000
+NOISE = 0.003 / (1 + np.arange(24) / 4)  # standard errors of coefficients, as releases have them
+
+
+def peak(width):
+    return lambda t: 0.2 + 0.5 * np.exp(-(((t - 0.4) / width) ** 2))
+
+
+def rise(width):
+    return lambda t: 0.3 + 0.4 * np.exp(-t / width)
+
+
+def released(curve, size, releases=200):
+    """Coefficients of a curve with fresh noise in each of many releases, and their covariance."""
+    basis = Basis(size, family="cosine")
+    exact = curve(FINE) @ basis(FINE) / len(FINE)
+    noise = NOISE[:size] * np.random.default_rng(2).standard_normal((releases, size))
+    return basis, exact + noise, np.broadcast_to(np.diag(NOISE[:size] ** 2), (releases, size, size))
+
+
+@pytest.mark.parametrize("size", [9, 13, 20])
+def test_peaks_too_narrow_for_the_kept_functions_are_seen_and_wide_ones_are_not(size):
+    assert have_finer_detail(*released(peak(0.8 / size), size)).mean() > 0.98
+    assert have_finer_detail(*released(peak(3 / size), size)).mean() < 0.01
+
+
+@pytest.mark.parametrize("curve", [
+    lambda t: 0.2 + 0.5 * t, lambda t: 0.2 + 0.5 * t**0.6, lambda t: 0.5 + 0.3 * np.sin(4 * np.pi * t),
+    peak(0.12), rise(0.3)], ids=["line", "growth", "two turns", "wide peak", "slow rise"])
+def test_curves_that_bands_cover_are_hardly_ever_doubted(curve):
+    check = released(curve, 20)
+    assert have_finer_detail(*check).mean() < 0.01 and have_steep_ends(*check).mean() < 0.1
+
+
+@pytest.mark.parametrize("width", [0.01, 0.02, 0.03])
+def test_a_rise_within_a_small_part_of_the_range_is_seen_at_either_end(width):
+    basis, centre, covariance = released(rise(width), 20)
+    assert have_steep_ends(basis, centre, covariance).mean() > 0.95
+    turned = centre * (-1.0) ** np.arange(20)  # the same curve from its other end
+    assert have_steep_ends(basis, turned, covariance).mean() > 0.95
+
+
+def test_with_few_functions_or_much_noise_nothing_is_said():
+    basis, centre, covariance = released(peak(0.03), 5)
+    assert not have_finer_detail(basis, centre, covariance).any()
+    assert not have_steep_ends(basis, centre, covariance).any()
+    basis, centre, covariance = released(lambda t: 0 * t, 20)
+    assert not have_finer_detail(basis, centre, covariance).any()
+
+
+def test_a_curve_along_a_bound_is_told_from_one_that_touches_it():
+    t = drawing_grid()
+    errors = np.full_like(t, 0.01)
+    along = np.minimum(1.0, 1.2 - 0.5 * t)  # at the upper bound for two fifths of the range
+    touching = 1 - 4 * (t - 0.5) ** 2
+    assert lie_at_a_bound(along, errors, 1.0) and lie_at_a_bound(-along, errors, 1.0)
+    assert not lie_at_a_bound(touching, errors, 1.0)
+    assert not lie_at_a_bound(0.9 + 0 * t, errors, 1.0)

@@ -1,0 +1,94 @@
+"""Real curves are compared with their mean as it was recorded, whatever a method smooths or cuts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.core.grids import drawing_grid
+from engine.core.types import Budget
+from engine.mechanisms.adaptive_mean import AT_A_BOUND, FINER_DETAIL, AdaptiveMean
+from engine.sources.bundled import AirportTemperature
+from engine.topics.mean.answer import mean_over_budgets
+from engine.topics.mean.error_parts import error_parts
+from engine.topics.mean.non_private import non_private_mean
+from engine.uploads.curves import Upload, read_curves
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import declare
+from engine.uploads.layout import suggest_layout
+from engine.uploads.tables import read_table
+from tests import files
+
+N_PEOPLE, TIMES = 80, np.linspace(0, 100, 201)
+
+
+def upload(mean, low=0, high=100, times=TIMES):
+    """People whose curves are shifted copies of a mean curve, one column for each time."""
+    rng = np.random.default_rng(3)
+    values = (mean(times / 100) + rng.normal(0, 5, (N_PEOPLE, 1))
+              + rng.normal(0, 1, (N_PEOPLE, len(times))))
+    frame = pd.DataFrame(values.round(2), columns=[f"{t:g}" for t in times])
+    frame.insert(0, "id", [f"p{i}" for i in range(N_PEOPLE)])
+    table = read_table(files.csv(frame))
+    facts = declare(value_low=low, value_high=high, time_low=0, time_high=100, origin="a manual",
+                    design=StatedDesign(law="common", times=tuple(times)), observations=len(times))
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=facts)
+
+
+def peak(t):
+    return 20 + 50 * np.exp(-(((t - 0.3) / 0.02) ** 2))
+
+
+def sample_mean(source):
+    """Of each time, at that time."""
+    return source.curves.values.reshape(N_PEOPLE, -1).mean(axis=0)
+
+
+def test_a_peak_too_narrow_for_the_default_method_is_drawn():
+    source = upload(peak)
+    at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
+    assert np.abs(at_times - sample_mean(source)).max() < 1
+    smoothed = AdaptiveMean().without_protection(source.draw(1, None)).values(TIMES / 100)[0, 0, 0]
+    assert np.abs(smoothed - sample_mean(source)).max() > 15
+
+
+def test_curves_that_few_functions_draw_get_no_more():
+    source = upload(lambda t: 20 + 40 * t)
+    plain = AdaptiveMean().without_protection(source.draw(1, None))
+    mean = non_private_mean(source)
+    assert mean.basis.size == plain.basis.size
+    grid = drawing_grid()
+    assert np.allclose(mean.values(grid), plain.values(grid), atol=1e-6)
+    assert np.allclose(mean.band.covariance, plain.band.covariance, rtol=1e-5)
+
+
+def test_observations_beyond_the_bounds_count_as_recorded_and_releases_do_not_see_them():
+    source = upload(lambda t: 50 + 10 * t, low=60, high=100)
+    assert source.draw(1, None).values.min() == 60
+    at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
+    assert np.abs(at_times - sample_mean(source)).max() < 2
+
+
+def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
+    for source, away, warning in ((upload(peak), 3.9, FINER_DETAIL),
+                                  (upload(lambda t: 50 + 0 * t, 60, 100), 8.0, AT_A_BOUND)):
+        shown = mean_over_budgets(source, AdaptiveMean(), 1e-4, 1, (4.0, 8.0))
+        assert shown.study.error.min() > away
+        assert shown.study.shares[-1, 2] > 0.8  # of bias
+        assert warning in shown.warnings[-1]
+        parts = error_parts(source, AdaptiveMean(), Budget(8.0, 1e-4), 1)
+        assert np.abs(parts.steps.without - shown.without).max() < 1e-9
+
+
+def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():
+    assert any("below the stated bounds" in doubt
+               for doubt in upload(lambda t: 50 + 10 * t, low=60).doubts)
+    assert not any("stated bounds" in doubt for doubt in upload(peak).doubts)
+
+
+@pytest.mark.parametrize("servers", [(), (1,), (0, 2)])
+def test_sites_have_the_mean_of_their_own_curves(servers):
+    source = AirportTemperature(n_servers=3, n_curves=300)
+    data = source.draw(1, None)
+    wanted = AdaptiveMean().without_protection(data.of_servers(servers) if servers else data)
+    mean = non_private_mean(source, servers)
+    assert np.allclose(mean.values(drawing_grid()), wanted.values(drawing_grid()), atol=1e-6)
