@@ -100,7 +100,8 @@ class SiteCost:
 class Quote:
     """What a release would cost, from public facts alone.
 
-    Where every site has a budget of its own, budgets are those of the site whose people lose most.
+    Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
+    have the largest ε and the largest δ of all.
 
     Parameters
     ----------
@@ -415,9 +416,11 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     if set(messages) != set(listener.heard):
         raise unhardened(_UNLISTED)
     weakest = max(costs, key=lambda cost: cost.certified.epsilon)
-    by_rho = max((cost.by_rho for cost in costs), key=lambda budget: budget.epsilon)
-    ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Quote(weakest.asked, weakest.certified, by_rho, ideal, weakest.inner, spends, messages,
+    asked_of_all, certified, by_rho = (
+        Budget.covering_all(getattr(cost, name) for cost in costs)
+        for name in ("asked", "certified", "by_rho"))
+    ideal = accounting.least_guarantee(spends)
+    return Quote(asked_of_all, certified, by_rho, ideal, weakest.inner, spends, messages,
                  {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
                  tuple(costs) if len(asked) > 1 else (), shares)
 

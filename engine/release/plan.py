@@ -182,11 +182,6 @@ class Plan:
         return str(self.plain["name"])
 
     @property
-    def budget(self) -> Budget:
-        """The budget that was asked for, of the site that may spend most where each has its own."""
-        return max(self.budgets, key=lambda budget: budget.epsilon)
-
-    @property
     def budgets(self) -> tuple[Budget, ...]:
         """The budget that was asked for, or that of each site."""
         return _budgets(self.plain["asked"])
@@ -278,7 +273,7 @@ def _quote(public: str) -> Quote:
     if isinstance(plan.plain["asked"], list):
         return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
-    return certified.quote(plan.standin, plan.mechanism, plan.budget,
+    return certified.quote(plan.standin, plan.mechanism, plan.budgets[0],
                            None if shares is None else Shares(**shares))
 
 
