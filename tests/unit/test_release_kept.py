@@ -163,6 +163,12 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         assert text == other.to_bytes().decode() and "child-7" not in text
 
 
+def test_a_plan_that_is_read_back_is_not_rehearsed_again():
+    plan = published.planned(own(study(), 300.0), MEAN, BUDGET, "a")
+    again = Plan.read(plan.to_bytes())
+    assert again.quote is plan.quote and again.standin is plan.standin
+
+
 @pytest.mark.slow
 def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path, book):
     first = publish(book, own(study(), 300.0))
