@@ -27,6 +27,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.privacy.failure import large_delta
 from engine.release import certified as release
 from engine.release import ledger
 from engine.release.books import Odometer, ceiled
@@ -326,7 +327,7 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
 
 
 def usual_total(n: int) -> Budget:
-    """ε = 3 and δ = 1/n: beyond that δ a method could publish one whole record.
+    """ε = 3, and for δ a tenth of 1/n, beyond which it is large (`engine.privacy.failure`).
 
     Parameters
     ----------
@@ -336,9 +337,9 @@ def usual_total(n: int) -> Budget:
     Examples
     --------
     >>> usual_total(1000)
-    Budget(epsilon=3.0, delta=0.001)
+    Budget(epsilon=3.0, delta=0.0001)
     """
-    return Budget(ledger.USUAL_TOTAL, 1 / n)
+    return Budget(ledger.USUAL_TOTAL, large_delta(n))
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:

@@ -17,6 +17,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families import location
+from engine.privacy.failure import Delta, usual_delta
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -161,6 +162,20 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         text = plan.to_bytes().decode()
         other = published.planned(own(study(seed=9), 300.0), mechanism, BUDGET, "a")
         assert text == other.to_bytes().decode() and "child-7" not in text
+
+
+@pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 40, 10**6])
+def test_the_usual_total_has_room_for_the_usual_delta_and_none_for_one_that_is_called_large(n):
+    total = published.usual_total(n).delta
+    assert usual_delta(n) <= total
+    assert not Delta(total, n).is_near_one_in_n and Delta(2 * total, n).is_near_one_in_n
+
+
+def test_a_release_that_would_take_new_people_to_a_large_delta_is_refused(book):
+    source, n = own(study(), 300.0), own(study(), 300.0).sizes.n_curves
+    with pytest.raises(InputError, match="over the total of δ"):
+        published.publish(source, mechanisms.build("noisy_gradient_mean", {"n_iterations": 2}),
+                          Budget(3.0, 0.2 / n), book, "a")
 
 
 def test_a_plan_that_is_read_back_is_not_rehearsed_again():
