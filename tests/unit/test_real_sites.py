@@ -325,6 +325,18 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
         assert odometer.spent_epsilon == epsilon
 
 
+@pytest.mark.parametrize("part", ["epsilon", "delta"])
+def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, sites):
+    """As an earlier version may have left it, whose noise was thought to cost less."""
+    site = sites[0]
+    cost = site.cost.certified
+    less = replace(cost, **{part: 0.9 * getattr(cost, part)})
+    receipt = published.charge(plan.release, site.source, less, 0.1, site.book, "a mean", None, None)
+    with pytest.raises(InputError, match="charged by another version"):
+        site.answers([])
+    assert partial.stored(site.book, receipt) == {}
+
+
 def test_the_guarantee_of_a_release_holds_at_every_site_whatever_each_was_promised(tmp_path):
     """The larger ε of one site and the larger δ of another are both in it."""
     stated = study(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))

@@ -268,6 +268,19 @@ def test_a_charge_without_a_draw_is_drawn_under_the_same_charge(book, monkeypatc
     assert charges(book) == [("a", "drawn")] and one.odometer.spent_epsilon == 1.0
 
 
+@pytest.mark.parametrize("less", [Budget(2.9, 1e-4), Budget(3.0, 5e-5)], ids=["epsilon", "delta"])
+def test_nothing_is_drawn_under_a_charge_of_less_than_it_costs(book, less):
+    """As an earlier version may have left it, whose noise was thought to cost less."""
+    source, budget = own(study(), 300.0), Budget(3.0, 1e-4)
+    mechanism = mechanisms.build("noisy_gradient_mean", {"n_iterations": 2})
+    plan = published.planned(source, mechanism, budget, "a")
+    assert published.charge(plan, source, less, 0.1, book, "a mean", None, None).budget == less
+    with pytest.raises(InputError, match="charged by another version"):
+        published.publish(source, mechanism, budget, book, "a")
+    (entry,) = book.odometer(content_of(source)).entries
+    assert (entry.name, entry.state) == ("a", "charged")
+
+
 def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_drawings(book, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
         patch.setattr(certified, "hardened", fails)
