@@ -55,7 +55,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         "releases of these data may cost; fixed by the first (default: "
                         f"{ledger.USUAL_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
-                        help="the same for δ (default: 1/n)")
+                        help="the same for δ (default: a tenth of 1/n)")
 
 
 def command(options: argparse.Namespace) -> int:

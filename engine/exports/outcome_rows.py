@@ -13,7 +13,7 @@ from engine import __version__
 from engine.core.identity import digest
 from engine.language.grammar import safe_cell
 from engine.language.numbers import at_most_percent, number
-from engine.privacy import risk
+from engine.privacy import accounting, risk
 from engine.simulation.agreement import STANDARD_ERRORS
 from engine.simulation.experiments import KINDS, Outcome
 from engine.simulation.scenario import Scenario
@@ -94,7 +94,7 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
     """A line for each cell; lines that begin with # say where the numbers are from.
 
     Columns are the axes, the error as pages show it, mean and standard error of each measure, the
-    budget proved for the least protected server, the repeats, and why a cell failed.
+    budget proved for everybody, whichever the server, the repeats, and why a cell failed.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any
         return [*at, *[""] * (n_measures + 3), safe_cell(outcome.failure)]
     figures = [*_figures(outcome).values(), *(
         (outcome.summary(kind) or {}).get(figure) for kind in KINDS for figure in ("mean", "se"))]
-    weakest = _weakest(outcome)
-    return [*at, *figures, weakest.epsilon, weakest.delta, outcome.repeats, ""]
+    proved = accounting.least_guarantee(outcome.spends)
+    return [*at, *figures, proved.epsilon, proved.delta, outcome.repeats, ""]
 
 
 def _csv_cell(value: Any) -> Any:
@@ -178,10 +178,6 @@ def _figure(summary: dict[str, float | None] | None) -> str:
     return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {STANDARD_ERRORS * se:.2g}")
 
 
-def _weakest(outcome: Outcome) -> Any:
-    return max(outcome.guarantee, key=lambda budget: budget.epsilon)
-
-
 def _guarantee_text(outcome: Outcome) -> str:
-    weakest = _weakest(outcome)
-    return "none" if not weakest.is_private else f"ε = {weakest.epsilon:.4g}, δ = {weakest.delta:g}"
+    proved = accounting.least_guarantee(outcome.spends)
+    return "none" if not proved.is_private else f"ε = {proved.epsilon:.4g}, δ = {proved.delta:g}"

@@ -205,6 +205,7 @@ _COMPUTED_FROM = {
                "numbers",
     "counts": "Computed from the whole-number noise on two counts, all that one person moves",
     "losses": "Computed from the noise of all releases together, each in its worst case",
+    "sites": "Computed from the noise at each site, and the largest of all sites",
     "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
     "subsampled": "Computed from the noise that this method adds and from the sampling"}
 

@@ -62,7 +62,7 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
 
 
 def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
-    """The total for a person with several protected units, at the site where it is largest.
+    """The total for a person with several protected units, whichever their site.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
     several : sequence of Budget
         The guarantee for such a person at each site.
     """
-    most = max(several, key=lambda budget: budget.epsilon)
-    return f"For a person with {count} {unit}s the total is **{proved_chip(most)}**."
+    total = proved_chip(Budget.covering_all(several))
+    return f"For a person with {count} {unit}s the total is **{total}**."
 
 
 def broken_promise(budget: Budget, proved_epsilon: float) -> str:

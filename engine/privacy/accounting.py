@@ -555,22 +555,6 @@ def _parts(lines: Sequence[Spend]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def weakest(spends: Sequence[Spend]) -> list[Spend]:
-    """The lines of the server about whose people an attacker is most often right.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger, of one server at least.
-
-    Returns
-    -------
-    list of Spend
-        All lines of that server.
-    """
-    return max(by_server(spends).values(), key=lambda lines: float(trade_off(lines).right()))
-
-
 def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     """The (ε, δ) proved for one server's people by the noise that was really added.
 
@@ -639,7 +623,10 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
 
 
 def least_guarantee(spends: Sequence[Spend]) -> Budget:
-    """The proved guarantee of the least protected server.
+    """What is proved for everybody, whichever the server.
+
+    The server with the largest ε need not be that with the largest δ, so that the guarantee of
+    neither may hold at the other.
 
     Parameters
     ----------
@@ -649,9 +636,25 @@ def least_guarantee(spends: Sequence[Spend]) -> Budget:
     Returns
     -------
     Budget
-        That with the largest ε.
+        With the largest ε and the largest δ of all servers.
     """
-    return max(guarantees(spends), key=lambda budget: budget.epsilon)
+    return Budget.covering_all(guarantees(spends))
+
+
+def asked(spends: Sequence[Spend]) -> Budget:
+    """What was asked for everybody, whichever the server.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+
+    Returns
+    -------
+    Budget
+        With the largest ε and the largest δ of all servers.
+    """
+    return Budget.covering_all(spend.budget for spend in spends)
 
 
 def keeps_promise(spends: Sequence[Spend]) -> bool:

@@ -110,11 +110,12 @@ class SecretSample:
         Returns
         -------
         Odds
-            At the server that is protected least.
+            No chance is larger at any server; see `risk.of_ledger`.
         """
-        lines = accounting.weakest(accounting.for_group(spends, group))
-        curve = Subsampled(accounting.trade_off(lines), self.share)
-        return risk.odds(curve, self.budget(accounting.proved(lines)), prior, group)
+        servers = accounting.by_server(accounting.for_group(spends, group)).values()
+        return risk.highest([
+            risk.odds(Subsampled(accounting.trade_off(lines), self.share),
+                      self.budget(accounting.proved(lines)), prior, group) for lines in servers])
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,27 @@ def usual_delta(n_people: int) -> float:
     return 1.0 / max(n_people, _FEW) ** 2
 
 
+def large_delta(n_people: int) -> float:
+    """A tenth of 1/n: any δ above it is large, of one release or of many together.
+
+    Parameters
+    ----------
+    n_people : int
+        People at all sites together.
+
+    Returns
+    -------
+    float
+        δ; never below `usual_delta`.
+
+    Examples
+    --------
+    >>> large_delta(1000)
+    0.0001
+    """
+    return _OF_ONE_IN_N / n_people
+
+
 @dataclass(frozen=True)
 class Delta:
     """By how much probabilities may exceed the limit set by ε, and where it is from.
@@ -58,7 +79,7 @@ class Delta:
     @property
     def is_near_one_in_n(self) -> bool:
         """Whether it exceeds a tenth of 1/n."""
-        return self.value > _OF_ONE_IN_N / self.n_people * _ROUNDING
+        return self.value > large_delta(self.n_people) * _ROUNDING
 
     @property
     def is_large(self) -> bool:

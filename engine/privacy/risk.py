@@ -10,7 +10,7 @@ noise. Those of μ and the caps work elementwise on arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,14 @@ from scipy.special import expit, ndtr, ndtri
 from engine.core.errors import InputError
 from engine.core.types import Budget, Spend
 from engine.privacy import accounting
-from engine.privacy.tradeoff import Approximate, Chances, Curve, Gaussian, at_least_zero
+from engine.privacy.tradeoff import (
+    Approximate,
+    Chances,
+    Curve,
+    Gaussian,
+    Highest,
+    at_least_zero,
+)
 
 FALSE_POSITIVE_RATE = 0.05  # of the careful attacker
 LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
@@ -57,9 +64,16 @@ class Odds:
 
 
 def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Odds:
-    """The odds about one person at the server that is protected least.
+    """The odds about one person, whichever their server: no chance is larger at any of them.
 
     The budget is the one that all of this proves: exact for one unit, larger for several.
+
+    *These bound everybody.* Each person is at one server, and neighbours differ in one record
+    there, so that the lines of that server alone tell them apart. Its odds bound every attack on
+    that person (`odds`). Which server is worst depends on the question, because curves of different
+    noise cross: one may allow more right guesses, another more power at few false alarms, a third
+    need a larger δ. So each chance is the largest of that chance at any server (`highest`), which
+    is none below that of the person's own.
 
     Parameters
     ----------
@@ -88,8 +102,36 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Od
     >>> round(of_ledger([line]).right, 3)
     0.618
     """
-    lines = accounting.weakest(accounting.for_group(spends, group))
-    return odds(accounting.trade_off(lines), accounting.proved(lines), prior, group)
+    servers = accounting.by_server(accounting.for_group(spends, group)).values()
+    different = dict.fromkeys((accounting.trade_off(lines), accounting.proved(lines))
+                              for lines in servers)
+    return highest([odds(curve, budget, prior, group) for curve, budget in different])
+
+
+def highest(several: Sequence[Odds]) -> Odds:
+    """Odds that bound whoever has one of several: each chance is the largest of them.
+
+    What holds for the largest budget and the largest curve is derived from these, so that the
+    caps, the pictured curve and the budget beside them are of one guarantee.
+
+    Parameters
+    ----------
+    several : sequence of Odds
+        One at least, for the same prior and as many protected units.
+    """
+    first, *others = several
+    if not others:
+        return first
+    curves = tuple(dict.fromkeys(one.curve for one in several if one.curve is not None))
+    budget = Budget.covering_all(one.budget for one in several)
+    cap = Approximate(budget)
+    return replace(
+        first, budget=budget, curve=curves[0] if len(curves) == 1 else Highest(curves),
+        right_cap=float(cap.right()), power_cap=float(cap.detection(first.false_positive_rate)),
+        **{chance: max(getattr(one, chance) for one in several) for chance in _CHANCES})
+
+
+_CHANCES = ("right", "power", "power_at_1_percent", "precision", "right_with_prior")
 
 
 def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,

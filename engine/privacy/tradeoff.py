@@ -617,6 +617,84 @@ class Subsampled(Curve):
         return _mirrored(epsilon, self.share * self.full.delta(before))
 
 
+@dataclass(frozen=True)
+class Highest(Curve):
+    """The largest chance at each point of several curves: a bound for whoever has one of them.
+
+    Curves of different noise cross: a release with Laplace noise may tell more at one rate of false
+    alarms, one with Gaussian noise at another. The largest δ(ε) is convex in e^ε and mirrored as
+    each of them is.
+
+    Parameters
+    ----------
+    curves : tuple of Curve
+        One at least.
+
+    Examples
+    --------
+    >>> curve = Highest((Laplace(1.1), Gaussian(0.54)))
+    >>> [round(float(each.detection(0.01)), 4) for each in (*curve.curves, curve)]
+    [0.03, 0.037, 0.037]
+    >>> [round(float(each.right()), 3) for each in (*curve.curves, curve)]
+    [0.712, 0.606, 0.712]
+    """
+
+    curves: tuple[Curve, ...]
+    exact = False  # each part of it is of some pair of neighbours, but not all of one
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The kind of all of them, or "sites" where they are of several kinds."""
+        names = {curve.name for curve in self.curves}
+        return names.pop() if len(names) == 1 else "sites"
+
+    def detection(self, false_positive_rate: ArrayLike) -> Chances:
+        """The largest chance of a detection.
+
+        Parameters
+        ----------
+        false_positive_rate : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        each = [curve.detection(false_positive_rate) for curve in self.curves]
+        return np.asarray(np.max(each, axis=0))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        """The largest δ(ε).
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        return np.asarray(np.max([curve.delta(epsilon) for curve in self.curves], axis=0))
+
+    def right(self, prior: ArrayLike = 0.5) -> Chances:
+        """The largest chance of a right guess.
+
+        Parameters
+        ----------
+        prior : array_like
+            π in (0, 1).
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        return np.asarray(np.max([curve.right(prior) for curve in self.curves], axis=0))
+
+
 # -- checks ---------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -40,7 +39,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
-from engine.core.tasks import TASKS, DataType
+from engine.core.tasks import TASKS
 from engine.core.types import (
     Array,
     Budget,
@@ -65,7 +64,7 @@ from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
-from engine.release.stand_ins import stand_in, with_counts
+from engine.release.stand_ins import stand_in
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -100,7 +99,8 @@ class SiteCost:
 class Quote:
     """What a release would cost, from public facts alone.
 
-    Where every site has a budget of its own, budgets are those of the site whose people lose most.
+    Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
+    have the largest ε and the largest δ of all.
 
     Parameters
     ----------
@@ -290,26 +290,18 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
     if not any(TASKS[task].is_published for task in mechanism.served):
         raise InputError("Only functions and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
-    _check_promise(_run(stand_in(data), mechanism, budgets, _Rehearsal()), budgets)
-    _check_private_counts(data, mechanism, budgets)
+    _check_private_counts(data, mechanism)
 
 
-def _check_private_counts(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> None:
-    """Refuse noise that depends on how many observations single curves have, where it is private.
+def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
+    """Refuse a method that takes the lengths of single curves as public where they are private.
 
-    Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
+    Its plan, and with it its noise, sees no more than `Public`, which holds lengths only where
+    nobody states one number for all; so it is enough that the method leaves that statement alone.
     """
     if not isinstance(data, CurveData) or not data.facts.observations_per_curve:
         return
-    if mechanism.main_task.data is DataType.READINGS:  # everybody has one, known or not
-        return
-    planned = data.facts.observations_per_curve
-    other = np.where(np.arange(data.n_curves) % 2, 2 * planned + 1, 1)
-    ledgers = []
-    for counts in (np.full(data.n_curves, planned), other):
-        with suppress(InputError):  # refusing some counts depends on them as well
-            ledgers.append(_run(with_counts(data, counts), mechanism, budgets, _Rehearsal()).spends)
-    if len(ledgers) < 2 or ledgers[0] != ledgers[1]:
+    if not mechanism.validated(stand_in(data)).facts.observations_per_curve:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
                          field="mechanism", hint="Choose another method.")
@@ -415,9 +407,11 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     if set(messages) != set(listener.heard):
         raise unhardened(_UNLISTED)
     weakest = max(costs, key=lambda cost: cost.certified.epsilon)
-    by_rho = max((cost.by_rho for cost in costs), key=lambda budget: budget.epsilon)
-    ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Quote(weakest.asked, weakest.certified, by_rho, ideal, weakest.inner, spends, messages,
+    asked_of_all, certified, by_rho = (
+        Budget.covering_all(getattr(cost, name) for cost in costs)
+        for name in ("asked", "certified", "by_rho"))
+    ideal = accounting.least_guarantee(spends)
+    return Quote(asked_of_all, certified, by_rho, ideal, weakest.inner, spends, messages,
                  {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
                  tuple(costs) if len(asked) > 1 else (), shares)
 

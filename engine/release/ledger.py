@@ -16,7 +16,7 @@ billionths, charges rounded up and totals down, so sums are exact.
 That sum is what limits, and is more than many releases lose together. Beside it stands what the ρ's
 of zCDP prove of all of them, although each may have been chosen after seeing the others:
 `accounting.epsilon_at_any_time`. Its δ must be fixed before anything is seen, so it is the square
-of the first total δ (1/n² where that is 1/n), whatever becomes of the total.
+of the first total δ (1/(10n)² where that is a tenth of 1/n), whatever becomes of the total.
 
 What is charged is not lost
 ---------------------------

@@ -54,6 +54,11 @@ def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def _canonical(value: Mapping[str, Any]) -> str:
+    """The same text for equal plans, made or read: what is kept under it is found again."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
 @dataclass(frozen=True)
 class Plan:
     """The public side of one release.
@@ -150,7 +155,7 @@ class Plan:
 
     def to_bytes(self) -> bytes:
         """Bytes that are equal for equal plans."""
-        return json.dumps(self.plain, ensure_ascii=False, sort_keys=True).encode()
+        return _canonical(self.plain).encode()
 
     def request_of(self, data: Data) -> bytes:
         """A digest of all that was asked for, of these data: whoever is at which site included.
@@ -167,9 +172,8 @@ class Plan:
         bytes
             32 of them (SHA-256), as private as the data.
         """
-        request = json.dumps({key: value for key, value in self.plain.items()
-                            if key not in ("versions", "noise")}, ensure_ascii=False,
-                           sort_keys=True)
+        request = _canonical({key: value for key, value in self.plain.items()
+                              if key not in ("versions", "noise")})
         group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
         records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
                    if isinstance(data, EventData) else
@@ -180,11 +184,6 @@ class Plan:
     def name(self) -> str:
         """What the release is called."""
         return str(self.plain["name"])
-
-    @property
-    def budget(self) -> Budget:
-        """The budget that was asked for, of the site that may spend most where each has its own."""
-        return max(self.budgets, key=lambda budget: budget.epsilon)
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -209,12 +208,12 @@ class Plan:
     @property
     def standin(self) -> Data:
         """Data of the same public sizes and facts that hold nobody's numbers."""
-        return _standin(json.dumps(self.plain["data"]))
+        return _standin(_canonical(self.plain["data"]))
 
     @property
     def quote(self) -> Quote:
         """What it costs, and how each message is noised."""
-        return _quote(json.dumps({key: self.plain[key] for key in (
+        return _quote(_canonical({key: self.plain[key] for key in (
             "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
@@ -278,7 +277,7 @@ def _quote(public: str) -> Quote:
     if isinstance(plan.plain["asked"], list):
         return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
-    return certified.quote(plan.standin, plan.mechanism, plan.budget,
+    return certified.quote(plan.standin, plan.mechanism, plan.budgets[0],
                            None if shares is None else Shares(**shares))
 
 

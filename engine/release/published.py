@@ -27,6 +27,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.privacy.failure import large_delta
 from engine.release import certified as release
 from engine.release import ledger
 from engine.release.books import Odometer, ceiled
@@ -193,16 +194,55 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Le
     plan, data = planned(source, mechanism, budget, name), release.drawn(source)
     quoted = plan.quote
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
-    content, traces = content_of(source), traces_of(source)
-    if total is None and book.odometer(content) is None:
-        joins = same_people and book.known(content, traces) is not None
-        total = None if joins else usual_total(data.sizes.n_curves)
-    receipt = book.charge(content, quoted.certified, name, description, total, data.facts,
-                          quoted.rho,
-                          traces, same_people, plan.to_bytes(), plan.request_of(data))
+    receipt = charge(plan, source, quoted.certified, quoted.rho, book, description, total,
+                     same_people)
     if receipt.state == "charged":
         book.drawn(receipt, _drawn(data, source, mechanism, quoted, book, receipt))
     return again(book, receipt.release_id)
+
+
+def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Ledger,
+           description: str, total: Budget | None, same_people: bool | None) -> Receipt:
+    """Charge a ledger with what a release costs the people of its holder, once for each request.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of the release.
+    source : Source
+        The holder's data: all of the release, or those of one site.
+    cost : Budget
+        What is certified for these people.
+    rho : float
+        The same as ρ of zCDP.
+    book : Ledger
+        Of the holder.
+    description : str
+        What was released, in words.
+    total : Budget, optional
+        That of the people, where this is their first release; see `usual_total`.
+    same_people : bool, optional
+        What the holder says where they seem to be in the ledger already (`Ledger.charge`).
+
+    Raises
+    ------
+    InputError
+        As `Ledger.charge`, or if the release was charged before and costs more now, so that nothing
+        may be drawn under that charge.
+    """
+    content, traces, data = content_of(source), traces_of(source), release.drawn(source)
+    if total is None and book.odometer(content) is None:
+        joins = same_people and book.known(content, traces) is not None
+        total = None if joins else usual_total(data.sizes.n_curves)
+    receipt = book.charge(content, cost, plan.name, description, total, data.facts, rho, traces,
+                          same_people, plan.to_bytes(), plan.request_of(data))
+    charged = receipt.budget
+    if receipt.state in ("charged", "under way") and (
+            ceiled(cost.epsilon) > ceiled(charged.epsilon) or cost.delta > charged.delta):
+        raise InputError("This release was charged by another version of this program, which asked "
+                         "less for it.", field="name",
+                         hint="Use that version, or publish under another name.")
+    return receipt
 
 
 def again(book: Ledger, release_id: str) -> Published:
@@ -265,11 +305,6 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
 def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Ledger,
            receipt: Receipt) -> bytes:
     """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
-    if ceiled(quoted.certified.epsilon) > ceiled(receipt.budget.epsilon) or (
-            quoted.certified.delta > receipt.budget.delta):
-        raise InputError("This release was charged by another version of this program, which asked "
-                         "less for it.", field="name",
-                         hint="Use that version, or publish under another name.")
     try:
         _, messages = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
         return messages_to_bytes(messages)
@@ -326,7 +361,7 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
 
 
 def usual_total(n: int) -> Budget:
-    """ε = 3 and δ = 1/n: beyond that δ a method could publish one whole record.
+    """ε = 3, and for δ a tenth of 1/n, beyond which it is large (`engine.privacy.failure`).
 
     Parameters
     ----------
@@ -336,9 +371,9 @@ def usual_total(n: int) -> Budget:
     Examples
     --------
     >>> usual_total(1000)
-    Budget(epsilon=3.0, delta=0.001)
+    Budget(epsilon=3.0, delta=0.0001)
     """
-    return Budget(ledger.USUAL_TOTAL, 1 / n)
+    return Budget(ledger.USUAL_TOTAL, large_delta(n))
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:

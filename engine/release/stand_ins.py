@@ -31,7 +31,7 @@ def stand_in(data: Data) -> Data:
     if data.covariates is not None:
         data = replace(data, covariates=np.broadcast_to(middles, data.covariates.shape))
     planned = data.facts.observations_per_curve
-    return with_counts(data, np.full(data.n_curves, planned) if planned else data.counts)
+    return _with_counts(data, np.full(data.n_curves, planned) if planned else data.counts)
 
 
 def _stand_in_groups(data: EventData) -> NDArray[np.int64] | None:
@@ -43,7 +43,7 @@ def _stand_in_groups(data: EventData) -> NDArray[np.int64] | None:
     return groups
 
 
-def with_counts(data: CurveData, counts: NDArray[np.int64]) -> CurveData:
+def _with_counts(data: CurveData, counts: NDArray[np.int64]) -> CurveData:
     """Stand-in curves with so many observations each, all in the middle of the public range.
 
     Times are the first of the common ones, again from the first where there are fewer, or else

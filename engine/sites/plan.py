@@ -48,6 +48,7 @@ from engine.mechanisms import Mechanism, parsing
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.shares import Shares
 from engine.privacy import accounting
+from engine.privacy.failure import usual_delta
 from engine.privacy.transcript import CENTRE
 from engine.release import request
 from engine.release.certified import SiteCost
@@ -383,7 +384,7 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
         raise InputError(f"“people” of {name} must be a whole number from 1 to {_MOST_PEOPLE}.",
                          field="people")
     budget = {"epsilon": plain.get("epsilon"),
-              "delta": plain.get("delta", 0.0 if is_pure else 1 / max(people, 2)**2)}
+              "delta": plain.get("delta", 0.0 if is_pure else usual_delta(people))}
     return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1)[0],
                   check_public(scheme, plain.get("key"), "key"),
                   check_public(scheme, plain.get("pads"), "pads") if masked else "")

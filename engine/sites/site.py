@@ -27,9 +27,7 @@ from engine.core.types import Array, Budget, Data
 from engine.noise.shares import CountShares, LatticeShares
 from engine.privacy import accounting
 from engine.release import certified, partial, published
-from engine.release.books import ceiled
 from engine.release.certified import SiteCost
-from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import messages_to_bytes
 from engine.release.published import Published
@@ -161,22 +159,10 @@ class Site:
             If the total would be overrun, or its people seem to be known and nobody said whether
             they are the same.
         """
-        content, traces = content_of(self.source), traces_of(self.source)
-        total, same = self.people.total, self.people.same_people
-        if total is None and self.book.odometer(content) is None:
-            joins = same and self.book.known(content, traces) is not None
-            total = None if joins else published.usual_total(self.member.people)
-        mechanism, release = self.plan.mechanism, self.plan.release
+        mechanism, rho = self.plan.mechanism, accounting.total_rho(self.plan.charged(self.place))
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        lines = self.plan.charged(self.place)
-        receipt = self.book.charge(
-            content, self.cost.certified, release.name, description, total, self.plan.facts,
-            accounting.total_rho(lines), traces, same, release.to_bytes(),
-            release.request_of(self._own))
-        if ceiled(self.cost.certified.epsilon) > ceiled(receipt.budget.epsilon):
-            raise InputError("This plan was charged by another version of this program, which "
-                             "asked less for it.", field="plan", hint="Use that version.")
-        return receipt
+        return published.charge(self.plan.release, self.source, self.cost.certified, rho, self.book,
+                                description, self.people.total, self.people.same_people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """All messages of this site that can be drawn now or were drawn before.

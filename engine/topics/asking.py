@@ -112,7 +112,7 @@ def errors(error: float, within: float, unit: str, baseline: float | None) -> Nu
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
-    """What is proved for the least protected site, and the odds for one person.
+    """What is proved for everybody, whichever the site, and the odds for one person.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.privacy import risk
+from engine.privacy import accounting, risk
 from engine.privacy.failure import delta_rule
 from engine.questions import ask, kinds
 from engine.running import executors
@@ -369,6 +369,32 @@ def test_every_page_command_and_memo_says_the_same_of_further_scenarios(case, tm
     check_commands(case, tmp_path, capsys)
     check_pages(case, monkeypatch)
     check_pins(case)
+
+
+def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin(
+        tmp_path, capsys, quickest):
+    """Laplace noise at one and Gaussian noise at the other: neither has the largest of all numbers."""
+    source = grown(600, 8, 2)
+    rows = (SiteRow("One", 300, 8, 1.1, 0.0), SiteRow("Two", 300, 8, 2.2, 1e-5))
+    budgets = tuple(Budget(row.epsilon, row.delta) for row in rows)
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(scenario.to_plain(source, AdaptiveMean(), budgets, Run(is_study=True))))
+    assert main(["run", str(file), "--csv"]) == 0
+    head, cell = (row.split(",") for row in capsys.readouterr().out.splitlines() if row[0] != "#")
+    ran = dict(zip(head, cell, strict=True))
+    assert (float(ran["epsilon"]), float(ran["delta"])) == (2.2, 1e-5)
+    assert main(["run", str(file)]) == 0
+    assert "ε = 2.2, δ = 1e-05" in capsys.readouterr().out
+    asked = showed({"view": "sites", "scenario": plain(Case(source)), "sites": [
+        row.__dict__ for row in rows]})
+    assert (asked["proved ε"], asked["proved δ"]) == (2.2, 1e-5)
+    token = links.encode(settings.Settings(source=source, sites=rows))
+    pin = pin_facts.of(Pin("A", *places.present("sites", token)))
+    assert pin.budget == pin.odds.budget == Budget(2.2, 1e-5)
+    right = float(ran["attacker_accuracy"])
+    assert right == pytest.approx(asked["attacker’s accuracy, at most"], rel=1e-9)
+    assert right == pytest.approx(pin.odds.right, rel=1e-9)
+    assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.spends)[0]).power
 
 
 # -- every estimand of Lab ------------------------------------------------------------------------

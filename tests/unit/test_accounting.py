@@ -1,6 +1,7 @@
 """Calibration and composition against closed forms, always rounded to the private side."""
 
 import math
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -274,10 +275,13 @@ def test_kinds_of_noise_are_read_off_the_curve_that_they_have():
     assert names == {name: name for name in names}
 
 
-def test_the_weakest_server_is_the_one_about_whose_people_one_is_most_often_right():
-    """ε = 0.66 of a turned bit tells more apart than ε = 0.7 by moving a number."""
-    lines = [pure(0.7), pure(0.66, noise="bits", server=1), normal(0.1, server=2)]
-    assert accounting.weakest(lines)[0].server == 1
+def test_what_holds_for_everybody_has_the_largest_epsilon_and_the_largest_delta_of_all_servers():
+    """Neither guarantee holds at the other server, nor does what was asked there."""
+    lines = [replace(pure(0.9), budget=Budget(2.0)), normal(0.1, server=1)]
+    few, many = accounting.guarantees(lines)
+    assert few.epsilon > many.epsilon and few.delta < many.delta
+    assert accounting.least_guarantee(lines) == Budget(0.9, 1e-6)
+    assert accounting.asked(lines) == Budget(2.0, 1e-6)
 
 
 def test_a_group_costs_k_times_mu_and_epsilon_and_k_squared_times_rho():

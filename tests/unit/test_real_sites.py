@@ -325,6 +325,34 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
         assert odometer.spent_epsilon == epsilon
 
 
+@pytest.mark.parametrize("part", ["epsilon", "delta"])
+def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, sites):
+    """As an earlier version may have left it, whose noise was thought to cost less."""
+    site = sites[0]
+    cost = site.cost.certified
+    less = replace(cost, **{part: 0.9 * getattr(cost, part)})
+    receipt = published.charge(plan.release, site.source, less, 0.1, site.book, "a mean", None, None)
+    with pytest.raises(InputError, match="charged by another version"):
+        site.answers([])
+    assert partial.stored(site.book, receipt) == {}
+
+
+def test_the_guarantee_of_a_release_holds_at_every_site_whatever_each_was_promised(tmp_path):
+    """The larger ε of one site and the larger δ of another are both in it."""
+    stated = study(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
+    for site, epsilon, delta in zip(stated["sites"], (3.0, 2.0), (1e-6, 1e-4), strict=True):
+        site.update(epsilon=epsilon, delta=delta)
+    plan = SitePlan.planned(stated)
+    sites = opened(plan, tmp_path)
+    made = centre.released(protocol(plan), messages.checked(protocol(plan), read(run(sites)), KEY))
+    cards = [centre.site_card(protocol(plan), made, site) for site in (0, 1)]
+    for card in cards:
+        for name, most in made.card["guarantee"].items():
+            assert card["guarantee"][name] <= most
+        assert card["odds"]["right_guess_at_most"] <= made.card["odds"]["right_guess_at_most"]
+    assert made.card["guarantee"] == {"epsilon": cards[0]["guarantee"]["epsilon"], "delta": 1e-4}
+
+
 def test_a_card_of_a_site_has_its_own_messages_and_its_own_guarantee(plan, sites):
     wire = read(run(sites))
     made = centre.released(protocol(plan), messages.checked(protocol(plan), wire, KEY))

@@ -319,6 +319,38 @@ def test_what_cannot_be_published_is_refused_with_the_reason(key, chosen, budget
         quote(curves(), mechanism, budget)
 
 
+def irregular(seed):
+    """Curves with 1 to 2M observations each, where M were planned of everybody."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 2 * M + 1, N)
+    times = np.concatenate([np.sort(rng.random(count)) for count in counts])
+    return CurveData(times=times[None], values=rng.uniform(-1, 1, (1, len(times))), counts=counts,
+                     server=np.zeros(N, int), facts=replace(FACTS, observations_per_curve=M))
+
+
+@pytest.mark.parametrize(("key", "chosen"), [
+    (key, chosen) for key, chosen in SETTINGS if key not in ("wavelet_global", "wavelet_adaptive")
+    and chosen.get("task", "covariance") == "covariance"
+    and chosen.get("setting", "central_user") == "central_user"], ids=str)
+def test_noise_does_not_depend_on_how_many_observations_single_curves_have(key, chosen):
+    mechanism, one, other = made(key, chosen), irregular(1), irregular(2)
+    budget = asked(mechanism, 8.0)
+    quoted = quote(one, mechanism, budget)
+    assert (quoted.spends, quoted.messages) == (quote(other, mechanism, budget).spends,
+                                                quote(other, mechanism, budget).messages)
+    for data in (one, other):
+        _, messages = release.hardened(data, mechanism, quoted)
+        assert messages.keys() == quoted.messages.keys()
+
+
+@pytest.mark.parametrize("setting", ["central_item", "site"])
+def test_single_numbers_are_not_protected_where_how_many_somebody_has_is_private(setting):
+    """The noise on a mean of single numbers falls with how many there are."""
+    with pytest.raises(InputError, match="how many observations single curves have, which is private"):
+        quote(replace(curves(), facts=replace(FACTS, observations_per_curve=M)),
+              made("univariate_mean", {"setting": setting}), Budget(4.0, 1e-4))
+
+
 def test_every_mechanism_either_has_a_hardened_path_or_says_why_not():
     for cls in mechanisms.all():
         reason = cls().why_not_published(Budget(1.0, 1e-6))

@@ -17,6 +17,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families import location
+from engine.privacy.failure import Delta, usual_delta
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -163,6 +164,26 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         assert text == other.to_bytes().decode() and "child-7" not in text
 
 
+@pytest.mark.parametrize("n", [1, 5, 9, 10, 11, 40, 10**6])
+def test_the_usual_total_has_room_for_the_usual_delta_and_none_for_one_that_is_called_large(n):
+    total = published.usual_total(n).delta
+    assert usual_delta(n) <= total
+    assert not Delta(total, n).is_near_one_in_n and Delta(2 * total, n).is_near_one_in_n
+
+
+def test_a_release_that_would_take_new_people_to_a_large_delta_is_refused(book):
+    source, n = own(study(), 300.0), own(study(), 300.0).sizes.n_curves
+    with pytest.raises(InputError, match="over the total of δ"):
+        published.publish(source, mechanisms.build("noisy_gradient_mean", {"n_iterations": 2}),
+                          Budget(3.0, 0.2 / n), book, "a")
+
+
+def test_a_plan_that_is_read_back_is_not_rehearsed_again():
+    plan = published.planned(own(study(), 300.0), MEAN, BUDGET, "a")
+    again = Plan.read(plan.to_bytes())
+    assert again.quote is plan.quote and again.standin is plan.standin
+
+
 @pytest.mark.slow
 def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path, book):
     first = publish(book, own(study(), 300.0))
@@ -245,6 +266,19 @@ def test_a_charge_without_a_draw_is_drawn_under_the_same_charge(book, monkeypatc
         published.again(book, book.odometer(content_of(SEA)).entries[0].release_id)
     one = publish(book)
     assert charges(book) == [("a", "drawn")] and one.odometer.spent_epsilon == 1.0
+
+
+@pytest.mark.parametrize("less", [Budget(2.9, 1e-4), Budget(3.0, 5e-5)], ids=["epsilon", "delta"])
+def test_nothing_is_drawn_under_a_charge_of_less_than_it_costs(book, less):
+    """As an earlier version may have left it, whose noise was thought to cost less."""
+    source, budget = own(study(), 300.0), Budget(3.0, 1e-4)
+    mechanism = mechanisms.build("noisy_gradient_mean", {"n_iterations": 2})
+    plan = published.planned(source, mechanism, budget, "a")
+    assert published.charge(plan, source, less, 0.1, book, "a mean", None, None).budget == less
+    with pytest.raises(InputError, match="charged by another version"):
+        published.publish(source, mechanism, budget, book, "a")
+    (entry,) = book.odometer(content_of(source)).entries
+    assert (entry.name, entry.state) == ("a", "charged")
 
 
 def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_drawings(book, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 
@@ -74,6 +75,26 @@ class Budget:
         (inf, 1e-12)
         """
         return cls(math.inf if epsilon > MOST_EPSILON else max(epsilon, LEAST_EPSILON), delta)
+
+    @classmethod
+    def covering_all(cls, budgets: Iterable[Budget]) -> Budget:
+        """The budget that holds for whoever has one of several: the largest ε, the largest δ.
+
+        Whatever is (ε, δ)-private is so for any larger ε and δ.
+
+        Parameters
+        ----------
+        budgets : iterable of Budget
+            One at least.
+
+        Examples
+        --------
+        >>> Budget.covering_all([Budget(2.0), Budget(1.0, 1e-6)])
+        Budget(epsilon=2.0, delta=1e-06)
+        """
+        listed = list(budgets)
+        return cls(max(budget.epsilon for budget in listed),
+                   max(budget.delta for budget in listed))
 
     @property
     def is_private(self) -> bool:

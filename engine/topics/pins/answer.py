@@ -20,8 +20,8 @@ NOTHING = "nothing would be published"
 class Pinned:
     """One scenario that was kept, with what was found for it.
 
-    `estimated` is the key of its task. `budget` is the one asked for where people are protected
-    least, `budgets` the words for all of them. `error` is that of its page in `error_unit`, NaN
+    `estimated` is the key of its task. `budget` is what was asked for everybody, whichever the
+    site, `budgets` the words for all of them. `error` is that of its page in `error_unit`, NaN
     where nothing would be published or no truth is known; `within` the distance that 95 % of
     releases stay within. Odds are those of a person with `group` protected units; `population` is
     the size of the group that a secret sample was declared to be drawn of.

@@ -293,12 +293,12 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
     Returns
     -------
     Protection
-        Of the worst site.
+        Of everybody, whichever the site.
     """
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
     spends = estimate.spends[0]
-    proved = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
+    proved = accounting.least_guarantee(spends)
     return Protection(setting.budget, proved, risk.of_ledger(spends), spends)
 
 

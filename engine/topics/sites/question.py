@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
 from engine.language.numbers import named
+from engine.privacy import accounting
 from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
 from engine.topics.sites import charts
 from engine.topics.sites.answer import SitesAnswer, federation
@@ -13,6 +14,7 @@ from engine.topics.sites.answer import SitesAnswer, federation
 def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     """Errors together, summed, pooled and alone, and the odds where protection is weakest."""
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
+    proved = accounting.least_guarantee(study.together.spends)
     together = study.together.accuracy
     sums = {} if study.summed is None else {
         named("error with masked sums", unit): study.summed.error}
@@ -20,7 +22,7 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
         named("error at one trusted centre", unit): study.pooled.error,
         named("error of the best site alone", unit): study.alone.error,
         "attacker’s accuracy, at most": weakest.odds.right,
-        "proved ε": weakest.guarantee.epsilon, "proved δ": weakest.guarantee.delta})
+        "proved ε": proved.epsilon, "proved δ": proved.delta})
 
 
 def chart(study: SitesAnswer, question: QuestionLike) -> Chart:

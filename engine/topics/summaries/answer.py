@@ -65,7 +65,7 @@ class Way:
 
     @property
     def guarantee(self) -> Budget:
-        """What is proved for the least protected site."""
+        """What is proved for everybody, whichever the site."""
         return accounting.least_guarantee(self.spends)
 
 

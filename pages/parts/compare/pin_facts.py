@@ -90,7 +90,7 @@ def _decide(scenario: Settings) -> dict[str, Any]:
 
 
 def _study(scenario: Settings) -> dict[str, Any]:
-    """The recommendation, at the least protected site."""
+    """The recommendation, with odds that hold at every site."""
     task, method = TASKS[scenario.decided], scenario.mechanism_of(scenario.decided)
     studied = estimands.linked(scenario)
     if studied.refusal is not None:
@@ -133,7 +133,7 @@ def _plan(scenario: Settings) -> dict[str, Any]:
 
 
 def _sites(scenario: Settings) -> dict[str, Any]:
-    """All sites together, protected as at the weakest of them."""
+    """All sites together, with odds that hold at each of them."""
     if not scenario.source.has_free_sites:
         raise InputError("These curves come with their sites, which no link holds.",
                          hint="Choose simulated curves.")
@@ -143,7 +143,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
     return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in federation.members),
-            "budget": accounting.weakest(federation.together.spends)[0].budget,
+            "budget": accounting.asked(federation.together.spends),
             "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
             "error": federation.together.error, "within": federation.together.accuracy.within,
             "error_unit": federation.facts.value_unit}
@@ -169,7 +169,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
-    budget = accounting.weakest(answer.spends)[0].budget
+    budget = accounting.asked(answer.spends)
     return {"facts": source.facts,
             "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],
