@@ -10,7 +10,6 @@ from engine.core.types import Budget
 from engine.language import numbers, tags
 from engine.topics.audit.answer import SECONDS, Attack
 
-TITLE = "Does the noise do what it claims?"
 HOLDS, BROKEN = "No contradiction found", "Claim broken"
 METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
            "left of the difference, in units of the noise, is a loss in closed form. **From "
