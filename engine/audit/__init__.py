@@ -31,10 +31,11 @@ from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
 from engine.mechanisms.base import ATTAINED
 from engine.privacy import accounting
+from engine.running.steps import result_of
 from engine.sources import Source
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
-           "audit_steps", "cases_of", "finished"]
+           "audit_steps", "cases_of"]
 ROUNDING = 1e-9
 _MOST_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
 _NEARLY = 0.95  # of ε, or of what a pair loses, is not worth a reason
@@ -268,7 +269,7 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
     >>> report.verdict, round(report.ratio, 2)
     ('holds', 1.0)
     """
-    return finished(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
+    return result_of(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
 def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *, tries: int = 2000,
@@ -290,26 +291,6 @@ def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *
     yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)
     return search.report(time.monotonic() - start)
-
-
-def finished(steps: Generator[Progress, None, Report]) -> Report:
-    """Run an audit to its end.
-
-    Parameters
-    ----------
-    steps : generator
-        As `audit` and `audit_steps` return them.
-
-    Returns
-    -------
-    Report
-    """
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            report: Report = end.value
-            return report
 
 
 class _Search:
