@@ -159,11 +159,6 @@ class Report(Progress):
             return "broken"
         return "holds" if self.ratio >= self.attains else "loose"
 
-    @property
-    def is_caught(self) -> bool:
-        """Whether the audit finds fault, as it must with a broken variant."""
-        return self.verdict != "holds"
-
     def plain(self) -> dict[str, Any]:
         """Plain values for JSON; null is what has no limit."""
         names = ("mechanism", "settings", "neighbours", "unit", "claim", "worst", "ratio", "tried",

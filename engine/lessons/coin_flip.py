@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.families.untrusted_means import AnswerPlan
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 
 PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is flipped with chance 1/4

@@ -116,7 +116,7 @@ class AdaptiveMean(AdaptiveRelease):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.sparse_curves import SparseCurves
     >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))

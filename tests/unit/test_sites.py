@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.sites import answer as sites_topic

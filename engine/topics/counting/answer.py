@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array, Budget, EventData, EventFacts, Spend
 from engine.mechanisms import Mechanism
@@ -35,7 +36,6 @@ from engine.numerics.counts.life_tables import LEAST_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source

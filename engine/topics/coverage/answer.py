@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.core.bands import limits
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import (
     MEAN_FUNCTION,
     SPARSE_REGRESSION,
@@ -31,7 +32,6 @@ from engine.mechanisms.families.wavelet_regression import WaveletRegression
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.agreement import Agreement
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated

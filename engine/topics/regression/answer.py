@@ -19,6 +19,7 @@ import numpy as np
 
 from engine.core.bands import standard_errors
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
@@ -30,7 +31,6 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
