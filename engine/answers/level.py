@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.grids import NORMAL, grid
+from engine.answers.grids import grid
 from engine.answers.reply import (
     Interval,
     Verdict,
@@ -18,7 +18,7 @@ from engine.answers.reply import (
     written,
 )
 from engine.answers.times import crossings, length_above, pieces_between, total
-from engine.core.bands import public_normals
+from engine.core.bands import NORMAL, public_normals
 from engine.core.registry import param
 from engine.numerics.symmetric_matrices import matrix_root
 

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.answers.askable import can_be_asked, public_curve
-from engine.answers.grids import NORMAL, POINTS, STEP, GridBand, grid
+from engine.answers.grids import POINTS, STEP, GridBand, grid
 from engine.answers.reply import Interval
 from engine.answers.spread import ReleasedSpread, ten_digits
-from engine.core.bands import simultaneous_factor, standard_errors
+from engine.core.bands import NORMAL, simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Estimate, PublicFacts

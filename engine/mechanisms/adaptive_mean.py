@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import standard_errors
+from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
@@ -212,7 +212,7 @@ class AdaptiveMean(AdaptiveRelease):
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
-            wide = 1.96 * errors > constants.UNDETERMINED * self.scale(facts).half
+            wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * self.scale(facts).half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
             yield Caution(FINER_DETAIL, released & self._are_too_few(plans, fit.band))
 

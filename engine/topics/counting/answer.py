@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import LEVEL
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -21,7 +22,6 @@ from engine.core.types import Array, Budget, EventData, EventFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
 from engine.numerics import product_limit
-from engine.numerics.counts.bands import LEVEL
 from engine.numerics.counts.comparisons import (
     Difference,
     HazardRatio,

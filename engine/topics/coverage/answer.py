@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import limits
+from engine.core.bands import ROUNDED_NORMAL, limits
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -268,7 +268,7 @@ def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - experiment.source.curve(np.array([experiment.where]))
-    half, narrow = (1.96 * np.sqrt(band.covariance[0, :, 0, :, 0])
+    half, narrow = (ROUNDED_NORMAL * np.sqrt(band.covariance[0, :, 0, :, 0])
                     for band in (estimate.band, plain.band))
     bias = checked.mechanism.plan(experiment.source.public, budgets).bias
     return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))

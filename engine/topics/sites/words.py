@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 
+from engine.core.bands import NORMAL
 from engine.core.types import PublicFacts
 from engine.language import numbers
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import at_most_percent, number, small, times, with_unit
 from engine.language.odds_words import odds_main
-from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
@@ -111,7 +111,7 @@ def _rough(federation: SitesAnswer) -> str:
     error = federation.together.standard_error
     if federation.together.is_refused or error < _ROUGH * federation.together.error:
         return ""
-    margin = with_unit(number(STANDARD_ERRORS * error, 2), escape(federation.facts.value_unit))
+    margin = with_unit(number(NORMAL * error, 2), escape(federation.facts.value_unit))
     return f"(Simulation: ± {margin} (95 %) on the first number.)"
 
 
