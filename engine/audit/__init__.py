@@ -94,6 +94,11 @@ class Progress:
         return min(accounting.exact_epsilon(self.claim, self.delta), self.claimed_epsilon)
 
     @property
+    def confidence(self) -> float:
+        """That of the bound; a claim is broken by one that is more certain."""
+        return CERTAINTY if self.is_beyond else CONFIDENCE
+
+    @property
     def worst_epsilon(self) -> float:
         """What the worst pair loses, as ε at the δ of the budget; ∞ for what no number says."""
         if self.reason or math.isinf(self.worst):
@@ -138,11 +143,6 @@ class Report(Progress):
     attains: float = 0.0
     why: str = ""
     seconds: float = 0.0
-
-    @property
-    def confidence(self) -> float:
-        """That of the bound; a claim is broken by one that is more certain."""
-        return CERTAINTY if self.is_beyond else CONFIDENCE
 
     @property
     def shortfall(self) -> str:

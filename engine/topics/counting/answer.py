@@ -442,7 +442,7 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     InputError
         If there are no two groups.
     """
-    if not getattr(source.facts, "groups", ()):
+    if not (isinstance(source.facts, EventFacts) and source.facts.groups):
         raise InputError("A test compares two groups.", field="comparison",
                          hint="Choose data with two groups.")
     shares = []
