@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.grids import NORMAL, STEP, GridBand, grid
+from engine.answers.grids import STEP, GridBand, grid
 from engine.answers.reply import (
     Interval,
     Verdict,
@@ -20,6 +20,7 @@ from engine.answers.reply import (
     written,
 )
 from engine.answers.times import inside, pieces_of, total
+from engine.core.bands import NORMAL
 from engine.core.registry import param
 from engine.core.types import Array
 

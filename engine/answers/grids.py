@@ -8,7 +8,6 @@ import numpy as np
 
 from engine.core.types import Array
 
-NORMAL = 1.959963984540054  # 97.5 % of a standard normal law
 POINTS = 201  # of the grid on which places are looked for
 STEP = 1 / (POINTS - 1)
 

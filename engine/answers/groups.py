@@ -33,6 +33,7 @@ from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor,
 from engine.core.errors import InputError
 from engine.core.types import Array
 from engine.numerics.end_slopes import cosine_rows
+from engine.numerics.symmetric_matrices import matrix_root
 
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
@@ -154,11 +155,11 @@ class GroupComparison:
         """Of each simulated set of equal means the largest |difference|/error: (SAMPLE,)."""
         if len(self.curves) == 2:  # the sum of two independent normals is one
             curve = self.difference()
-            return _standardised(curve, _root(curve.covariance)
+            return _standardised(curve, matrix_root(curve.covariance)
                                  @ public_normals(curve.size, SAMPLE))
         most = max(curve.size for curve in self.curves)
         normals = public_normals(most * len(self.curves), SAMPLE).reshape(-1, most, SAMPLE)
-        drawn = [_root(curve.covariance) @ normals[k, :curve.size]
+        drawn = [matrix_root(curve.covariance) @ normals[k, :curve.size]
                  for k, curve in enumerate(self.curves)]
         return np.asarray(np.max([_standardised(self.difference(g, h), drawn[g][:self.waves(g, h)]
                                      - drawn[h][:self.waves(g, h)]) for g, h in self.pairs],
@@ -328,8 +329,3 @@ def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:
     rows = cosine_rows(curve.size, grid())
     errors = standard_errors(curve.covariance, rows)
     return np.asarray((np.abs(rows @ coefficients) / errors[:, None]).max(axis=0))
-
-
-def _root(covariance: Array) -> Array:
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T)

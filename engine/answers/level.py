@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.grids import NORMAL, grid
+from engine.answers.grids import grid
 from engine.answers.reply import (
     Interval,
     Verdict,
@@ -18,8 +18,9 @@ from engine.answers.reply import (
     written,
 )
 from engine.answers.times import crossings, length_above, pieces_between, total
-from engine.core.bands import public_normals
+from engine.core.bands import NORMAL, public_normals
 from engine.core.registry import param
+from engine.numerics.symmetric_matrices import matrix_root
 
 _CURVES = 1000  # simulated, for the time above
 _TAIL = 0.025
@@ -170,8 +171,7 @@ def _mirrored(limits: Interval) -> Interval:
 
 def _simulated(curve: ReleasedCurve, level: float) -> Interval:
     """2.5 and 97.5 % of the length above, over curves w(t)'(a + C^½ Z) of a fixed public sample."""
-    values, vectors = np.linalg.eigh(curve.covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    root = matrix_root(curve.covariance)
     rows = curve.row_maps[0](grid(), 0)
     drawn = curve.band.middle + (rows @ (root @ public_normals(curve.size, _CURVES))).T
     low, high = np.quantile(length_above(drawn - level), [_TAIL, 1 - _TAIL])

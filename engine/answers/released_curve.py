@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.answers.askable import can_be_asked, public_curve
-from engine.answers.grids import NORMAL, POINTS, STEP, GridBand, grid
+from engine.answers.grids import POINTS, STEP, GridBand, grid
 from engine.answers.reply import Interval
 from engine.answers.spread import ReleasedSpread, ten_digits
-from engine.core.bands import simultaneous_factor, standard_errors
+from engine.core.bands import NORMAL, simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Estimate, PublicFacts
@@ -34,9 +34,9 @@ from engine.numerics.end_slopes import (
     slope_rows,
 )
 from engine.numerics.public_curves import PublicCurve
+from engine.privacy import feasibility
 
 _PASSED = 0.05  # least p of the check of details
-_NOTHING_BELOW, _COARSE_BELOW = 12.0, 35.0  # effective sizes N
 _FEW_WAVES = 8  # below which a release with finer detail tells level and trend only
 
 LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
@@ -197,7 +197,7 @@ class ReleasedCurve:
     @cached_property
     def status(self) -> Status:
         """How far the release can be read."""
-        if self.size < LEAST_WAVES or self.effective_size < _NOTHING_BELOW:
+        if self.size < LEAST_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
         if self.is_pure:
             return Status.COARSE
@@ -220,7 +220,7 @@ class ReleasedCurve:
         """Why nothing can be answered; empty where something can."""
         if self.status is not Status.NONE:
             return ""
-        return _TOO_FEW if self.effective_size < _NOTHING_BELOW else _TOO_FEW_WAVES
+        return _TOO_FEW if self.effective_size < feasibility.NOT_FEASIBLE else _TOO_FEW_WAVES
 
     @property
     def has_flat_offset(self) -> bool:
@@ -256,7 +256,7 @@ class ReleasedCurve:
     def notes(self) -> tuple[str, ...]:
         """What is to be said beside every answer."""
         rough = self.status is Status.COARSE and not self.is_pure
-        few = self.effective_size < _COARSE_BELOW or (rough and self.size < _FEW_WAVES)
+        few = self.effective_size < feasibility.COARSE or (rough and self.size < _FEW_WAVES)
         return ((LEVEL_AND_TREND,) * few + (AS_FAR_AS_DRAWN,) * rough
                 + (UNTESTED,) * self.is_shown_raw)
 

@@ -26,12 +26,12 @@ from engine.numerics.bases import Basis
 from engine.numerics.curve_covariances import (
     PeopleSpread,
     Readings,
-    matrix_root,
     moments_drawn,
     people_spread,
     spread_maps,
 )
 from engine.numerics.end_slopes import cosine_rows
+from engine.numerics.symmetric_matrices import matrix_root
 
 if TYPE_CHECKING:
     from engine.answers.released_curve import ReleasedCurve

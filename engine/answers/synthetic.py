@@ -17,9 +17,9 @@ from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread
 from engine.core.errors import InputError
 from engine.core.types import Array
-from engine.numerics.curve_covariances import matrix_root
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.observation_times import draw_times
+from engine.numerics.symmetric_matrices import matrix_root
 
 MOST_PEOPLE, MOST_OBSERVATIONS = 100_000, 1_000
 KEPT = ("the released mean curve, up to chance in so many people",

@@ -148,8 +148,8 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, seed: int = 
     >>> audit(mechanism("sparse_mean_laplace"), tries=60, runs=0).verdict
     'holds'
     """
-    return attacks.finished(attacks.audit(mechanism, source, None, seed, tries=tries, runs=runs,
-                                          seconds=seconds))
+    return result_of(attacks.audit(mechanism, source, None, seed, tries=tries, runs=runs,
+                                   seconds=seconds))
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,11 @@ from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism
 from engine.mechanisms.base import ATTAINED
 from engine.privacy import accounting
+from engine.running.steps import result_of
 from engine.sources import Source
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
-           "audit_steps", "cases_of", "finished"]
+           "audit_steps", "cases_of"]
 ROUNDING = 1e-9
 _MOST_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
 _NEARLY = 0.95  # of ε, or of what a pair loses, is not worth a reason
@@ -93,6 +94,11 @@ class Progress:
         return min(accounting.exact_epsilon(self.claim, self.delta), self.claimed_epsilon)
 
     @property
+    def confidence(self) -> float:
+        """That of the bound; a claim is broken by one that is more certain."""
+        return CERTAINTY if self.is_beyond else CONFIDENCE
+
+    @property
     def worst_epsilon(self) -> float:
         """What the worst pair loses, as ε at the δ of the budget; ∞ for what no number says."""
         if self.reason or math.isinf(self.worst):
@@ -139,11 +145,6 @@ class Report(Progress):
     seconds: float = 0.0
 
     @property
-    def confidence(self) -> float:
-        """That of the bound; a claim is broken by one that is more certain."""
-        return CERTAINTY if self.is_beyond else CONFIDENCE
-
-    @property
     def shortfall(self) -> str:
         """In words, why releases show less than nine tenths of ε; empty if they show them."""
         if not self.runs or self.is_broken or self.bound >= MOSTLY * self.exact_epsilon:
@@ -157,11 +158,6 @@ class Report(Progress):
         if self.is_broken:
             return "broken"
         return "holds" if self.ratio >= self.attains else "loose"
-
-    @property
-    def is_caught(self) -> bool:
-        """Whether the audit finds fault, as it must with a broken variant."""
-        return self.verdict != "holds"
 
     def plain(self) -> dict[str, Any]:
         """Plain values for JSON; null is what has no limit."""
@@ -268,7 +264,7 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
     >>> report.verdict, round(report.ratio, 2)
     ('holds', 1.0)
     """
-    return finished(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
+    return result_of(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
 def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *, tries: int = 2000,
@@ -290,26 +286,6 @@ def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *
     yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)
     return search.report(time.monotonic() - start)
-
-
-def finished(steps: Generator[Progress, None, Report]) -> Report:
-    """Run an audit to its end.
-
-    Parameters
-    ----------
-    steps : generator
-        As `audit` and `audit_steps` return them.
-
-    Returns
-    -------
-    Report
-    """
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            report: Report = end.value
-            return report
 
 
 class _Search:

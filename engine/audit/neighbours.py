@@ -195,21 +195,7 @@ def enlarged(usual: Any, copies: int) -> Any:
     -------
     CurveData or SampleData
     """
-    if copies == 1:
-        return usual
-    if isinstance(usual, EventData):
-        return usual.in_order(np.repeat(np.arange(usual.n_curves), copies))
-    if isinstance(usual, SampleData):
-        return replace(usual, x=usual.x.repeat(copies, axis=1), server=usual.server.repeat(copies),
-                       y=None if usual.y is None else usual.y.repeat(copies, axis=1))
-    ends = np.cumsum(usual.counts)
-    readings_of_copies = [np.tile(np.arange(end - count, end), copies)
-           for end, count in zip(ends, usual.counts, strict=True)]
-    readings = np.concatenate(readings_of_copies)
-    known = usual.covariates
-    return replace(usual, times=usual.times[:, readings], values=usual.values[:, readings],
-                   counts=usual.counts.repeat(copies), server=usual.server.repeat(copies),
-                   covariates=None if known is None else known.repeat(copies, axis=1))
+    return usual.of_people(np.repeat(np.arange(usual.n_curves), copies)) if copies > 1 else usual
 
 
 def _opposite(k: int) -> bool:

@@ -8,13 +8,14 @@ from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.special import ndtri
 
 from engine.core.arrays import Array
 from engine.core.grids import drawing_grid, read_only
 from engine.core.second_moments import SecondMoments
 
 LEVEL = 0.95
+NORMAL = 1.959963984540054  # standard deviations within which a normal law is LEVEL of the time
+ROUNDED_NORMAL = 1.96  # the same to two decimals, as many methods and their stored results have it
 UNCOVERED_END = 0.03  # of the range at each end, where bands that know no end tails may miss
 WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
@@ -186,7 +187,7 @@ def _reach(covariance: Array, rows: Array, kind: str) -> Array:
     """How far limits are from the curve w(t)'a at each time, of rows w(t): (…, points)."""
     errors = standard_errors(covariance, rows)
     if kind == "pointwise":
-        return np.asarray(errors * ndtri((1 + LEVEL) / 2))
+        return np.asarray(errors * NORMAL)
     return errors * simultaneous_factor(covariance, rows[_POINTS])[..., None]
 
 

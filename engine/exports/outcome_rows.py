@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import __version__
+from engine.core.bands import NORMAL
 from engine.core.identity import digest
 from engine.language.grammar import safe_cell
 from engine.language.numbers import at_most_percent, number
 from engine.privacy import accounting, risk
-from engine.simulation.agreement import STANDARD_ERRORS
 from engine.simulation.experiments import KINDS, Outcome
 from engine.simulation.scenario import Scenario
 
@@ -175,7 +175,7 @@ def _figure(summary: dict[str, float | None] | None) -> str:
     if summary is None:
         return "unknown"
     se = summary["se"]
-    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {STANDARD_ERRORS * se:.2g}")
+    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {NORMAL * se:.2g}")
 
 
 def _guarantee_text(outcome: Outcome) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from engine.core.bands import ROUNDED_NORMAL
 from engine.language.numbers import percent, with_unit
 
-_QUANTILE = 1.96
 _LEAST_SHARE = 0.02  # below which no number is given
 
 
@@ -44,7 +44,7 @@ def interval(share: float, error: float) -> tuple[float, float]:
     >>> interval(0.01, 0.02)[0]
     0.0
     """
-    return max(share - _QUANTILE * error, 0.0), min(share + _QUANTILE * error, 1.0)
+    return max(share - ROUNDED_NORMAL * error, 0.0), min(share + ROUNDED_NORMAL * error, 1.0)
 
 
 def shares_in_words(limits: Sequence[float], unit: str, shares: Sequence[float],

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources.numbers import Numbers
 from engine.topics.asking import odds_of_method
 

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import ROUNDED_NORMAL
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.families.untrusted_means import AnswerPlan
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 
 PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is flipped with chance 1/4
 _MECHANISM = SparseMeanSigns()
 _ROWS = 5  # of dots
 _TOP = _ROWS + 0.7  # of lines; above it are no dots
-_IN_19_OF_20 = 1.96  # standard errors
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class CoinFlip(Lesson):
         estimate = 100 * answers.estimate
         words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
                  "estimate": f"{estimate:.0f}",
-                 "error": f"{100 * _IN_19_OF_20 * answers.standard_error:.0f}", "level": "95 %",
+                 "error": f"{100 * ROUNDED_NORMAL * answers.standard_error:.0f}", "level": "95 %",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
@@ -124,7 +124,7 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     true, estimate = 100 * float(answers.true.mean()), 100 * answers.estimate
 
     ends = np.array([0.3, _TOP])  # of lines
-    error = 100 * _IN_19_OF_20 * answers.standard_error
+    error = 100 * ROUNDED_NORMAL * answers.standard_error
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
              Mark(x[turned], y[turned], "bias", "Flipped by coins", "cross", after=True),

@@ -10,7 +10,8 @@ from engine.language import tags
 from engine.language.numbers import one_in, percent_up, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.privacy import accounting, risk
+from engine.privacy import accounting
+from engine.privacy.tradeoff import Approximate, Gaussian
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import simulated_study
 
@@ -29,7 +30,12 @@ def accuracy(epsilon: float) -> float:
     epsilon : float
         Positive.
     """
-    return 100 * float(risk.right_guess(accounting.exact_mu(float(epsilon), DELTA)))
+    return 100 * float(Gaussian(accounting.exact_mu(float(epsilon), DELTA)).right())
+
+
+def _allowed(epsilon: float) -> float:
+    """The same of pure privacy, whatever the noise."""
+    return 100 * float(Approximate(Budget(float(epsilon))).right())
 
 
 def error_of(budget: Budget, seed: int) -> float:
@@ -89,7 +95,7 @@ class SameEpsilon(Lesson):
         errors = together([gauss, pure])
         words = {"coin": "50", "epsilon": f"{EPSILON:g}", "one_in": one_in(DELTA),
                  "gauss": percent_up(accuracy(EPSILON) / 100),
-                 "pure": percent_up(float(risk.right_guess_cap(EPSILON))),
+                 "pure": percent_up(_allowed(EPSILON) / 100),
                  "error_gauss": errors[0], "error_pure": errors[1]}
         guess = Guess(tuple(map(accuracy, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Accuracy at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
@@ -99,8 +105,7 @@ class SameEpsilon(Lesson):
 
 
 def _picture() -> Picture:
-    cap = 100 * risk.right_guess_cap(_STEPS)
-    gauss = np.array([accuracy(epsilon) for epsilon in _STEPS])
+    cap, gauss = (np.array([*map(most, _STEPS)]) for most in (_allowed, accuracy))
     marks = (
         Mark(_STEPS, cap, "without", "Pure privacy allows", dash="6,4"),
         Mark(_STEPS[[0, -1]], np.full(2, 50.0), "raw", "Guessing", dash="2,3", width=1.6),

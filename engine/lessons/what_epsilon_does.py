@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.language import tags
@@ -14,7 +15,6 @@ from engine.language.numbers import percent_up, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
-from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import MeanAnswer, mean_over_budgets
 

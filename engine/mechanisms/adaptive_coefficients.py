@@ -82,7 +82,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.coefficient_curves import CoefficientCurves
     >>> data = CoefficientCurves(n_curves=500).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveCoefficients().release(data, (Budget(5.0, 1e-3),), generator(1, 1, 0))

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import standard_errors
+from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
@@ -126,7 +126,7 @@ class AdaptiveMean(AdaptiveRelease):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.sparse_curves import SparseCurves
     >>> data = SparseCurves(n_curves=400).draw(1, generator(1, 0, 0))
     >>> estimate = AdaptiveMean().release(data, (Budget(2.0, 1e-3),), generator(1, 1, 0))
@@ -224,7 +224,7 @@ class AdaptiveMean(AdaptiveRelease):
         if fit.band is not None:
             rows, scale = fit.basis(drawing_grid()), self.scale(facts)
             errors = standard_errors(fit.band.covariance, rows)
-            wide = 1.96 * errors > constants.UNDETERMINED * scale.half
+            wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
             yield from self._doubts(facts, plans, fit.band, released)
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat

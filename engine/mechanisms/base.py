@@ -157,7 +157,7 @@ class Mechanism(Parameterised):
 
         Examples
         --------
-        >>> from engine.simulation.experiments import generator
+        >>> from engine.core.random_streams import generator
         >>> from engine.mechanisms.adaptive_mean import AdaptiveMean
         >>> from engine.sources.sparse_curves import SparseCurves
         >>> data = SparseCurves(n_curves=200).draw(2, generator(1, 0, 0))

@@ -45,7 +45,7 @@ class Iclp(Selection, PenalisedRelease):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.dense_curves import DenseCurves
     >>> from engine.core.types import Budget
     >>> data = DenseCurves(n_curves=100).draw(1, generator(1, 0, 0))

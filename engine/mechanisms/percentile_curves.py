@@ -218,7 +218,7 @@ class PercentileCurves(Mechanism):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.population_readings import PopulationReadings
     >>> data = PopulationReadings(n_curves=1500, n_observations_per_curve=8).draw(
     ...     1, generator(1, 0, 0))

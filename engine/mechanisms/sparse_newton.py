@@ -205,7 +205,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.sparse_rows import SparseRows
     >>> data = SparseRows(n_curves=2000).draw(1, generator(1, 0, 0))
     >>> method = SparseNewton(sparsity=3)

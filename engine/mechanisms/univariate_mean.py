@@ -194,7 +194,7 @@ class UnivariateMean(Mechanism):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> data = Numbers().draw(1, generator(1, 0, 0))
     >>> estimate = UnivariateMean().release(data, (Budget(1.0),), generator(1, 1, 0))
     >>> estimate.coefficients.shape  # budgets, repeats, draws, the mean

@@ -185,7 +185,7 @@ class WaveletAdaptive(WaveletGlobal):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> from engine.sources.regression_points import RegressionPoints
     >>> data = RegressionPoints(n_curves=4000, bound=20.0).draw(1, generator(1, 0, 0))
     >>> estimate = WaveletAdaptive().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0))

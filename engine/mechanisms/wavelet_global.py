@@ -158,7 +158,7 @@ class WaveletGlobal(WaveletRegression):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> estimate = WaveletGlobal().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0))
     >>> estimate.tuning[0]["level"]

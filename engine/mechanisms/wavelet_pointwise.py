@@ -162,7 +162,7 @@ class WaveletPointwise(WaveletRegression):
 
     Examples
     --------
-    >>> from engine.simulation.experiments import generator
+    >>> from engine.core.random_streams import generator
     >>> data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     >>> method = WaveletPointwise(points="0.25, 0.5")
     >>> estimate = method.release(data, (Budget(2.0),), generator(1, 1, 0))

@@ -152,11 +152,6 @@ class BernsteinBasis:
         rows = self._on_nodes(np.eye(self.size))
         return np.asarray(rows @ rows.T)
 
-    @property
-    def noise_energy(self) -> float:
-        """Σ_v ∫ b_v²: what noise of variance one on every lattice value adds to ∫ f²."""
-        return float((self._on_nodes(np.eye(self.size)) ** 2).sum())
-
     def squared_distance(self, difference: Array) -> Array:
         """∫ (Σ_v d_v b_v)² over [0, 1]^d.
 

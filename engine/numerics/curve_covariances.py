@@ -21,6 +21,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, ridge, weighted_within_curves
 from engine.numerics.moments import curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
+from engine.numerics.symmetric_matrices import matrix_root, nearest_semidefinite
 
 WAVES = 3  # of people's curves: fewer miss spread that changes over time, more inflate it
 _DESIGNS, _SEED = 2000, 20_241_206
@@ -189,34 +190,3 @@ def _symmetric_normals(size: int) -> Iterator[Array]:
     square = normals.swapaxes(0, 1)
     # the mean of a matrix and its transpose: variance 1 on the diagonal, 1/2 beside it
     return iter((square + square.swapaxes(-1, -2)) / 2)
-
-
-def matrix_root(matrices: Array) -> Array:
-    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0.
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-
-    Returns
-    -------
-    (…, p, p)
-    """
-    values, vectors = np.linalg.eigh(matrices)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-                      @ vectors.swapaxes(-1, -2))
-
-
-def nearest_semidefinite(matrices: Array) -> Array:
-    """Negative eigenvalues of symmetric matrices (…, p, p) become zero.
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-
-    Returns
-    -------
-    (…, p, p)
-    """
-    values, vectors = np.linalg.eigh(matrices)
-    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))

@@ -233,21 +233,6 @@ class Thresholded:
         """
         return 2 / self.n * float(_in_units(self.moving, scales).max(initial=0.0))
 
-    def cauchy_schwarz(self, scales: Array) -> float:
-        """The bound that lets all coordinates move at once.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-
-        Returns
-        -------
-        float
-            Never below `l1`.
-        """
-        return 2 / self.n * float(np.sqrt((_in_units(self.moving, scales) ** 2).sum()))
-
     def published(self, scales: Array) -> float:
         """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed.
 

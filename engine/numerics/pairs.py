@@ -10,6 +10,7 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.types import FunctionBasis, Truth
 from engine.numerics.eigensystems import Grid
+from engine.numerics.symmetric_matrices import nearest_semidefinite
 
 
 @dataclass(frozen=True)
@@ -203,9 +204,7 @@ class Pairs:
         (…, size)
         """
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
-        values, vectors = np.linalg.eigh(inner)
-        positive = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        positive = positive / self._stretch[:, None] / self._stretch
+        positive = nearest_semidefinite(inner) / self._stretch[:, None] / self._stretch
         return self.coordinates(self._turn @ positive @ self._turn.T)
 
     def _turned(self, coordinates: Array) -> Array:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from engine.core.arrays import Array
+from engine.core.bands import NORMAL
 from engine.numerics.monotone import non_increasing_fit
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 LEAST_SHARE = 0.002  # shares of thresholds are held between it and one less it
 _TIE = 1e-7  # between equal probits, so that they can be inverted
-_QUANTILE = 1.959963984540054  # of the normal law, for 95 in 100
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
 _LEAST_DENSITY = 0.02
 _DETAILS = 0.02  # probits that details finer than the waves, and lines between thresholds, may miss
@@ -184,7 +184,7 @@ class ShareSurface:
         """
         at = ndtri(levels)[:, None]
         error = self._error(at)
-        times = self._critical_values(at, error)[..., None] if is_simultaneous else _QUANTILE
+        times = self._critical_values(at, error)[..., None] if is_simultaneous else NORMAL
         width = times * np.hypot(error, _DETAILS)
         low, high = at - width, at + width
         below, above = self._outside(low, high)
@@ -215,7 +215,7 @@ class ShareSurface:
         (…, T)
         """
         at = ndtri(levels)[:, None]
-        error = _QUANTILE * self._error(at)
+        error = NORMAL * self._error(at)
         below, above = self._outside(at - error, at + error)
         return np.asarray((below | above).mean(axis=-1))
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.bands import NORMAL
 from engine.core.types import Array
-
-_NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
 
 
 def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
@@ -26,9 +25,9 @@ def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
     low, high : ndarray
         Of the shape of both.
     """
-    shrunk = 1 + _NORMAL**2 / n
-    middle = (share + _NORMAL**2 / (2 * n)) / shrunk
-    half = _NORMAL * np.sqrt(share * (1 - share) / n + (_NORMAL / n) ** 2 / 4) / shrunk
+    shrunk = 1 + NORMAL**2 / n
+    middle = (share + NORMAL**2 / (2 * n)) / shrunk
+    half = NORMAL * np.sqrt(share * (1 - share) / n + (NORMAL / n) ** 2 / 4) / shrunk
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Symmetric matrices as vectors of equal length, and back.
+"""Symmetric matrices as vectors and back, their roots, and the nearest without negative values.
 
 The vector holds the upper triangle, entries beside the diagonal times √2, so that its Euclidean
 norm is the Frobenius norm of the matrix. Noise of one variance on every entry of the vector is the
@@ -55,6 +55,39 @@ def as_matrix(vectors: Array) -> Array:
     matrices = np.empty((*vectors.shape[:-1], size, size))
     matrices[..., rows, columns] = matrices[..., columns, rows] = vectors / stretch
     return matrices
+
+
+def matrix_root(matrices: Array) -> Array:
+    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0.
+
+    Parameters
+    ----------
+    matrices : (…, p, p)
+        Symmetric.
+
+    Returns
+    -------
+    (…, p, p)
+    """
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
+                      @ vectors.swapaxes(-1, -2))
+
+
+def nearest_semidefinite(matrices: Array) -> Array:
+    """Negative eigenvalues of symmetric matrices (…, p, p) become zero.
+
+    Parameters
+    ----------
+    matrices : (…, p, p)
+        Symmetric.
+
+    Returns
+    -------
+    (…, p, p)
+    """
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))
 
 
 @lru_cache(maxsize=64)

@@ -28,9 +28,9 @@ import pandas as pd
 from pandas.api.typing import Expression
 from scipy.stats import beta
 
+from engine.core.bands import NORMAL
 from engine.core.types import Array
 from engine.papers.exhibits import Finding, Table, Value, frame
-from engine.simulation.agreement import STANDARD_ERRORS
 
 Check = Callable[[pd.DataFrame], Finding]
 Column = str | Expression
@@ -477,7 +477,7 @@ class Number:
     se: float
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} ± {STANDARD_ERRORS * self.se:.2f}".replace("-", "−")
+        return f"{self.value:.2f} ± {NORMAL * self.se:.2f}".replace("-", "−")
 
     def near(self, other: float, margin: float, errors: float = 2.0) -> bool:
         """Whether they differ by no more than the margin and so many standard errors.

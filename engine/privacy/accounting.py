@@ -663,7 +663,7 @@ def keeps_promise(spends: Sequence[Spend]) -> bool:
     Parameters
     ----------
     spends : sequence of Spend
-        The whole ledger; `asked` of a server's first line is what was asked for.
+        The whole ledger; `budget` of a server's first line is what was asked for.
 
     Returns
     -------

@@ -3,8 +3,7 @@
 The attacker knows every other curve and has narrowed one person's curve down to two. What they can
 do is in the trade-off curve of the noise (`engine.privacy.tradeoff`), which `accounting.trade_off`
 finds for a ledger: with Gaussian noise, of total μ, telling the two apart is as hard as telling
-N(0, 1) from N(μ, 1). The functions ending in `_cap` say what (ε, δ) alone would allow, whatever the
-noise. Those of μ and the caps work elementwise on arrays.
+N(0, 1) from N(μ, 1). What (ε, δ) alone would allow, whatever the noise, is the cap of every chance.
 """
 
 from __future__ import annotations
@@ -13,24 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import expit, ndtr, ndtri
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, Spend
 from engine.privacy import accounting
-from engine.privacy.tradeoff import (
-    Approximate,
-    Chances,
-    Curve,
-    Gaussian,
-    Highest,
-    at_least_zero,
-)
+from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Highest
 
 FALSE_POSITIVE_RATE = 0.05  # of the careful attacker
 LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
-_LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every cap is 1 anyway
 
 
 @dataclass(frozen=True)
@@ -159,6 +148,7 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
     InputError
         If `prior` is not between 0 and 1.
     """
+    _is_chance(prior, "prior")
     cap = Approximate(budget)
     if trade_off is None:
         curve: Curve = cap
@@ -168,166 +158,19 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
     power, power_at_1_percent = map(float, np.minimum(curve.detection(rates),
                                                       cap.detection(rates)))
     right = min(float(curve.right()), float(cap.right()))  # both hold
-    return Odds(budget, right, power, float(_precision(power, prior, FALSE_POSITIVE_RATE)),
-                float(cap.right()), float(cap.detection(FALSE_POSITIVE_RATE)), prior,
+    return Odds(budget, right, power, _precision(power, prior), float(cap.right()),
+                float(cap.detection(FALSE_POSITIVE_RATE)), prior,
                 power_at_1_percent=power_at_1_percent, curve=curve,
-                right_with_prior=float(curve.right(_chance(prior, "prior"))), group=group)
+                right_with_prior=float(curve.right(prior)), group=group)
 
 
-def right_guess(mu: ArrayLike) -> Chances:
-    """Chance Φ(μ/2) of choosing the right one of two curves that seemed equally likely.
-
-    Parameters
-    ----------
-    mu : array_like
-        μ ≥ 0 of Gaussian noise, of any shape.
-
-    Returns
-    -------
-    ndarray
-        Chances of the same shape, from one half to one.
-
-    Raises
-    ------
-    InputError
-        If a μ is negative or missing.
-
-    Examples
-    --------
-    >>> round(float(right_guess(1.0)), 3)
-    0.691
-    """
-    return np.asarray(ndtr(at_least_zero(mu, "mu") / 2))
+def _precision(power: float, prior: float) -> float:
+    """Share of the people whom a test of this power accuses that are accused rightly."""
+    right, wrong = prior * power, (1 - prior) * FALSE_POSITIVE_RATE
+    return right / (right + wrong)
 
 
-def detection(mu: ArrayLike, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE) -> Chances:
-    """Chance Φ(Φ⁻¹(α) + μ) of catching the right curve when a share α of flags may be false.
-
-    Parameters
-    ----------
-    mu : array_like
-        μ ≥ 0 of Gaussian noise.
-    false_positive_rate : array_like
-        α in (0, 1); broadcasts against `mu`.
-
-    Returns
-    -------
-    ndarray
-        Chances of the common shape.
-
-    Raises
-    ------
-    InputError
-        If a μ is negative or missing, or an α is not between 0 and 1.
-    """
-    return np.asarray(ndtr(ndtri(_chance(false_positive_rate, "false_positive_rate"))
-                           + at_least_zero(mu, "mu")))
-
-
-def precision(
-    mu: ArrayLike, prior: ArrayLike, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE
-) -> Chances:
-    """Share of the people such an attacker flags who are rightly flagged (the precision).
-
-    Parameters
-    ----------
-    mu : array_like
-        μ ≥ 0 of Gaussian noise.
-    prior : array_like
-        Chance in (0, 1) of the flagged curve before the release.
-    false_positive_rate : array_like
-        α in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Shares of the common shape.
-
-    Raises
-    ------
-    InputError
-        As `detection`; or if a first guess is not between 0 and 1.
-    """
-    return _precision(detection(mu, false_positive_rate), prior, false_positive_rate)
-
-
-def right_guess_cap(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> Chances:
-    """Largest chance of a right guess that (ε, δ) allows: (e^ε + δ) / (e^ε + 1).
-
-    Parameters
-    ----------
-    epsilon : array_like
-        ε ≥ 0.
-    delta : array_like
-        δ in [0, 1).
-
-    Returns
-    -------
-    ndarray
-        Chances of the common shape.
-
-    Raises
-    ------
-    InputError
-        If an ε is negative or missing, or a δ is out of range.
-    """
-    epsilon = at_least_zero(epsilon, "epsilon")
-    return np.asarray(expit(epsilon) + _delta(delta) * expit(-epsilon))
-
-
-def detection_cap(
-    epsilon: ArrayLike, delta: ArrayLike = 0.0, false_positive_rate: ArrayLike = FALSE_POSITIVE_RATE
-) -> Chances:
-    """Largest detection that (ε, δ) allows: the lower of the two lines of its trade-off.
-
-    Parameters
-    ----------
-    epsilon : array_like
-        ε ≥ 0.
-    delta : array_like
-        δ in [0, 1).
-    false_positive_rate : array_like
-        α in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Chances of the common shape.
-
-    Raises
-    ------
-    InputError
-        If an ε is negative or missing, or a δ or an α is out of range.
-
-    References
-    ----------
-    Wasserman and Zhou (2010).
-    """
-    epsilon = np.minimum(at_least_zero(epsilon, "epsilon"), _LARGEST_EXPONENT)
-    delta, alpha = _delta(delta), _chance(false_positive_rate, "false_positive_rate")
-    few_alarms = np.exp(epsilon) * alpha + delta
-    many_alarms = 1 - np.exp(-epsilon) * (1 - delta - alpha)
-    return np.clip(np.minimum(few_alarms, many_alarms), 0.0, 1.0)
-
-
-def _precision(power: ArrayLike, prior: ArrayLike, false_positive_rate: ArrayLike) -> Chances:
-    prior = _chance(prior, "prior")
-    true, false = prior * np.asarray(power), (1 - prior) * _chance(
-        false_positive_rate, "false_positive_rate")
-    return np.asarray(true / (true + false))
-
-
-def _chance(value: ArrayLike, field: str) -> Chances:
-    array = np.asarray(value, dtype=float)
-    if not ((array > 0) & (array < 1)).all():
+def _is_chance(value: float, field: str) -> None:
+    if not 0 < value < 1:
         raise InputError(f"“{field}” must lie between 0 and 1, both excluded.", field=field,
                          hint="For 5 % use 0.05.")
-    return array
-
-
-def _delta(value: ArrayLike) -> Chances:
-    array = np.asarray(value, dtype=float)
-    if not ((array >= 0) & (array < 1)).all():
-        raise InputError("δ must be at least 0 and below 1.", field="delta",
-                         hint="Choose δ below 1/n, for example 1/n².")
-    return array

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import ROUNDED_NORMAL
 from engine.core.grids import drawing_grid
 from engine.core.tasks import ROC, SURVIVAL
 from engine.core.types import Array, Estimate, EventData, EventFacts
@@ -155,7 +156,7 @@ def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str
     if is_roc:
         roc_curve = roc(table)
         return [f"Area under the ROC curve: {float(roc_curve.area):.3f} ± "
-                f"{1.96 * float(roc_curve.error):.3f} (95 %)."]
+                f"{ROUNDED_NORMAL * float(roc_curve.error):.3f} (95 %)."]
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
     sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
                                censoring(curves, facts)))

@@ -116,7 +116,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     facts, rows = data.facts, _rows(estimate, mechanism, x) * scale
     ranges = _ranges(estimate, names, scale)
     low, high = _bounds_of(estimate, mechanism, facts)
-    warnings, moved = tuple(getattr(estimate, "warnings", ())), 0.0
+    warnings, moved = estimate.warnings, 0.0
     if mechanism.main_task.argument is Argument.TWO_TIMES:
         rows, beyond = covariance_inside(rows, high)
         warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)

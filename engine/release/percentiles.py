@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import ROUNDED_NORMAL
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, CurveData, Estimate
 from engine.language.ranges import interval, names_of_ranges, shares_in_words
@@ -122,7 +123,7 @@ def _by_time(shares: TimeInRanges | None, unit: str) -> dict[str, Array]:
         return columns
     names = names_of_ranges(shares.limits, unit)
     for name, share, error in zip(names, shares.shares[0, 0], shares.errors[0, 0], strict=True):
-        low, high = (np.clip(share + sign * 1.96 * error, 0.0, 1.0) for sign in (-1, 1))
+        low, high = (np.clip(share + sign * ROUNDED_NORMAL * error, 0.0, 1.0) for sign in (-1, 1))
         columns |= {f"share {name}": share, f"share {name}, 95 % confidence from": low,
                     f"share {name}, 95 % confidence to": high}
     return columns

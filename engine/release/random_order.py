@@ -18,12 +18,11 @@ records have the same ones, and stay as they were, has a probability below 2⁻�
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.types import CurveData, Data, EventData, SampleData
+from engine.core.types import Data
 
 _BYTES = 16
 
@@ -40,22 +39,7 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
         anew; sites keep their sizes. For records that are rows.
     """
     server = np.zeros_like(data.server) if across_sites else data.server
-    return in_order(data, _random_order(server))
-
-
-def in_order(data: Data, order: NDArray[np.int64]) -> Data:
-    """The same records of one data set in another order; places keep their sites.
-
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1).
-    order : (n,)
-        Which record comes first, second, ….
-    """
-    if isinstance(data, SampleData):
-        return replace(data, x=data.x[:, order], y=None if data.y is None else data.y[:, order])
-    return data.in_order(order) if isinstance(data, EventData) else _curves(data, order)
+    return data.in_order(_random_order(server))
 
 
 def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -66,15 +50,3 @@ def _random_order(server: NDArray[np.int64]) -> NDArray[np.int64]:
         if (np.diff(keys[order, 0]) != 0).all():  # the other 64 bits would change nothing
             return order
     return np.lexsort((keys[:, 1], keys[:, 0], server))
-
-
-def _curves(data: CurveData, order: NDArray[np.int64]) -> CurveData:
-    # Observations lie curve after curve along the last axis; `observations` (N,) is the old place
-    # of each in the new order: its place there, plus how far its curve has moved.
-    counts = data.counts[order]
-    starts = (np.cumsum(data.counts) - data.counts)[order]
-    first = np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    readings = first + np.arange(counts.sum())
-    return replace(data, times=data.times[:, readings], values=data.values[:, readings],
-                   counts=counts,
-                   covariates=None if data.covariates is None else data.covariates[:, order])

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv
 
-LEVEL = 0.95
+from engine.core.bands import LEVEL, NORMAL
+
 COVERAGE_TOLERANCE = 0.04  # coverage within 91 to 99 % is said to agree with 95 %
 _TAIL = (1 - LEVEL) / 2
-STANDARD_ERRORS = float(-ndtri(_TAIL))  # 1.96: half a 95 % interval of a normal estimate
 
 
 class Verdict(StrEnum):
@@ -67,7 +67,7 @@ class Agreement:
         target, tolerance : float
             See `Agreement`.
         """
-        half = STANDARD_ERRORS * standard_error
+        half = NORMAL * standard_error
         return cls(estimate, estimate - half, estimate + half, target, tolerance)
 
     @classmethod

@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import InputError
-from engine.core.random_streams import DATA_STREAM as DATA_STREAM
-from engine.core.random_streams import NOISE_STREAM as NOISE_STREAM
-from engine.core.random_streams import generator as generator
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting

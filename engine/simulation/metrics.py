@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import LEVEL
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate, Truth
 
@@ -270,9 +271,6 @@ def distances(squared_errors: Array) -> Array:
         In response units.
     """
     return np.asarray(np.sqrt(squared_errors))
-
-
-LEVEL = 0.95  # of the distance that releases stay within
 
 
 def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:

@@ -133,8 +133,12 @@ def _array(plain: Mapping[str, Any] | None) -> Array | None:
 
 
 def _spend(plain: Mapping[str, Any]) -> Spend:
-    """A line of the ledger; files from before steps had keys name it by its text alone."""
-    values = {name: value for name, value in plain.items() if name not in ("what", "asked")}
+    """A line of the ledger.
+
+    Earlier files name a step by its text alone, and say of every line how neighbours differ.
+    """
+    values = {name: value for name, value in plain.items()
+              if name not in ("what", "asked", "relation")}
     lists = {name: tuple(plain[name]) for name in ("sensitivity", "noise_scale")}
     return Spend(**{**values, **lists, "step": _step(plain), "budget": Budget(**plain["asked"])})
 

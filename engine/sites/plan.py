@@ -43,7 +43,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
-from engine.core.types import Budget, Data, PublicFacts, Sizes, Spend
+from engine.core.types import Budget, Data, EventFacts, PublicFacts, Sizes, Spend
 from engine.mechanisms import Mechanism, parsing
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.shares import Shares
@@ -413,7 +413,7 @@ def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="How many single curves have is private.")
-    if getattr(facts, "group_sizes", ()):
+    if isinstance(facts, EventFacts) and facts.group_sizes:
         raise InputError("Sizes of groups cannot be public here: each site would have to state its "
                          "own.", field="group_sizes", hint="Leave them private.")
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_site:

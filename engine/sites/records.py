@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from engine.core.types import CurveData, Data, EventData, SampleData
 from engine.release.plan import records_of
-from engine.release.random_order import in_order
 
 _T = TypeVar("_T", np.float64, np.int64)
 
@@ -53,7 +52,7 @@ def ordered(data: Data, order: bytes) -> Data:
     """
     contents = records_of(data)
     by_content = np.array(sorted(range(len(contents)), key=contents.__getitem__), dtype=np.int64)
-    return in_order(data, by_content[np.frombuffer(order, dtype="<i8")])
+    return data.in_order(by_content[np.frombuffer(order, dtype="<i8")])
 
 
 def among(standin: Data, real: Data, site: int) -> Data:

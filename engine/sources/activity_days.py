@@ -12,6 +12,7 @@ from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves, daily_density
+from engine.sources.observation_design import LAW_HELP, LAWS, observations, people
 
 _HOUR = 60.0  # minutes
 _PARTS = ((0.25, 8.0, 1.5), (0.4, 13.0, 2.5), (0.35, 18.0, 2.0))  # share, hour, spread in hours
@@ -51,13 +52,9 @@ class ActivityDays(HumanCurves):
     credit = ("The shape follows Tudor-Locke et al. 2011, twice. No real person’s data are "
               "used.")
 
-    n_curves: int = param(1000, "People", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_observations_per_curve: int = param(
-        24, "Observations each", "How many points are known on each curve.",
-        low=1, high=1000, symbol="m")
-    times: str = param("common", "Observation times", HumanCurves.parameters()[2].help,
-                       choices=HumanCurves.parameters()[2].choices)
+    n_curves: int = people(1000)
+    n_observations_per_curve: int = observations(24)
+    times: str = param("common", "Observation times", LAW_HELP, choices=LAWS)
     daily_minutes: float = param(
         90.0, "Active minutes a day", "Mean over people.", low=5.0, high=600.0, unit="min")
     person_spread: float = param(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -10,13 +10,14 @@ from scipy.special import betainc
 
 from engine.core.registry import param
 from engine.core.tasks import DISTRIBUTION
-from engine.core.types import EventData, EventFacts, Sizes, Truth
-from engine.sources import Source, check_sites, dealt, sources
+from engine.core.types import EventData, EventFacts, Truth
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class BoundedValues(Source[EventData]):
+class BoundedValues(DealtRecords[EventData]):
     """One value for each person, of a Beta law over the stated range."""
 
     key = "bounded_values"
@@ -31,10 +32,6 @@ class BoundedValues(Source[EventData]):
     first: float = param(2.0, "First shape", "Of the Beta law.", low=0.2, high=50.0, symbol="α")
     second: float = param(4.0, "Second shape", "Of the Beta law.", low=0.2, high=50.0, symbol="β")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "people")
-
     @property
     def facts(self) -> EventFacts:
         return EventFacts(name=self.label, value_name="Share of people", value_low=0.0,
@@ -42,22 +39,13 @@ class BoundedValues(Source[EventData]):
                           time_unit="mg/l")
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
-
-    @property
     def truth(self) -> Truth:
         return _truth(self.first, self.second)
 
-    def resized(self, people: int, readings: int, sites: int) -> BoundedValues:
-        """So many people at each site, whatever `readings` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         values = rng.beta(self.first, self.second, (n_repeats, self.n_curves))
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
-        return EventData(values, np.ones(values.shape, dtype=np.int64), server, self.facts, None,
-                         self.truth)
+        return EventData(values, np.ones(values.shape, dtype=np.int64), self.server, self.facts,
+                         None, self.truth)
 
 
 @lru_cache(maxsize=16)

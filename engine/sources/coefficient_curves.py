@@ -24,6 +24,8 @@ from engine.sources.observation_design import (
     LAW_HELP,
     LAWS,
     SPAN_HELP,
+    observations,
+    people,
     simulated_design,
 )
 from engine.sources.sparse_curves import growth, mu1
@@ -86,11 +88,8 @@ class CoefficientCurves(Source[CurveData]):
                         choices=tuple(_EFFECTS))
     n_covariates: int = param(2, "Covariates", "How many are known of every person.",
                               low=1, high=MOST_COVARIATES, symbol="d")
-    n_curves: int = param(2000, "People", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_observations_per_curve: int = param(
-        10, "Observations each", "How many points are known on each curve.",
-        low=1, high=1000, symbol="m")
+    n_curves: int = people(2000)
+    n_observations_per_curve: int = observations(10)
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from engine.core.registry import param
 from engine.core.tasks import INCIDENCE
-from engine.core.types import Array, EventData, EventFacts, Sizes, Truth
-from engine.sources import Source, check_sites, dealt, sources
+from engine.core.types import Array, EventData, EventFacts, Truth
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 _SCALE, _SHAPE = 0.8, 1.5  # of the first cause, a Weibull law
 _MEAN = 1.2  # of the second, an exponential one
@@ -19,7 +20,7 @@ _POINTS = 20_001
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class CompetingEvents(Source[EventData]):
+class CompetingEvents(DealtRecords[EventData]):
     """The first of a Weibull time, a second, exponential one, and censoring between .4 and 1.6.
 
     Times of both causes are independent, in units of the follow-up.
@@ -37,10 +38,6 @@ class CompetingEvents(Source[EventData]):
     follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
                              "not the longest time seen.", low=0.01, high=100.0, symbol="H")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "people")
-
     @property
     def facts(self) -> EventFacts:
         return EventFacts(name=self.label, value_name="Cumulative incidence", value_low=0.0,
@@ -48,17 +45,9 @@ class CompetingEvents(Source[EventData]):
                           time_high=self.follow_up, causes=("Relapse", "Death"))
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
-
-    @property
     def truth(self) -> Truth:
         """Cumulative incidence of both causes; a survival curve is what they leave of 1."""
         return _truth()
-
-    def resized(self, people: int, readings: int, sites: int) -> CompetingEvents:
-        """So many people at each site, whatever `readings` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Draw data sets: times of the first cause, of the second, and of censoring."""
@@ -68,8 +57,7 @@ class CompetingEvents(Source[EventData]):
         censored = 0.4 + 1.2 * rng.random(size)
         time = np.minimum(np.minimum(first, second), censored)
         status = np.where(time == censored, 0, np.where(first < second, 1, 2))
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
-        return EventData(self.follow_up * time, status, server, self.facts, None, self.truth)
+        return EventData(self.follow_up * time, status, self.server, self.facts, None, self.truth)
 
 
 def incidence(t: Array) -> Array:

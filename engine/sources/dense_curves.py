@@ -18,6 +18,7 @@ from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.sources import Source, check_sites, dealt, sources
+from engine.sources.observation_design import people
 
 Function = Callable[[Array], Array]
 _DEGREES = 5  # of freedom of the t law
@@ -90,8 +91,7 @@ class DenseCurves(Source[CurveData]):
     mean: str = param(
         "rise", "Mean curve", "The known average the curves scatter around: S-1, S-2, S-3 and S-4 "
         "of the study, in this order.", choices=tuple(_NAMES))
-    n_curves: int = param(500, "People", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
+    n_curves: int = people(500)
     n_observations_per_curve: int = param(
         100, "Observations each", "Every curve is read at the middles of so many equal steps.",
         low=2, high=1000, symbol="m")

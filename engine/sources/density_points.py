@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
@@ -11,8 +11,9 @@ import numpy as np
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import DENSITY
-from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
-from engine.sources import Source, check_sites, dealt, sources
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 _MIDPOINTS = (np.arange(96) + 0.5) / 96  # of the rule "square", in each direction
 
@@ -127,7 +128,7 @@ _LAWS: dict[str, PointLaw] = {
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class DensityPoints(Source[SampleData]):
+class DensityPoints(DealtRecords[SampleData]):
     """Independent points of a known density; protected is one point.
 
     The two with two modes are those of arXiv 2309.00125, section 6.2: 0.6 N(0.3, 0.1²) +
@@ -147,6 +148,7 @@ class DensityPoints(Source[SampleData]):
     label = "Simulated points of a known density"
     order = 15
     tasks = frozenset({DENSITY.key})
+    records = "points"
 
     design: str = param("two_modes", "Density", "The known density of the points.",
                         choices=tuple(_LAWS))
@@ -154,10 +156,6 @@ class DensityPoints(Source[SampleData]):
                           high=10_000_000, symbol="n", when={"design=two_modes_2d": 5000})
     n_servers: int = param(1, "Sites", "Sites that keep their own points.", low=1, high=1000,
                            symbol="S")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "points")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -175,21 +173,16 @@ class DensityPoints(Source[SampleData]):
             covariates=tuple(Covariate(name, law.low, law.high) for name in names))
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1,
-                     _LAWS[self.design].n_dimensions)
+    def n_numbers(self) -> int:
+        return _LAWS[self.design].n_dimensions
 
     @property
     def truth(self) -> Truth:
         return _truth(self.design)
 
-    def resized(self, people: int, readings: int, sites: int) -> DensityPoints:
-        """So many points at each site; a point is one observation, whatever `observations` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         points = _LAWS[self.design].draw((n_repeats, self.n_curves), rng)
-        return SampleData(points, None, np.sort(np.arange(self.n_curves) % self.n_servers),
+        return SampleData(points, None, self.server,
                           self.facts, self.truth)
 
 

@@ -12,6 +12,7 @@ from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves, daily_density
+from engine.sources.observation_design import LAW_HELP, LAWS, observations, people
 
 _MOST = 6.0  # kW, declared
 _ALWAYS = 0.55  # share of a day's electricity that is used evenly
@@ -51,13 +52,9 @@ class ElectricityDays(HumanCurves):
     credit = ("The shape follows Ofgem 2023; Elexon, load profile class 1. No real household’s "
               "data are used.")
 
-    n_curves: int = param(400, "Households", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_observations_per_curve: int = param(
-        24, "Observations each", "How many points are known on each curve.",
-        low=1, high=1000, symbol="m")
-    times: str = param("common", "Observation times", HumanCurves.parameters()[2].help,
-                       choices=HumanCurves.parameters()[2].choices)
+    n_curves: int = people(400, "Households")
+    n_observations_per_curve: int = observations(24)
+    times: str = param("common", "Observation times", LAW_HELP, choices=LAWS)
     mean_power: float = param(
         0.37, "Mean power", "Mean over households and the day.", low=0.05, high=3.0, unit="kW")
     level_spread: float = param(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from engine.core.registry import param
 from engine.core.tasks import SURVIVAL
-from engine.core.types import Array, EventData, EventFacts, Sizes, Truth
-from engine.sources import Source, check_sites, dealt, sources
+from engine.core.types import Array, EventData, EventFacts, Truth
+from engine.sources import dealt, sources
+from engine.sources.dealt_records import DealtRecords
 
 _POINTS = 20_001  # at which a mixture is tabulated
 
@@ -91,7 +92,7 @@ _CROSSING = _weibull(0.9, 0.75)  # of the second group: more events early, fewer
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class EventTimes(Source[EventData]):
+class EventTimes(DealtRecords[EventData]):
     """T from one of seven laws, C from the censoring that goes with it; seen is the smaller one.
 
     Two groups have hazards in a fixed ratio, S₂ = S₁^{1/ratio}, so that the first has `ratio` times
@@ -123,10 +124,6 @@ class EventTimes(Source[EventData]):
     sizes_public: bool = param(True, "Group sizes are public", "In a trial they are; in a registry "
                                "usually not.")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "people")
-
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (*((shape.label, {"design": name}) for name, shape in SHAPES.items()),
@@ -145,10 +142,6 @@ class EventTimes(Source[EventData]):
             time_name="Time", time_unit="years", time_high=self.follow_up,
             groups=GROUPS if self.has_groups else (),
             group_sizes=sizes if self.has_groups and self.sizes_public else ())
-
-    @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
 
     def survival(self, t: Array) -> Array:
         """S at shares of the follow-up, of each group where there are two.
@@ -171,10 +164,6 @@ class EventTimes(Source[EventData]):
     def truth(self) -> Truth:
         return _truth(self.design, self.comparison, self.ratio)
 
-    def resized(self, people: int, readings: int, sites: int) -> EventTimes:
-        """So many people at each site, whatever `readings` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Draw data sets: all event times, then all censoring times."""
         shape, size = SHAPES[self.design], (n_repeats, self.n_curves)
@@ -188,9 +177,8 @@ class EventTimes(Source[EventData]):
             event = np.where(group == 0, shape.inverse(chances), second)
         else:
             event = shape.inverse(chances)
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
         return EventData(self.follow_up * np.minimum(event, censored),
-                         (event <= censored).astype(np.int64), server, self.facts, group,
+                         (event <= censored).astype(np.int64), self.server, self.facts, group,
                          self.truth)
 
 

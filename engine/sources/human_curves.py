@@ -12,7 +12,15 @@ from engine.core.lists import MOST_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
-from engine.sources.observation_design import DENSITY_HELP, LAW_HELP, LAWS, MORE_HELP, SPAN_HELP
+from engine.sources.observation_design import (
+    DENSITY_HELP,
+    LAW_HELP,
+    LAWS,
+    MORE_HELP,
+    SPAN_HELP,
+    observations,
+    people,
+)
 from engine.sources.sited_curves import SitedCurves
 
 DAY = 24.0  # hours
@@ -31,11 +39,8 @@ class HumanCurves(SitedCurves):
     tasks = frozenset({MEAN_FUNCTION.key})
     credit: ClassVar[str]
 
-    n_curves: int = param(200, "People", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_observations_per_curve: int = param(
-        30, "Observations each", "How many points are known on each curve.",
-        low=1, high=1000, symbol="m")
+    n_curves: int = people(200)
+    n_observations_per_curve: int = observations(30)
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +12,10 @@ from scipy.special import expit
 
 from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
-from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.clipping.normal_readings import clipped_mean
-from engine.sources import Source, check_sites, dealt, sources
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 
 def _wave(x: Array) -> Array:
@@ -39,7 +40,7 @@ _SHAPES: dict[str, Callable[[Array], Array]] = {
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class LabelledPoints(Source[SampleData]):
+class LabelledPoints(DealtRecords[SampleData]):
     """Points X on [0, 1] with Y = f(X) + σξ held within [−B, B], or with a class Y = ±1.
 
     ξ is standard normal, and P(Y = 1 | X) = 1/(1 + exp(−a f(X))) for classes. Protected is a point
@@ -56,6 +57,7 @@ class LabelledPoints(Source[SampleData]):
     label = "Simulated numbers or classes of points"
     order = 15
     tasks = frozenset({RISK_MINIMISATION.key})
+    records = "points"
 
     response: str = param("regression", "Predicted",
                           "Regression: a number. Classes: one of two classes, −1 and 1.",
@@ -78,10 +80,6 @@ class LabelledPoints(Source[SampleData]):
     points: str = param("even", "Points lie", "Even: uniform. Rising: with density ½ + x.",
                         choices=("even", "rising"))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "points")
-
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Numbers around a sine", {}),
@@ -99,8 +97,8 @@ class LabelledPoints(Source[SampleData]):
                            covariates=(Covariate("Feature", 0.0, 1.0),))
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, 1)
+    def n_numbers(self) -> int:
+        return 1
 
     @property
     def truth(self) -> Truth:
@@ -110,17 +108,13 @@ class LabelledPoints(Source[SampleData]):
     def target(self) -> Target:
         return Target(self.response, self.function, self.noise_sd, self.bound, self.strength)
 
-    def resized(self, people: int, readings: int, sites: int) -> LabelledPoints:
-        """So many points at each site; each has one label, whatever `observations` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Draw data sets: all points, then all labels."""
         x = rng.random((n_repeats, self.n_curves))
         if self.points == "rising":  # the distribution function is (x + x²)/2
             x = (np.sqrt(1 + 8 * x) - 1) / 2
         return SampleData(x[..., None], self.target.labels(x, rng),
-                          np.sort(np.arange(self.n_curves) % self.n_servers), self.facts,
+                          self.server, self.facts,
                           self.truth)
 
 

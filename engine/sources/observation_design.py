@@ -1,8 +1,11 @@
-"""How observation times of simulated people come about, as parameters of a source state it."""
+"""How many observations simulated people have and at which times, as parameters of a source."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.core.errors import InputError
+from engine.core.registry import param
 from engine.core.types import Design, TimeLaw
 from engine.numerics.observation_times import stated_density, visits_span
 from engine.numerics.public_curves import PublicCurve
@@ -16,6 +19,32 @@ MORE_HELP = ("Some people have up to this many observations more than others, ev
              "it equally often. 0: all have as many. Not for “visits”.")
 SPAN_HELP = ("Share of the time range: distance between visits, or length of a window. For "
              "“visits” and “windows” only.")
+
+
+def people(usual: int, label: str = "People") -> Any:
+    """The parameter n of simulated curves: how many people there are.
+
+    Parameters
+    ----------
+    usual : int
+        The usual value.
+    label : str
+        What they are called.
+    """
+    return param(usual, label, "How many take part, over all sites.", low=2, high=100_000,
+                 symbol="n")
+
+
+def observations(usual: int) -> Any:
+    """The parameter m of simulated curves: how many points are known on each.
+
+    Parameters
+    ----------
+    usual : int
+        The usual value.
+    """
+    return param(usual, "Observations each", "How many points are known on each curve.", low=1,
+                 high=1000, symbol="m")
 
 
 def simulated_design(law: str, density: str | None, span: float, observations: int) -> Design:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -11,13 +11,14 @@ from scipy.special import expit, ndtr, ndtri
 
 from engine.core.registry import param
 from engine.core.tasks import ROC
-from engine.core.types import EventData, EventFacts, Sizes, Truth
-from engine.sources import Source, check_sites, dealt, sources
+from engine.core.types import EventData, EventFacts, Truth
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class ScoredPeople(Source[EventData]):
+class ScoredPeople(DealtRecords[EventData]):
     """A marker is N(gap, 1) with the label and N(0, 1) without; the score is the chance of a label.
 
     Chances are right, so the score is calibrated; `distortion` multiplies their log-odds, above 1
@@ -40,18 +41,10 @@ class ScoredPeople(Source[EventData]):
     distortion: float = param(1.0, "Overconfidence", "What log-odds are multiplied by; 1 for a "
                               "score that is right.", low=0.1, high=10.0)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "people")
-
     @property
     def facts(self) -> EventFacts:
         return EventFacts(name=self.label, value_name="True-positive share", value_low=0.0,
                           value_high=1.0, time_name="Score", causes=("Label",))
-
-    @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1)
 
     @property
     def area(self) -> float:
@@ -63,19 +56,14 @@ class ScoredPeople(Source[EventData]):
         """The share of true positives by that of false ones."""
         return _truth(self.gap)
 
-    def resized(self, people: int, readings: int, sites: int) -> ScoredPeople:
-        """So many people at each site, whatever `readings` says."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Draw data sets: all labels, then all markers."""
         label = rng.random((n_repeats, self.n_curves)) < self.prevalence
         marker = rng.standard_normal(label.shape) + self.gap * label
         odds = self.gap * marker - self.gap**2 / 2 + math.log(
             self.prevalence / (1 - self.prevalence))
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
-        return EventData(expit(self.distortion * odds), label.astype(np.int64), server, self.facts,
-                         None, self.truth)
+        return EventData(expit(self.distortion * odds), label.astype(np.int64), self.server,
+                         self.facts, None, self.truth)
 
 
 @lru_cache(maxsize=16)

@@ -24,6 +24,8 @@ from engine.sources.observation_design import (
     LAWS,
     MORE_HELP,
     SPAN_HELP,
+    observations,
+    people,
 )
 from engine.sources.sited_curves import SitedCurves
 
@@ -186,11 +188,8 @@ class SparseCurves(SitedCurves):
 
     mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
                       choices=tuple(_MEANS))
-    n_curves: int = param(250, "People", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_observations_per_curve: int = param(
-        10, "Observations each", "How many points are known on each curve.",
-        low=1, high=1000, symbol="m")
+    n_curves: int = people(250)
+    n_observations_per_curve: int = observations(10)
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
     time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
     time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN
-from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
-from engine.sources import Source, check_sites, dealt, sources
+from engine.sources import sources
+from engine.sources.dealt_records import DealtRecords
 
 _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class SparseMeans(Source[SampleData]):
+class SparseMeans(DealtRecords[SampleData]):
     """x ~ N(μ, I) of d numbers on each row; s entries of μ are ± `size`, the others are zero.
 
     Stated are that |μ_j| ≤ 1 and that numbers scatter around μ_j with standard deviation 1; single
@@ -43,6 +44,7 @@ class SparseMeans(Source[SampleData]):
     label = "Rows with few means that are not zero"
     order = 10
     tasks = frozenset({SPARSE_MEAN.key})
+    records, sites = "rows", "machines"
 
     n_curves: int = param(40_000, "Rows", "How many there are, over all machines.",
                           low=2, high=10_000_000, symbol="N")
@@ -60,7 +62,6 @@ class SparseMeans(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "rows", "machines")
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} of {self.n_features} means cannot differ from "
                              "zero.", field="n_nonzero", hint="Take fewer.")
@@ -85,23 +86,18 @@ class SparseMeans(Source[SampleData]):
                            covariates=(Covariate("Number", -reach, reach),) * self.n_features)
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, self.n_features)
+    def n_numbers(self) -> int:
+        return self.n_features
 
     @property
     def truth(self) -> Truth:
         return _truth(self.n_features, self.n_nonzero, self.size, self.positions, self.signs,
                       self.pattern)
 
-    def resized(self, people: int, readings: int, sites: int) -> SparseMeans:
-        """The same means with so many rows on each of so many machines."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         x = rng.standard_normal((n_repeats, self.n_curves, self.n_features))
         x += self.truth.node_values
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
-        return SampleData(x, None, server, self.facts, self.truth)
+        return SampleData(x, None, self.server, self.facts, self.truth)
 
 
 def machine_means(mean: Array, rows: int, coordinates: NDArray[np.int64], n_repeats: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.core.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
+from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
 from engine.numerics.correlated import (
     CORRELATIONS,
@@ -21,7 +21,8 @@ from engine.numerics.correlated import (
     largest_variance,
     n_blocks,
 )
-from engine.sources import Source, check_sites, dealt, sources
+from engine.sources import dealt, sources
+from engine.sources.dealt_records import DealtRecords
 
 RANGE = 4.0  # standard deviations; one number in 16 000 lies beyond
 _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
@@ -29,7 +30,7 @@ _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class SparseRows(Source[SampleData]):
+class SparseRows(DealtRecords[SampleData]):
     """y = x'β + σw on m machines, with x ~ N(0, Σ) of d features, w ~ N(0, 1) and sparse β.
 
     Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity,
@@ -65,6 +66,7 @@ class SparseRows(Source[SampleData]):
     label = "Rows with few features that matter"
     order = 10
     tasks = frozenset({SPARSE_REGRESSION.key})
+    records, sites = "rows", "machines"
 
     n_curves: int = param(50_000, "Rows", "How many there are, over all machines.",
                           low=2, high=10_000_000, symbol="N")
@@ -92,7 +94,6 @@ class SparseRows(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_sites(self.n_servers, self.n_curves, "rows", "machines")
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} features cannot matter among {self.n_features}.",
                              field="n_shared", hint="Take fewer that matter, or more features.")
@@ -126,8 +127,8 @@ class SparseRows(Source[SampleData]):
                            covariates=(Covariate("Feature", -RANGE, RANGE),) * self.n_features)
 
     @property
-    def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, self.n_features)
+    def n_numbers(self) -> int:
+        return self.n_features
 
     @property
     def truth(self) -> Truth:
@@ -139,10 +140,6 @@ class SparseRows(Source[SampleData]):
         """Σ of the features: (d, d)."""
         return covariance(self.design, self.n_features)
 
-    def resized(self, people: int, readings: int, sites: int) -> SparseRows:
-        """The same coefficients with so many rows on each of so many machines."""
-        return replace(self, n_curves=people * sites, n_servers=sites)
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Draw data sets: features, then noise."""
         x = rng.standard_normal((n_repeats, self.n_curves, self.n_features))
@@ -151,9 +148,8 @@ class SparseRows(Source[SampleData]):
         correlate(rows, self.design, rng.standard_normal((len(rows), blocks)) if blocks else None)
         y = rng.standard_normal(x.shape[:2])
         y *= self.noise_sd
-        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
         self._add_signal(y, x)
-        return SampleData(x, y, server, self.facts, self.truth)
+        return SampleData(x, y, self.server, self.facts, self.truth)
 
     def _add_signal(self, y: Array, x: Array) -> None:
         """Add x'β to y, machine by machine, from the features that matter there."""

@@ -308,7 +308,7 @@ def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:
     with another id (three sets of two people show it), and without a column of ids the place in the
     file stands in for one. So this order is for looking: the same file gives the same picture. What
     is published is put in a fresh random order first, which proves the guarantee whatever the ids
-    and the file's order are (`engine.release.certified.reordered`), also for ids that somebody
+    and the file's order are (`engine.release.random_order.reordered`), also for ids that somebody
     chose so that they share a round.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
-from engine.core.types import Budget
+from engine.core.types import Budget, EventFacts
 from engine.language import glossary, numbers
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
@@ -24,6 +24,7 @@ class Counts(LiveView):
     """The curve on screen; strip and ledger are those of its table of counts."""
 
     page, fold_prefix, chart_prefix = "counting", "counting_", "counting_"
+    facts: EventFacts
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +180,7 @@ def coverage(view: Counts) -> None:
 
 def planner(view: Counts) -> None:
     """How many people a log-rank test needs, with and without noise."""
-    if view.task != SURVIVAL.key or not getattr(view.facts, "groups", ()):
+    if view.task != SURVIVAL.key or not view.facts.groups:
         st.markdown("Choose survival of two groups: then it is simulated how many people a test "
                     "needs.")
         return

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families import location
@@ -13,7 +14,6 @@ from engine.numerics import deviations
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.time_histograms import time_shares
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from tests.audit.search import found
 from tests.heavy import few
 

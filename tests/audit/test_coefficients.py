@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engine.audit.neighbours import usual_curves
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.families import covariate_moments, location
@@ -12,7 +13,6 @@ from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficie
 from engine.numerics import regressor_maps
 from engine.numerics.clipping import clipped_averages
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from tests.audit.search import found as found_in
 from tests.heavy import few
 

@@ -21,6 +21,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.privacy import accounting, risk, transcript
+from engine.running.steps import result_of
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
@@ -120,7 +121,7 @@ def test_every_message_is_charged_to_lines_of_the_ledger_and_every_line_has_a_me
 
 
 def test_the_same_seed_gives_the_same_audit():
-    one, again = (audit.finished(audit.audit(SparseMeanLaplace(), tries=300, runs=2000, seed=4))
+    one, again = (result_of(audit.audit(SparseMeanLaplace(), tries=300, runs=2000, seed=4))
                   for _ in range(2))
     assert one.plain() == again.plain()
 
@@ -132,7 +133,7 @@ def test_the_same_seed_gives_the_same_audit():
     (mechanisms.get("wavelet_global")(), RegressionPoints(n_curves=4000), Budget(2.0, 1e-5))],
     ids=lambda one: getattr(one, "key", ""))
 def test_neighbours_can_be_those_of_a_source(mechanism, source, budget):
-    report = audit.finished(audit.audit(mechanism, source, budget, tries=60, runs=0))
+    report = result_of(audit.audit(mechanism, source, budget, tries=60, runs=0))
     assert 0 < report.ratio <= ROUNDING
     assert report.verdict == "holds"
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine.core.arrays import hard_threshold
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
 from engine.mechanisms.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
@@ -23,7 +24,6 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.noise.selection import costs
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from tests.heavy import few
 from tests.sparse_data import facts_of
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.special import erfinv
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Covariate, Public, PublicFacts, SampleData
 from engine.mechanisms.families import untrusted_means
 from engine.mechanisms.families.untrusted_means import machine_means
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
-from engine.simulation.experiments import generator
 
 EPSILON, ROWS, MACHINES, SIZE = 0.8, 4, 6, 6
 FACTS = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0,

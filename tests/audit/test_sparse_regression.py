@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from engine.core.arrays import hard_threshold
+from engine.core.random_streams import generator
 from engine.core.types import Budget, SampleData
 from engine.mechanisms import sparse_regression
 from engine.mechanisms.families import sparse
@@ -19,7 +20,6 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise import selection
 from engine.noise.selection import LAWS, Scales, costs
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from tests.sparse_data import facts_of
 from tests.unit.test_selection import pairs_law, renyi
 

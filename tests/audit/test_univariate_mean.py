@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from engine.audit import broken, replay
+from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, PublicFacts
 from engine.mechanisms.univariate_mean import PLACE, UnivariateMean
 from engine.privacy import transcript
-from engine.simulation.experiments import generator
 
 EPSILON = 0.8
 FEW, MANY = (6, 5), (6, 1500)  # people and numbers each; votes are held in the second only

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Public
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.privacy import accounting, transcript
-from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from tests.heavy import all_but, few
 

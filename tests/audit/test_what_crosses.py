@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -24,7 +25,6 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import transcript
-from engine.simulation.experiments import generator
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families import location, mean_fit
@@ -20,7 +21,6 @@ from engine.mechanisms.families.adaptive import effective_size
 from engine.mechanisms.families.filters import Independent
 from engine.numerics import deviations
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive import effective_size
 from engine.running import executors
 from engine.simulation import scenario
-from engine.simulation.experiments import generator, mean_and_se, run_cells
+from engine.simulation.experiments import mean_and_se, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage import sites

@@ -8,11 +8,11 @@ density. Risk: 100 midpoints, Matérn 3/2 of length 0.1, η = 1.5. ε = 1 throug
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Logistic, kappa, radius
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints

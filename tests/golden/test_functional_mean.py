@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import executors
 from engine.simulation import scenario
-from engine.simulation.experiments import generator, mean_and_se, run_cells
+from engine.simulation.experiments import mean_and_se, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 

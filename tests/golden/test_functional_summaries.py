@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, Design, Public, PublicFacts, Sizes
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
@@ -21,7 +22,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting
-from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.experiments import mean_and_se
 from tests.heavy import few
 
 BUDGET = Budget(1.0, 0.01)
@@ -88,8 +89,8 @@ def test_noise_of_the_absolute_penalty(n):
     assert changes.moving.sum() == first_zero - 1
     assert_digits(energy(Iclp(**ABSOLUTE, constants="published"), n), published)
     assert_digits(energy(Iclp(**ABSOLUTE), n), tight)
-    assert_digits(2 * changes.cauchy_schwarz(shape)**2 * (shape**2 * changes.moving).sum(),
-                  all_at_once)
+    at_once = 4 / n**2 * (changes.moving / shape**2).sum()  # all coordinates, by Cauchy and Schwarz
+    assert_digits(2 * at_once * (shape**2 * changes.moving).sum(), all_at_once)
 
 
 @every_size
@@ -151,10 +152,11 @@ def test_multipliers_of_gaussian_noise():
     (3, {5: ".5298", 10: ".4056", 20: ".3018"})])
 def test_noise_on_lattice_values_is_added_up_by_their_polynomials(iterations, expected):
     for degree, text in expected.items():
-        assert_digits(BernsteinBasis(degree, iterations).noise_energy, text)
-        m = degree + 1
+        basis, m = BernsteinBasis(degree, iterations), degree + 1
+        added = basis.squared_distance(np.eye(basis.size)).sum()
+        assert_digits(added, text)
         assert energy(Bernstein(degree=degree, iterations=iterations), 1000) == pytest.approx(
-            2 * (2 * m / 1000)**2 * BernsteinBasis(degree, iterations).noise_energy, rel=1e-8)
+            2 * (2 * m / 1000)**2 * added, rel=1e-8)
 
 
 # -- simulated means -----------------------------------------------------------------------------

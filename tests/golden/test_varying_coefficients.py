@@ -5,10 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
-from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.experiments import mean_and_se
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
 

@@ -8,12 +8,13 @@ given. Both integrate on 2^15 midpoints, which moves curves with jumps by up to 
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import accounting
-from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.experiments import mean_and_se
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
 from engine.topics.regression.slopes import PATHS

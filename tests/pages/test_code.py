@@ -17,6 +17,7 @@ import pytest
 from engine import papers
 from engine.__main__ import main
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.registry import Parameterised
 from engine.core.tasks import FUNCTIONAL_SUMMARY, DataType
 from engine.core.types import Budget
@@ -27,7 +28,7 @@ from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
 from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
-from engine.simulation.experiments import blocks, gather, generator, run_block
+from engine.simulation.experiments import blocks, gather, run_block
 from engine.simulation.scenario import from_json
 from engine.sources import sources
 from engine.topics.mean.answer import mean_answer

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Public
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates.wavelet_regression import WaveletRate
-from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import words as regression_words

@@ -143,11 +143,11 @@ def test_parts_come_back_from_files_to_the_last_bit(tmp_path):
     assert_expected(run_sweep(WORK, NoMore(), PartFiles(tmp_path)))
 
 
-def test_a_part_from_before_steps_had_keys_is_read_as_ever(tmp_path):
+def test_a_part_from_before_steps_had_keys_and_lines_one_kind_of_neighbours_is_read_as_ever(tmp_path):
     kept, key, file = a_file(tmp_path)
     part = json.loads(file.read_text().splitlines()[1])
     for line in (line for lines in part["spends"].values() for line in lines):
-        line["what"] = line.pop("step")["key"]
+        line |= {"what": line.pop("step")["key"], "relation": "replace one"}
     text = json.dumps(part)
     file.write_text(f"{json.dumps(part_files.header(key, text))}\n{text}\n")
     assert kept.get(key).spends == run_block(WORK[0].recipe).spends

@@ -25,7 +25,7 @@ from engine import __main__ as command_line, audit, papers
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
-from engine.simulation.experiments import generator
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 
 seen, out = {}, io.StringIO()

@@ -9,6 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
@@ -16,7 +17,6 @@ from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues

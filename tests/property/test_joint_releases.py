@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.numerics.symmetric_matrices import as_matrix, as_vector
-from engine.simulation.experiments import generator
 from engine.sources.sparse_curves import SparseCurves
 
 ROUNDING = 1 + 1e-9

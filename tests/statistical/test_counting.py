@@ -7,11 +7,11 @@ three joint standard errors in 95 % of cells, and within five in all of them.
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics.counts.comparisons import log_rank
 from engine.numerics.counts.distributions import roc
-from engine.simulation.experiments import generator
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes

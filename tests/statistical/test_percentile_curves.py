@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.simulation.experiments import generator
 from engine.sources.population_readings import PopulationReadings
 from engine.topics.coverage import percentiles as coverage_table
 from tests.heavy import all_but

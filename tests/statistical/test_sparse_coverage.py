@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.families import sparse_averages
 from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
@@ -22,7 +23,6 @@ from engine.mechanisms.families.sparse_printed import (
 )
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.coverage import sparse_coverage

@@ -8,6 +8,7 @@ import pytest
 from engine.core.bands import limits, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import generator
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, GAPS_NOT_SEEN, AdaptiveMean
 from engine.mechanisms.families.adaptive import effective_size, public_scale
@@ -15,7 +16,6 @@ from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOIN
 from engine.numerics.bases import Basis
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import best_kept, coverage, integrated_squared_errors
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves

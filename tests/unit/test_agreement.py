@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 
-from engine.simulation.agreement import (
-    STANDARD_ERRORS,
-    Agreement,
-    Verdict,
-    clopper_pearson,
-)
+from engine.core.bands import NORMAL
+from engine.simulation.agreement import Agreement, Verdict, clopper_pearson
 
 
 def test_clopper_pearson_intervals_are_those_of_the_book():
@@ -18,7 +14,7 @@ def test_clopper_pearson_intervals_are_those_of_the_book():
 
 
 def test_half_an_interval_is_1_96_standard_errors():
-    assert round(STANDARD_ERRORS, 4) == 1.96
+    assert round(NORMAL, 4) == 1.96
 
 
 @pytest.mark.parametrize(("estimate", "se", "verdict"), [

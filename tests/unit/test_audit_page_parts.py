@@ -184,7 +184,8 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     title = charts.climbing([charts.Line("Method", [result], False)], 1.0, "light").spec["layout"][
         "title"]["text"]
     assert "0.999," in title  # the same number as on the card
-    beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
+    beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000,
+                            is_beyond=True)
     assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
         audit_words.attacked(beyond))
     told = audit.Progress(500, math.inf, 1.0, "epsilon", 1.0, 0.0, reason="it tells")

@@ -19,6 +19,11 @@ def wave(t):
     return np.exp(-t) * np.sin(5 * t)
 
 
+def noise_energy(basis):
+    """What noise of variance one on every lattice value adds to the squared norm of a function."""
+    return basis.squared_distance(np.eye(basis.size)).sum()
+
+
 def hill(points):
     return np.exp(-((points - [0.4, 0.6])**2).sum(axis=-1) / (2 * 0.3**2))
 
@@ -28,7 +33,7 @@ def hill(points):
     (2, 20, .2602), (3, 5, .5298), (3, 10, .4056), (3, 20, .3018)])
 def test_noise_energies_are_those_of_the_reference(iterations, degree, constant):
     digits = 5e-6 if iterations == 1 else 5e-5
-    assert BernsteinBasis(degree, iterations).noise_energy == pytest.approx(constant, abs=digits)
+    assert noise_energy(BernsteinBasis(degree, iterations)) == pytest.approx(constant, abs=digits)
 
 
 @pytest.mark.parametrize("degree", [1, 5, 20, 50])
@@ -37,7 +42,7 @@ def test_plain_functions_have_the_binomial_gram_matrix(degree):
               for v in range(degree + 1)] for u in range(degree + 1)]
     basis = BernsteinBasis(degree)
     assert np.allclose(basis.gram, exact, rtol=1e-9, atol=1e-15)
-    assert basis.noise_energy == pytest.approx(np.trace(exact), rel=1e-12)
+    assert noise_energy(basis) == pytest.approx(np.trace(exact), rel=1e-12)
 
 
 @pytest.mark.parametrize("degree", [1, 7, 60])
@@ -92,7 +97,7 @@ def test_on_a_square_functions_are_products_and_the_last_axis_is_fastest():
     assert np.allclose(basis(points), products.reshape(3, 7, 25))
     assert basis.lattice[:3].tolist() == [[0, 0], [0, .25], [0, .5]]
     assert np.allclose(basis.gram, np.kron(axis.gram, axis.gram))
-    assert basis.noise_energy == pytest.approx(axis.noise_energy**2)
+    assert noise_energy(basis) == pytest.approx(noise_energy(axis)**2)
 
 
 @pytest.mark.parametrize("basis", [BernsteinBasis(9), BernsteinBasis(9, 3), BernsteinBasis(4, 1, 2),

@@ -7,6 +7,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.families.covariate_moments import CovariateSite, learned
@@ -21,7 +22,6 @@ from engine.numerics.regression_moments import RegressionDeviations, regression_
 from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
 from engine.privacy import transcript
 from engine.privacy.feasibility import Feasibility
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.simulation.studies import errors_over_budgets, with_present
 from engine.sources.coefficient_curves import CoefficientCurves

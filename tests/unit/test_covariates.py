@@ -6,9 +6,9 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.mechanisms import mechanisms
-from engine.simulation.experiments import generator
 from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.tasks import DECIDED, TASKS
 from engine.core.types import Budget
 from engine.exports.memo import study_memo
@@ -15,7 +16,6 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.steps import result_of
 from engine.simulation import studies
-from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.twin import Twin

@@ -6,9 +6,9 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.types import PublicFacts
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
-from engine.simulation.experiments import generator
 from engine.sources.dense_curves import DenseCurves
 
 DESIGNS = [chosen for _, chosen in DenseCurves.presets()]

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Covariate, Public, PublicFacts, SampleData, Sizes
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
@@ -23,7 +24,7 @@ from engine.numerics.kernel_densities import (
     nearest_density,
     spectral_atoms,
 )
-from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.experiments import mean_and_se
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.density_points import DensityPoints

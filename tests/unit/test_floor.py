@@ -17,7 +17,7 @@ from engine.numerics.information import (
     root_trace,
 )
 from engine.privacy.accounting import exact_mu
-from engine.privacy.risk import right_guess
+from engine.privacy.tradeoff import Gaussian
 from engine.rates import rates
 from engine.rates.floor import (
     GaussianNoiseFloor,
@@ -269,5 +269,5 @@ def test_the_floor_of_a_comparison_is_at_the_accuracy_of_gaussian_noise():
     source, step = SparseCurves(), EPSILON_STEPS.index(1.0)
     line = compared.floor(source, 1e-5, 2)
     assert line.errors[step] == least_errors(source, [(Budget(1.0, 1e-5),)]).errors[0]
-    assert line.right[step] == pytest.approx(float(right_guess(2 * exact_mu(1.0, 1e-5))))
+    assert line.right[step] == pytest.approx(float(Gaussian(2 * exact_mu(1.0, 1e-5)).right()))
     assert compared.floor(source, 0.0) is None

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import laplace as laplace_law
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.resampling import on_grid
 from engine.core.tasks import INTERCEPT
 from engine.core.types import (
@@ -29,7 +30,6 @@ from engine.mechanisms.summaries.selection import choose, scores_of
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting, transcript
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 

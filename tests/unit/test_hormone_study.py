@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive_constants import Constants
@@ -16,7 +17,6 @@ from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import draw_times, visit_times
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading

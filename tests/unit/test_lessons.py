@@ -32,7 +32,8 @@ from engine.lessons import store as lesson_store
 from engine.lessons import stored_errors as stored_lessons
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.privacy import accounting, risk
+from engine.privacy import accounting
+from engine.privacy.tradeoff import Gaussian
 from engine.simulation import studies
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import mean_over_budgets, simulated_study
@@ -250,7 +251,7 @@ def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
     assert [words["error_less"], words["error"], words["error_more"]] == together(
         study.error.tolist())
     assert words["odds_more"] == percent_up(float(
-        risk.right_guess(accounting.exact_mu(3.0, module.DELTA))))
+        Gaussian(accounting.exact_mu(3.0, module.DELTA)).right()))
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
@@ -364,7 +365,7 @@ def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_d
 
 def test_the_best_attacker_wins_as_often_as_the_noise_allows():
     words = worked(attackers_game.AttackersGame).words
-    most = float(risk.right_guess(accounting.exact_mu(1.0, attackers_game.DELTA)))
+    most = float(Gaussian(accounting.exact_mu(1.0, attackers_game.DELTA)).right())
     assert words["accuracy"] == percent_up(most) and words["best"] == f"{20 * most:.1f}"
     tail = sum(math.comb(20, k) for k in range(int(words["low"]))) / 2**20
     assert tail < 0.025 < tail + math.comb(20, int(words["low"])) / 2**20

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from engine.mechanisms.families.descent import _of_those
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from tests.benchmark.naive import algorithm_1

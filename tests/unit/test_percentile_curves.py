@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri
 
 from engine.core.errors import InputError
 from engine.core.grids import PERCENTAGES, drawing_grid
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Design, PublicFacts, Sizes, Truth
 from engine.mechanisms.families.percentile_stages import releases
 from engine.mechanisms.percentile_curves import (
@@ -22,7 +23,6 @@ from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.percentile_shape import shape_of_shares
 from engine.numerics.percentile_surface import ShareSurface
 from engine.privacy import accounting, transcript
-from engine.simulation.experiments import generator
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from engine.audit import broken
+from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, Public, PublicFacts, Sizes
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.simulation.experiments import generator
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 

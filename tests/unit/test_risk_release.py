@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, PublicFacts, SampleData
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
@@ -14,7 +15,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.summaries.risk import Constant, RiskSummary
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import kappa
-from engine.simulation.experiments import generator, mean_and_se
+from engine.simulation.experiments import mean_and_se
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints

@@ -8,11 +8,11 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.simulation.experiments import DATA_STREAM, generator
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape, shape_words

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Public
 from engine.mechanisms.sparse_heterogeneous import SHARED_SHARE, SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, errors_by_function, integrated_squared_errors
 from engine.sources.sparse_rows import SparseRows
 

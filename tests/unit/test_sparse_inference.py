@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import (
     NON_PRIVATE,
     Budget,
@@ -38,7 +39,6 @@ from engine.numerics.correlated import covariance
 from engine.numerics.sparse_fits import precision_rows
 from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, entry_coverage
 from engine.sources.sparse_rows import SparseRows
 from tests.sparse_data import facts_of

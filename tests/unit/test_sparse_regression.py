@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from engine.mechanisms.families import sparse
 from engine.mechanisms.families.sparse import Rows, Steps
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from tests.heavy import few
 from tests.sparse_data import facts_of, sparse_rows

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, SampleData
 from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.families.sparse_averages import RowAverages
@@ -12,7 +13,6 @@ from engine.mechanisms.families.sparse_scale import SCALE
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
-from engine.simulation.experiments import generator
 from engine.sources.sparse_rows import SparseRows
 
 BUDGET = (Budget(1.0, 1e-6),)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from engine.mechanisms.univariate_mean import AVERAGE, PLACE, Setting, UnivariateMean
 from engine.privacy import accounting, transcript
 from engine.running import executors
-from engine.simulation.experiments import Cell, Run, generator, run_cells
+from engine.simulation.experiments import Cell, Run, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves

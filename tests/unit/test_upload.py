@@ -8,9 +8,9 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.simulation.experiments import generator
 from engine.sources import sources
 from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
 from engine.uploads.design import StatedDesign

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget, Design, PublicFacts
 from engine.exports import code_for
 from engine.exports.code_for import OwnFile
@@ -18,7 +19,6 @@ from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
 from engine.release.published import quote
-from engine.simulation.experiments import generator
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import doubts, doubts_of_people

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.tasks import DataType
 from engine.core.types import Budget
 from engine.mechanisms.families.wavelet_regression import clipped_observations
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts

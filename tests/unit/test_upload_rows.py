@@ -8,11 +8,11 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.identity import digest
+from engine.core.random_streams import generator
 from engine.core.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION, DataType
 from engine.core.types import Budget
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.simulation.experiments import generator
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.wavelet_adaptive import CENTRE_NOT_MEAN, StagedPlan, WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -18,7 +19,6 @@ from engine.numerics.clipping.normal_readings import (
 )
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.regression_points import RegressionPoints
 

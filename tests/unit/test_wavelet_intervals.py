@@ -7,6 +7,7 @@ import pytest
 
 from engine.core.bands import limits
 from engine.core.errors import InputError
+from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.families.wavelet_bias import CurveClass, largest_kernel_mass, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -14,7 +15,6 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.clipping.normal_readings import clipped_mean
 from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
-from engine.simulation.experiments import generator
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.regression.intervals import coverage_table, stated

@@ -7,6 +7,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Public, PublicFacts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -20,7 +21,6 @@ from engine.numerics.designs import KnownDesign
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.regression_points import (
     CONFIGURATIONS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,91 @@ from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
 
 
+class Records:
+    """What all data are: records of people on servers, in batches of data sets of equal sizes.
+
+    A record is a curve, a row of numbers, or one time. A subclass names in `_arrays` what begins
+    with an axis for data sets and has its records along the second.
+    """
+
+    server: NDArray[np.int64]
+    facts: PublicFacts
+    _arrays: ClassVar[tuple[str, ...]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # subclasses are dataclasses
+
+    @property
+    def n_curves(self) -> int:
+        """The number of records, curves or not."""
+        return len(self.server)
+
+    @property
+    def sizes(self) -> Sizes:
+        """How many there are, as far as tuning may know."""
+        raise NotImplementedError
+
+    @property
+    def public(self) -> Public:
+        """What tuning may see."""
+        return Public(self.sizes, self.facts)
+
+    def pooled(self) -> Self:
+        """The same records on one server: central instead of federated privacy."""
+        return replace(self, server=np.zeros_like(self.server))
+
+    def repeat(self, index: int) -> Self:
+        """One of the data sets, as a batch of one.
+
+        Parameters
+        ----------
+        index : int
+            Which, from 0.
+        """
+        return replace(self, **self._each(lambda array: array[index:index + 1]))
+
+    def of_servers(self, servers: Sequence[int]) -> Self:
+        """The records of some of the servers, which are then numbered from 0.
+
+        Parameters
+        ----------
+        servers : sequence of int
+            Their present numbers; the order of the numbers stays, whatever order is given.
+        """
+        mine = np.isin(self.server, servers)
+        return self._taken(mine, np.searchsorted(np.sort(servers), self.server[mine]))
+
+    def of_people(self, people: NDArray[Any]) -> Self:
+        """Some of the records; servers that have any are numbered from 0.
+
+        Parameters
+        ----------
+        people : (n,) of bool, or (k,) of int
+            Whose they are: a mark for each, or their places, which may come several times.
+        """
+        numbers = np.unique(self.server[people], return_inverse=True)[1]
+        return self._taken(people, numbers.astype(np.int64))
+
+    def in_order(self, order: NDArray[np.int64]) -> Self:
+        """The same records in another order; places keep their servers.
+
+        Parameters
+        ----------
+        order : (n,) of int
+            Which record comes first, second, ….
+        """
+        return self._taken(order, self.server)
+
+    def _taken(self, people: NDArray[Any], server: NDArray[np.int64]) -> Self:
+        """These records, on such servers."""
+        return replace(self, server=server, **self._each(lambda array: array[:, people]))
+
+    def _each(self, pick: Callable[[Array], Array]) -> dict[str, Array]:
+        """What is picked of every array that is there."""
+        there = {name: getattr(self, name) for name in self._arrays}
+        return {name: pick(array) for name, array in there.items() if array is not None}
+
+
 @dataclass(frozen=True)
-class CurveData:
+class CurveData(Records):
     """Functional observations in long form, `n_repeats` data sets of equal sizes at once.
 
     Parameters
@@ -30,7 +113,7 @@ class CurveData:
     values : (n_repeats, N)
         Readings in response units, in the same order.
     counts : (n_curves,)
-        Readings on each curve; they sum to N. Public.
+        Readings on each curve; they sum to N. Public, unless a planned number is stated in `facts`.
     server : (n_curves,)
         Server of each curve, 0 … n_servers − 1, in non-decreasing order. Public.
     facts : PublicFacts
@@ -60,6 +143,7 @@ class CurveData:
     facts: PublicFacts = field(default_factory=PublicFacts)
     truth: Truth | None = None
     covariates: Array | None = None
+    _arrays = ("times", "values", "covariates")
 
     def __post_init__(self) -> None:
         if self.times.shape != self.values.shape or self.times.ndim != 2:
@@ -83,10 +167,6 @@ class CurveData:
     @property
     def n_repeats(self) -> int:
         return len(self.times)
-
-    @property
-    def n_curves(self) -> int:
-        return len(self.counts)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -130,25 +210,17 @@ class CurveData:
     def _on_grids(self) -> dict[tuple[float, ...], Array]:
         return {}
 
-    def pooled(self) -> CurveData:
-        """The same curves on one server: central instead of federated privacy."""
-        return replace(self, server=np.zeros_like(self.server))
-
-    def repeat(self, index: int) -> CurveData:
-        """One of the data sets, as a batch of one.
-
-        Parameters
-        ----------
-        index : int
-            Which, from 0.
-
-        Returns
-        -------
-        CurveData
-        """
-        batch = slice(index, index + 1)
-        return replace(self, times=self.times[batch], values=self.values[batch],
-                       covariates=None if self.covariates is None else self.covariates[batch])
+    def _taken(self, people: NDArray[Any], server: NDArray[np.int64]) -> CurveData:
+        # Observations lie curve after curve along the last axis; `observations` is the old place of
+        # each in the new order: its place there, plus how far its curve has moved.
+        counts = self.counts[people]
+        starts = (np.cumsum(self.counts) - self.counts)[people]
+        moved = np.repeat(starts - (np.cumsum(counts) - counts), counts)
+        observations = moved + np.arange(counts.sum())
+        known = self.covariates
+        return replace(self, times=self.times[:, observations], values=self.values[:, observations],
+                       counts=counts, server=server,
+                       covariates=None if known is None else known[:, people])
 
     @property
     def regressors(self) -> Array:
@@ -156,39 +228,6 @@ class CurveData:
         if self.covariates is None:
             return np.ones((self.n_repeats, 1, self.n_curves))
         return np.ascontiguousarray(self.facts.to_regressors(self.covariates).swapaxes(1, 2))
-
-    def of_servers(self, servers: Sequence[int]) -> CurveData:
-        """The curves of some of the servers, which are then numbered from 0.
-
-        Parameters
-        ----------
-        servers : sequence of int
-            Their present numbers; the order of the numbers stays, whatever order is given.
-
-        Returns
-        -------
-        CurveData
-        """
-        return self.of_people(np.isin(self.server, servers))
-
-    def of_people(self, members: NDArray[np.bool_]) -> CurveData:
-        """Some of the curves; servers that have any are numbered from 0.
-
-        Parameters
-        ----------
-        members : (n_curves,) of bool
-            Whose they are.
-
-        Returns
-        -------
-        CurveData
-        """
-        observed = np.repeat(members, self.counts)
-        server = np.unique(self.server[members], return_inverse=True)[1].astype(np.int64)
-        return replace(self, times=self.times[:, observed], values=self.values[:, observed],
-                       counts=self.counts[members], server=server,
-                       covariates=None if self.covariates is None else
-                       self.covariates[:, members])
 
     def curves(self, limit: int) -> list[tuple[Array, Array]]:
         """The first curves of the first data set, sorted in time.
@@ -225,7 +264,7 @@ def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tupl
 
 
 @dataclass(frozen=True)
-class SampleData:
+class SampleData(Records):
     """Records that are rows of numbers instead of curves, `n_repeats` data sets at once.
 
     Parameters
@@ -254,6 +293,7 @@ class SampleData:
     server: NDArray[np.int64]
     facts: PublicFacts
     truth: Truth | None = None
+    _arrays = ("x", "y")
 
     def __post_init__(self) -> None:
         if self.x.ndim != 3 or self.x.shape[2] != len(self.facts.covariates):
@@ -263,7 +303,7 @@ class SampleData:
             raise InputError(f"y must have the shape {self.x.shape[:2]}; got {self.y.shape}.",
                              field="y")
         if self.server.shape != self.x.shape[1:2]:
-            raise InputError(f"Each of the {self.n_curves} records needs its server; got "
+            raise InputError(f"Each of the {self.x.shape[1]} records needs its server; got "
                              f"{self.server.shape}.", field="server")
         if (np.diff(self.server) < 0).any():
             raise InputError("Records must be ordered by server.", field="server")
@@ -274,20 +314,10 @@ class SampleData:
     def n_repeats(self) -> int:
         return len(self.x)
 
-    @property
-    def n_curves(self) -> int:
-        """The number of records: what is a curve elsewhere is a record here."""
-        return int(self.x.shape[1])
-
     @cached_property
     def sizes(self) -> Sizes:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1,
                      self.x.shape[2])
-
-    @property
-    def public(self) -> Public:
-        """What tuning may see."""
-        return Public(self.sizes, self.facts)
 
     @property
     def unit_x(self) -> Array:
@@ -297,44 +327,9 @@ class SampleData:
         """
         return np.asarray((self.facts.to_regressors(self.x)[..., 1:] + 1) / 2)
 
-    def of_servers(self, servers: Sequence[int]) -> SampleData:
-        """The records of some of the servers, which are then numbered from 0.
-
-        Parameters
-        ----------
-        servers : sequence of int
-            Their present numbers; the order of the numbers stays, whatever order is given.
-
-        Returns
-        -------
-        SampleData
-        """
-        mine = np.isin(self.server, servers)
-        return replace(self, x=self.x[:, mine], y=None if self.y is None else self.y[:, mine],
-                       server=np.searchsorted(np.sort(servers), self.server[mine]))
-
-    def pooled(self) -> SampleData:
-        """The same records on one server: central instead of federated privacy."""
-        return replace(self, server=np.zeros_like(self.server))
-
-    def repeat(self, index: int) -> SampleData:
-        """One of the data sets, as a batch of one.
-
-        Parameters
-        ----------
-        index : int
-            Which, from 0.
-
-        Returns
-        -------
-        SampleData
-        """
-        batch = slice(index, index + 1)
-        return replace(self, x=self.x[batch], y=None if self.y is None else self.y[batch])
-
 
 @dataclass(frozen=True)
-class EventData:
+class EventData(Records):
     """One time for each person and how it ended, `n_repeats` data sets at once.
 
     Also values, of which the time alone counts, and scores with a label, which is status 1 or
@@ -375,6 +370,7 @@ class EventData:
     facts: EventFacts
     group: NDArray[np.int64] | None = None
     truth: Truth | None = None
+    _arrays = ("time", "status", "group")
 
     def __post_init__(self) -> None:
         if self.time.ndim != 2 or self.status.shape != self.time.shape:
@@ -393,74 +389,9 @@ class EventData:
     def n_repeats(self) -> int:
         return len(self.time)
 
-    @property
-    def n_curves(self) -> int:
-        """The number of people: what is a curve elsewhere is a person here."""
-        return int(self.time.shape[1])
-
     @cached_property
     def sizes(self) -> Sizes:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1)
-
-    @property
-    def public(self) -> Public:
-        """What tuning may see."""
-        return Public(self.sizes, self.facts)
-
-    def of_servers(self, servers: Sequence[int]) -> EventData:
-        """The people of some of the servers, which are then numbered from 0.
-
-        Parameters
-        ----------
-        servers : sequence of int
-            Their present numbers; the order of the numbers stays, whatever order is given.
-
-        Returns
-        -------
-        EventData
-        """
-        mine = np.isin(self.server, servers)
-        return replace(self._of_people(mine),
-                       server=np.searchsorted(np.sort(servers), self.server[mine]))
-
-    def in_order(self, order: NDArray[np.int64]) -> EventData:
-        """The same people in another order within their servers.
-
-        Parameters
-        ----------
-        order : (n,) of int
-            Who comes first, second, …
-
-        Returns
-        -------
-        EventData
-        """
-        return self._of_people(order)
-
-    def _of_people(self, people: NDArray[Any]) -> EventData:
-        return replace(self, time=self.time[:, people], status=self.status[:, people],
-                       server=self.server[people],
-                       group=None if self.group is None else self.group[:, people])
-
-    def pooled(self) -> EventData:
-        """The same people on one server: central instead of federated privacy."""
-        return replace(self, server=np.zeros_like(self.server))
-
-    def repeat(self, index: int) -> EventData:
-        """One of the data sets, as a batch of one.
-
-        Parameters
-        ----------
-        index : int
-            Which, from 0.
-
-        Returns
-        -------
-        EventData
-        """
-        batch = slice(index, index + 1)
-        return replace(self, time=self.time[batch], status=self.status[batch],
-                       group=None if self.group is None else self.group[batch])
 
 
 Data = CurveData | SampleData | EventData

@@ -51,8 +51,7 @@ class Step:
 class Spend:
     """One line of the ledger: what left a server and what it cost.
 
-    Neighbouring data differ in one `unit` by `relation`, always "replace one". Members of
-    enumerations may be given as their text.
+    Neighbouring data always replace one `unit`. Members of enumerations may be given as their text.
 
     Parameters
     ----------
@@ -81,8 +80,6 @@ class Spend:
         those add, too.
     unit : Unit, or its name
         What is protected.
-    relation : str
-        How neighbours differ.
     norm : str
         The norm in which `sensitivity` is measured.
     noise : NoiseLaw, or its name
@@ -106,7 +103,6 @@ class Spend:
     epsilon: float | None = None
     rho: float | None = None
     unit: Unit = Unit.UNSTATED
-    relation: str = "replace one"
     norm: str = ""
     noise: NoiseLaw = NoiseLaw.UNSTATED
 

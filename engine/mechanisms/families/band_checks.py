@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
-from engine.core.bands import standard_errors
+from engine.core.bands import NORMAL, standard_errors
 from engine.core.grids import drawing_grid
 from engine.mechanisms.families import adaptive_constants as constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, LEAST_WAVES, detail, steepening
-
-_NORMAL = 1.96
 
 
 def have_finer_detail(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
@@ -87,11 +85,11 @@ def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool
     -------
     (…) of bool
     """
-    near = np.abs(curves) + np.minimum(_NORMAL * errors, constants.NEAR_BOUND * half) > half
+    near = np.abs(curves) + np.minimum(NORMAL * errors, constants.NEAR_BOUND * half) > half
     return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
 
 
 def half_width(basis: Basis, covariance: Array) -> Array:
     """Half the width of a pointwise band, averaged over the time range: (…)."""
     rows = basis(drawing_grid())[:, :covariance.shape[-1]]
-    return np.asarray(_NORMAL * standard_errors(covariance, rows).mean(axis=-1))
+    return np.asarray(NORMAL * standard_errors(covariance, rows).mean(axis=-1))

@@ -77,10 +77,8 @@ class CoefficientStreams(Streams):
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
         gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
-        normals = rng.standard_normal((5, *shape))
-        normals = np.concatenate([normals, rng.standard_normal((1, *shape))])
-        return cls(normals, np.empty(0),
-                   square.reshape(*shape, n_functions, size), gram)
+        normals = rng.standard_normal((6, *shape))
+        return cls(normals, np.empty(0), square.reshape(*shape, n_functions, size), gram)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,7 @@ from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import DeviationLaw, is_mixed
-from engine.numerics.symmetric_matrices import as_matrix, as_vector
+from engine.numerics.symmetric_matrices import as_matrix, as_vector, nearest_semidefinite
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 
@@ -601,8 +601,8 @@ def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Arra
         larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
         larger = np.clip(larger, 1.0, _MOST_LARGER)[..., None, None]
         moments, variance = larger * moments, larger**2 * variance
-    sampling = _nearest_semidefinite(_drawn_towards(expected, np.asarray(moments),
-                                                    np.asarray(variance)))
+    sampling = nearest_semidefinite(_drawn_towards(expected, np.asarray(moments),
+                                                   np.asarray(variance)))
     sampling *= stretch[..., :, None] * stretch[..., None, :]
     return state.filter.covariance(sampling)
 
@@ -616,9 +616,3 @@ def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:
     energy = (variance.sum(axis=(-1, -2)) + np.trace(variance, axis1=-2, axis2=-1)) / 2
     left = 1 - energy / np.maximum((apart**2).sum(axis=(-1, -2)), _NO_ZERO)
     return np.asarray(expected + np.maximum(left, 0.0)[..., None, None] * apart)
-
-
-def _nearest_semidefinite(matrices: Array) -> Array:
-    """Negative eigenvalues become zero."""
-    values, vectors = np.linalg.eigh(matrices)
-    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))

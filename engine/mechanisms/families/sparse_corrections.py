@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from engine.core.arrays import Indices
-from engine.core.bands import LEVEL
+from engine.core.bands import LEVEL, NORMAL
 from engine.core.types import Array
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.mechanisms.families.sparse_inference import (
@@ -375,7 +375,7 @@ def pointwise_half_widths(errors: Array) -> Array:
     -------
     (…)
     """
-    return np.asarray(float(ndtri((1 + LEVEL) / 2)) * errors)
+    return np.asarray(NORMAL * errors)
 
 
 def two_sided_p_values(distances: Array, errors: Array) -> Array:

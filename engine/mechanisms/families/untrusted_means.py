@@ -391,27 +391,12 @@ class UntrustedMean(Mechanism):
         return AnswerPlan(size, per_machine, epsilon / per_machine, rows, facts.reading_sd,
                           bound(sizes, facts), largest_mean(facts), budgets)
 
-    def error_of_kept(self, plan: AnswerPlan) -> float | None:
-        """Squared error of the kept means where they are near zero, if the right ones are kept.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
-
-        Returns
-        -------
-        float or None
-            The sum over them of the variance of a mean; None where a threshold decides what is
-            kept.
-        """
-        if self.sparsity is None:
-            return None
-        each = 1 / self._total(plan, 1 / self.variance(plan))
-        return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
-
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
-        """The part of `error_of_kept` that privacy adds, in squared response units."""
+        """What privacy adds to the squared error of the kept means, if the right ones are kept.
+
+        In squared response units, near zero; None where a threshold decides what is kept.
+        """
         if self.sparsity is None:
             return None
         plan: AnswerPlan = self.plan(Public(sizes, facts), budgets)

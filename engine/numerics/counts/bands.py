@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.core.arrays import Array, Flags, Indices
+from engine.core.bands import LEVEL, NORMAL
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
 
-LEVEL = 0.95
-_NORMAL = 1.959963984540054
 _UNNOTICED = 1 / 3  # standard errors that a curve may be off without limits that miss it often
 _MOST_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
 # in standard errors, and as a share of people, whichever is more
@@ -87,7 +86,7 @@ class Limits:
     @property
     def widening(self) -> Array:
         """The most that censoring adds to a shown limit, in 95 % half-widths of its edge: (…)."""
-        size = np.maximum(_NORMAL * self.deviations, 1e-300)
+        size = np.maximum(NORMAL * self.deviations, 1e-300)
         most = np.maximum(*self.allowances) / size
         return np.asarray(np.where(self.drawn, most, 0.0).max(axis=-1))
 
@@ -342,7 +341,7 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | N
                          for sums in (cubic, trapezoids, deviations))
     shift = np.take_along_axis(weights @ np.maximum(*limits.shifts)[..., None],
                                place[..., None], axis=-2)[..., 0, 0]
-    width = (_NORMAL * error + np.abs(area - rule)
+    width = (NORMAL * error + np.abs(area - rule)
              + allowance(shift, error))
     return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),
                           np.where(is_given, times[count], np.nan))

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.core.arrays import Array, Flags
+from engine.core.bands import NORMAL
 from engine.numerics.counts.bands import Limits, allowance, simultaneous_factor
 from engine.numerics.counts.life_tables import LifeTable, life_tables, of_group
 from engine.numerics.counts.tables import CountTable
 
 _FEWEST = 10.0  # people at risk, of both groups, in weights and for an interval to be used
 _CERTAIN = 4 * np.sqrt(2)  # standard deviations of their noise
-_NORMAL = 1.959963984540054
 _RATIOS = np.exp(np.linspace(-np.log(30.0), np.log(30.0), 121))  # at which ratios are tested
 
 
@@ -177,11 +177,11 @@ def hazard_ratio(table: CountTable) -> HazardRatio:
 
 def _first_within(z: Array, ratios: Array, beyond: float) -> Array:
     """The first ratio that is not rejected from above, between two that are looked at: (…)."""
-    inside = z <= _NORMAL
+    inside = z <= NORMAL
     place = np.argmax(inside, axis=-1)
     before = np.maximum(place - 1, 0)
     here, there = (np.take_along_axis(z, k[..., None], -1)[..., 0] for k in (before, place))
-    share = np.clip((here - _NORMAL) / np.where(here > there, here - there, 1.0), 0.0, 1.0)
+    share = np.clip((here - NORMAL) / np.where(here > there, here - there, 1.0), 0.0, 1.0)
     logs = np.log(ratios)
     crossing = np.exp(logs[before] + share * (logs[place] - logs[before]))
     return np.where(place == 0, beyond, np.where(inside.any(axis=-1), crossing, np.nan))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.core.arrays import Array, Flags
+from engine.core.bands import NORMAL
 from engine.numerics.counts.bands import (
     Limits,
     Quantile,
@@ -27,8 +28,6 @@ from engine.numerics.counts.life_tables import (
     whole_at_risk,
 )
 from engine.numerics.counts.tables import CountTable
-
-_NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +215,7 @@ def _people(table: CountTable) -> float:
 def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
     kinds = life.cells.n_causes + 1
     remaining = life.cells.size - kinds * np.arange(life.cells.n_intervals + 1)
-    width = _NORMAL * table.spread_of_remaining(remaining)
+    width = NORMAL * table.spread_of_remaining(remaining)
     return whole_at_risk(life), np.broadcast_to(width, life.at_risk.shape)
 
 

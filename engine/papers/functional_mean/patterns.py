@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from engine.core.palette import Theme
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import ends, look, means, over_epsilon, panel
@@ -39,7 +40,7 @@ from engine.papers.functional_mean.designs import (
     joined,
     row,
 )
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, Run, generator
+from engine.simulation.experiments import Run
 from engine.simulation.metrics import coverage
 from engine.sources.sparse_curves import SparseCurves
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from engine.core.palette import Theme
+from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
@@ -33,7 +34,6 @@ from engine.papers.exhibits import (
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.densities import PURE, mechanism, modes, three_digits
 from engine.papers.functional_summaries.drawing import style
-from engine.simulation.experiments import generator
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 
 DEVELOPED = ("Eastern Europe", "Northern Europe", "Southern Europe", "Western Europe",

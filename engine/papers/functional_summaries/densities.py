@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.signal import find_peaks
 
 from engine.core.palette import Theme, translucent
+from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, Estimate
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -38,7 +39,6 @@ from engine.papers.evidence import (
 )
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work
 from engine.papers.functional_summaries.drawing import style
-from engine.simulation.experiments import generator
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
 

@@ -16,6 +16,7 @@ import pandas as pd
 from pandas import col
 
 from engine.core.palette import Theme
+from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -26,7 +27,6 @@ from engine.papers.evidence import Check, Numbers, digits, tell, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.drawing import style
-from engine.simulation.experiments import generator
 from engine.sources import Source
 from engine.sources.bundled import AirportTemperature
 from engine.sources.dense_curves import DenseCurves

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from engine.core.palette import Theme
+from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.mechanisms.families.sparse_as_published import (
     PublishedConstants,
@@ -28,7 +29,6 @@ from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.privacy import accounting
-from engine.simulation.experiments import generator
 
 BASE = PublishedConstants(machines=10, rows=20_000, size=100, sparsity=5, sd=0.5, epsilon=1.0,
                           delta=1e-6)

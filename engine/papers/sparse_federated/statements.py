@@ -10,6 +10,7 @@ import pandas as pd
 from pandas import col
 
 from engine.core.palette import Theme
+from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.figures.theme import method_style
 from engine.mechanisms.families.sparse_printed import published_costs
@@ -20,7 +21,6 @@ from engine.papers.evidence import known, number, slope, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
-from engine.simulation.experiments import generator
 from engine.topics.sparse import means as sparse_means
 from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate
 from engine.mechanisms.families import sparse_averages
 from engine.mechanisms.families.sparse import noise_over_signal
@@ -28,7 +29,6 @@ from engine.mechanisms.families.sparse_printed import (
 )
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.sparse_rows import SparseRows
 
 _SEED = 16287

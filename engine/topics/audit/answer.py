@@ -21,7 +21,7 @@ from engine.core.errors import InputError, brief
 from engine.core.tasks import TASKS
 from engine.core.types import Budget, Data
 from engine.mechanisms import Mechanism, mechanisms
-from engine.running.steps import all_of
+from engine.running.steps import all_of, result_of
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source, sources
@@ -197,7 +197,7 @@ def finished(attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
     seconds : float
         Until it ends.
     """
-    return audit.finished(steps_of(replace(attack, seed=seed), tries, runs, seconds))
+    return result_of(steps_of(replace(attack, seed=seed), tries, runs, seconds))
 
 
 # -- to take away -------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,10 +117,6 @@ def _clamped(heights: Sequence[float], top: float) -> list[float]:
     return [min(value, 0.97 * top) for value in heights]
 
 
-def _text(value: float) -> str:
-    return f"{value:.3g}" if math.isfinite(value) else "unlimited"
-
-
 def _alt(lines: Sequence[Line], claim: float) -> str:
     bounds = [f"{line.name}: at least {down(line.steps[-1].bound)} from releases, "
               f"{down(line.steps[-1].worst_epsilon)} for the worst pair"
@@ -133,42 +129,3 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
             for line in lines for step in line.steps]
     names = ("what", "pairs", "ε of the worst pair", "releases of each", "ε from releases")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
-
-
-def verdicts(attacks: Mapping[str, Progress], claim: float, theme: Theme) -> Chart:
-    """One row for each attack that has ended: a bar to what it shows, and the claim.
-
-    Parameters
-    ----------
-    attacks : mapping of str to Progress
-        By name, each at its last step.
-    claim : float
-        The claimed ε.
-    theme : {"light", "dark"}
-        Of the page.
-    """
-    epsilons = {name: max(progress.bound, progress.worst_epsilon if progress.is_broken else 0.0)
-                for name, progress in attacks.items()}
-    top = min(max([1.3 * claim, *(1.2 * v for v in epsilons.values() if math.isfinite(v))]),
-              _MOST_SHOWN * claim)
-    data = []
-    for name, progress in attacks.items():
-        role, symbol = ("bias", "x") if progress.is_broken else ("gradient", "circle")
-        end = min(epsilons[name], 0.97 * top)
-        data.append({"type": "scatter", "mode": "lines+markers+text", "x": [0, end],
-                     "y": [name, name], "text": ["", down(epsilons[name])], "hoverinfo": "skip",
-                     "textposition": "top left" if end > 0.8 * top else "middle right",
-                     "line": {"width": 2.4, "color": colour(role, theme)},
-                     "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
-    spec = {"data": data, "layout": layout(
-        theme, hovermode=False,
-        title=f"{sum(each.is_broken for each in attacks.values())} of {len(attacks)} attacks "
-              "break the claim",
-        xaxis=axis(theme, "Privacy budget ε that is shown", range=[0, top]),
-        yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
-        shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
-    return Chart(spec, f"ε that {len(attacks)} attacks show against a claim of {number(claim)}.",
-                 {"what": list(attacks), "ε that is shown": [down(v) for v in epsilons.values()],
-                  "claim": [_text(progress.claimed_epsilon) for progress in attacks.values()],
-                  "verdict": ["broken" if progress.is_broken else "no contradiction"
-                              for progress in attacks.values()]})

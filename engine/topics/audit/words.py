@@ -10,7 +10,6 @@ from engine.core.types import Budget
 from engine.language import numbers, tags
 from engine.topics.audit.answer import SECONDS, Attack
 
-TITLE = "Does the noise do what it claims?"
 HOLDS, BROKEN = "No contradiction found", "Claim broken"
 METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
            "left of the difference, in units of the noise, is a loss in closed form. **From "
@@ -62,18 +61,6 @@ def data(attack: Attack, small: str) -> str:
     return f"Neighbours of simulated data: {attack.source.label}, {people} records."
 
 
-def confidence(report: Progress) -> str:
-    """The confidence of an attack's verdict, in percent.
-
-    Parameters
-    ----------
-    report : Progress
-        That of a running attack, which has none of its own, is 99.98 %.
-    """
-    share = getattr(report, "confidence", 0.9998)
-    return f"{100 * share:.2f} %"
-
-
 def attacked(progress: Progress) -> str:
     """What the attack shows, against the claim: the sentence of the card.
 
@@ -106,7 +93,7 @@ def _fault(progress: Progress) -> str:
     claim = _epsilon(progress.claimed_epsilon)
     if progress.bound > progress.claimed_epsilon and not progress.reason:
         return (f"The attack shows at least **ε = {down(progress.bound)}**, above the claim of "
-                f"{claim}. The claim is false, with {confidence(progress)} confidence.")
+                f"{claim}. The claim is false, with {100 * progress.confidence:.2f} % confidence.")
     if math.isfinite(progress.worst_epsilon) and progress.worst_epsilon > progress.claimed_epsilon:
         return (f"One pair of neighbours loses **ε = {down(progress.worst_epsilon)}**, above the "
                 f"claim of {claim}. The claim is false: this is worked out, not estimated.")

@@ -14,11 +14,11 @@ import numpy as np
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from engine.core.bands import limits
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate, Truth
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import errors_by_function
 from engine.sources.coefficient_curves import CoefficientCurves
 

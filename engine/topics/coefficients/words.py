@@ -9,14 +9,10 @@ import numpy as np
 from engine.core.lists import counted
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.language import quality
-from engine.language.grammar import capital, conjunction, escape, of, uncapital
+from engine.language.grammar import capital, conjunction, escape, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
-
-TITLE = "What shapes the curve, and what does protecting it cost?"
-LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
-        "each, all of them published with noise.")
 
 
 def panel_title(name: str, k: int) -> str:
@@ -74,18 +70,6 @@ def _ends(covariate: Covariate) -> str:
     middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
     unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
     return escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
-
-
-def protects(facts: PublicFacts) -> str:
-    """What one person's protection covers here.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for one person.
-    """
-    return (f"What is protected: exchanging one {of(facts.person)} whole curve **and all "
-            "of their covariates** changes what is published only a little.")
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:

@@ -13,6 +13,7 @@ from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
+from engine.privacy.tradeoff import Gaussian
 from engine.rates.floor import least_errors
 from engine.sources import Source
 from engine.topics.mean.answer import (
@@ -159,8 +160,9 @@ def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | No
     least = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
     if least is None:
         return None
-    mu = np.array([exact_mu(budget.epsilon, budget.delta) for budget in budgets])
-    return Floor(least.errors, risk.right_guess(units * mu))
+    right = [float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
+             for budget in budgets]
+    return Floor(least.errors, np.array(right))
 
 
 def published(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import LEVEL
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array, Budget, EventData, EventFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
 from engine.numerics import product_limit
-from engine.numerics.counts.bands import LEVEL
 from engine.numerics.counts.comparisons import (
     Difference,
     HazardRatio,
@@ -35,7 +36,6 @@ from engine.numerics.counts.life_tables import LEAST_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source
@@ -442,7 +442,7 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     InputError
         If there are no two groups.
     """
-    if not getattr(source.facts, "groups", ()):
+    if not (isinstance(source.facts, EventFacts) and source.facts.groups):
         raise InputError("A test compares two groups.", field="comparison",
                          hint="Choose data with two groups.")
     shares = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.arrays import Flags
+from engine.core.bands import ROUNDED_NORMAL
 from engine.core.palette import Theme, colour, translucent
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array
@@ -183,7 +184,7 @@ def calibration(answer: CountingAnswer, theme: Theme) -> Chart:
     assert calibration is not None and table is not None
     edges, shade = np.asarray(table.cells.edges), colour("gradient", theme)
     x, y = ((edges[1:] + edges[:-1]) / 2)[calibration.drawn], calibration.rate[calibration.drawn]
-    width = 1.96 * calibration.error[calibration.drawn]
+    width = ROUNDED_NORMAL * calibration.error[calibration.drawn]
     right = int((np.abs(y - x) <= width + (edges[1] - edges[0]) / 2).sum())
     bars = traces.off_by(plain(width), plain(width), shade, 2, 4)
     data = [traces.line("Right", [edges[0], edges[-1]], [edges[0], edges[-1]],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import ROUNDED_NORMAL
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Budget
 from engine.language import counts
@@ -56,7 +57,7 @@ def finding(answer: CountingAnswer) -> str:
     """
     unit, people = answer.facts.time_unit, answer.facts.people
     if answer.roc is not None:
-        half = 1.96 * float(answer.roc.error)
+        half = ROUNDED_NORMAL * float(answer.roc.error)
         return f"Area under the curve {number(float(answer.roc.area))} ± {number(half)}"
     curve, of_first = answer.curves[0], f" in {answer.names[0]}" if answer.has_groups else ""
     if curve.median is not None and math.isfinite(float(curve.median.time)):
@@ -125,7 +126,7 @@ def counted(answer: CountingAnswer) -> str:
     if table is None:
         return ""
     cells = table.cells.size * table.cells.n_groups
-    noise = number(1.96 * math.sqrt(table.noise_variance))
+    noise = number(ROUNDED_NORMAL * math.sqrt(table.noise_variance))
     return (f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
             f"of about ± {noise} people (95 %). All else follows from the noised counts.")
 
@@ -197,7 +198,7 @@ def area(answer: CountingAnswer) -> str:
     """
     if answer.roc is None:
         return ""
-    half = 1.96 * float(answer.roc.error)
+    half = ROUNDED_NORMAL * float(answer.roc.error)
     text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± {number(half)}. Bins of "
             "the score lower it slightly.")
     if bool(answer.roc.is_weak):

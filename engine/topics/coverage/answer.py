@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import limits
+from engine.core.bands import ROUNDED_NORMAL, limits
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import (
     MEAN_FUNCTION,
     SPARSE_REGRESSION,
@@ -31,7 +32,6 @@ from engine.mechanisms.families.wavelet_regression import WaveletRegression
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.agreement import Agreement
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
@@ -268,7 +268,7 @@ def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - experiment.source.curve(np.array([experiment.where]))
-    half, narrow = (1.96 * np.sqrt(band.covariance[0, :, 0, :, 0])
+    half, narrow = (ROUNDED_NORMAL * np.sqrt(band.covariance[0, :, 0, :, 0])
                     for band in (estimate.band, plain.band))
     bias = checked.mechanism.plan(experiment.source.public, budgets).bias
     return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))

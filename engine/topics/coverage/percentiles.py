@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage.table import POINTWISE

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy

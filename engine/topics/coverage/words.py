@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from engine.core.bands import NORMAL
 from engine.language import numbers
-from engine.simulation.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
+from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement, Verdict
 from engine.topics.coverage.answer import KINDS, REPEATS, CoverageAnswer, Limits
 
 METHOD = ("Data are drawn anew in every repetition and released once. The number of bands that "
@@ -147,7 +148,7 @@ def widths(answer: CoverageAnswer, kind: str) -> str:
     if ratio < 1.005:
         return f"Here privacy noise is so small that leaving it out does not narrow the {many}."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
-    left = math.erf(STANDARD_ERRORS / ratio / math.sqrt(2))
+    left = math.erf(NORMAL / ratio / math.sqrt(2))
     return (f"Counting privacy noise makes the {many} {wider}. A single 95 % interval of a normal "
             f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
             "repetitions; many at once do so less often.")

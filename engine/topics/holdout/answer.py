@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid, quadrature
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 
 PAPER_EPSILONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)

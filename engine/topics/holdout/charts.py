@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import NORMAL
 from engine.core.palette import Theme, colour
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
 from engine.figures.traces import UNPROTECTED
 from engine.language.numbers import named, number, with_unit
-from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
 from engine.topics.mean.charts import Method
 
@@ -33,7 +33,7 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])
-    y, half = study.mean[known], STANDARD_ERRORS * study.standard_error[known]
+    y, half = study.mean[known], NORMAL * study.standard_error[known]
     shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
     trace = traces.line_with_points(
         method.label, x[known].tolist(), y.tolist(), shade, 2, dash,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from engine.core.grids import drawing_grid, nearest_to_median
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import SHOWN, check_readings
 from engine.sources import Source

@@ -53,10 +53,6 @@ class Pinned:
         """What is exchanged between neighbouring data."""
         return self.spends[0].unit.noun
 
-    @property
-    def relation(self) -> str:
-        return self.spends[0].relation
-
     def measures_like(self, other: Pinned) -> bool:
         """Whether errors are those of the same thing, in the same unit."""
         return (self.facts.name, self.facts.kind, self.error_unit, self.estimated) == (
@@ -135,9 +131,9 @@ def warnings(pins: Sequence[Pinned]) -> list[str]:
 
 
 def _units(pins: Sequence[Pinned]) -> str:
-    if len({(pin.unit, pin.relation) for pin in pins}) == 1:
+    if len({pin.unit for pin in pins}) == 1:
         return ""
-    each = ", ".join(f"{pin.name} one {pin.unit} ({pin.relation})" for pin in pins)
+    each = ", ".join(f"{pin.name} one {pin.unit} (replace one)" for pin in pins)
     return (f"**Different units of protection:** {each}. The same ε protects a person with many of "
             "them less: ε cannot be compared.")
 

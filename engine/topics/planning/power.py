@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.answers import ReleasedCurve, can_be_asked
-from engine.answers.grids import NORMAL
 from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import Status
+from engine.core.bands import NORMAL
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts

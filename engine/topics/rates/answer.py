@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.core.bands import NORMAL
 from engine.core.types import Array
 from engine.rates import Boundary, Rate
 from engine.rates.fitted import FittedRate, Weighted, beside
-from engine.simulation.agreement import STANDARD_ERRORS, Agreement
+from engine.simulation.agreement import Agreement
 from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
 from engine.topics.planning.answer import Setting, bounds
@@ -187,7 +188,7 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     spread = (weights**2 * centred**2).sum()
     slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
     constant = np.exp(np.average(y - rate, weights=weights**2))
-    half_width = STANDARD_ERRORS / math.sqrt(spread)
+    half_width = NORMAL / math.sqrt(spread)
     through = replace(weighted, statistical=weighted.statistical * constant,
                       private=weighted.private * constant)
     return Comparison(float(slope), half_width, float(theory), float(constant), beside(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import NORMAL
 from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
@@ -20,7 +21,6 @@ from engine.mechanisms.univariate_mean import Setting
 from engine.rates import Rate, Symbol
 from engine.rates.fitted import Weighted
 from engine.rates.univariate_mean import CALLED, SETTINGS, RateSetting
-from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
@@ -227,7 +227,7 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
         return []
     shade, _, marker = series.style
     x, mean, bar = np.array(
-        [(p.value, p.mean, STANDARD_ERRORS * p.se) for p in series.known]).T
+        [(p.value, p.mean, NORMAL * p.se) for p in series.known]).T
     points = traces.points(
         series.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
         error_y={"type": "data", "array": bar.tolist(), "color": shade},

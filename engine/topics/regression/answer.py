@@ -17,8 +17,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from engine.core.bands import standard_errors
+from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
@@ -30,7 +31,6 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
@@ -44,7 +44,6 @@ MOST_KINDS = 12  # that are asked for one by one
 _MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
-_NORMAL = 1.96  # standard errors of a 95 % interval
 
 Readings = RegressionPoints | Upload
 Simulated = RegressionPoints
@@ -290,7 +289,7 @@ def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array
     """Limits of the band around a release at the rows of `grid` (POINTS, size)."""
     if estimate.band is None or estimate.band.bias is None:
         return None
-    half = _NORMAL * standard_errors(estimate.band.covariance[0, 0, 0], grid)
+    half = ROUNDED_NORMAL * standard_errors(estimate.band.covariance[0, 0, 0], grid)
     half = half + estimate.band.bias[0, 0, 0]
     return release - half, release + half
 
@@ -482,7 +481,7 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     truth = None
     if isinstance(readings, RegressionPoints):
         truth = float(readings.curve(np.array([point]))[0])
-    half = None if estimate.band is None else plan.bias + _NORMAL * math.sqrt(
+    half = None if estimate.band is None else plan.bias + ROUNDED_NORMAL * math.sqrt(
         float(estimate.band.covariance[0, 0, 0, 0, 0]))
     printed, exact = method.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))

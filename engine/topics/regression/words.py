@@ -22,9 +22,6 @@ from engine.topics.regression.answer import (
     WorstPair,
 )
 
-TITLE = "What can sites learn together from single observations?"
-LEAD = ("Everybody gives one observation to a site. Sites add noise to what they send, and one "
-        "curve is put together from all of it.")
 PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 
 

@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import DENSITY, INCIDENCE, RISK_MINIMISATION, Argument, DataType
 from engine.core.types import (
     Array,
@@ -37,7 +38,6 @@ from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import places as published_places
 from engine.release.uncertainty import STAIRCASE
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.event_twin import EventTwin
 from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import Twin

@@ -13,9 +13,9 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.gaussian_process import GaussianProcess
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.dense_curves import DenseCurves
 
 SOURCE = DenseCurves(mean="two_peaks", n_curves=200)

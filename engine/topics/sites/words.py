@@ -6,27 +6,18 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 
+from engine.core.bands import NORMAL
 from engine.core.types import PublicFacts
 from engine.language import numbers
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import at_most_percent, number, small, times, with_unit
-from engine.language.odds_words import odds_main, odds_short
-from engine.simulation.agreement import STANDARD_ERRORS
+from engine.language.odds_words import odds_main
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre", "sums": "Masked sums"}
 _SAME = 0.01  # relative change of an error that is called none
 _ROUGH = 0.05  # relative standard error from which a sentence states it
-
-
-def title() -> str:
-    """The heading of the page."""
-    return "What does each site cost and add?"
-
-
-LEAD = ("Several sites publish one mean together, and each adds noise of its own. Change the "
-        "table: all below follows.")
 
 
 def unit_tag(facts: PublicFacts) -> tuple[str, str]:
@@ -54,32 +45,6 @@ def budgets(rows: Sequence[SiteRow]) -> str:
     if min(known) == max(known):
         return f"ε = {known[0]:g}"
     return f"ε from {min(known):g} to {max(known):g}"
-
-
-def weakest(federation: SitesAnswer) -> str:
-    """For the strip: the odds at the site whose people are protected least.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        Sites, each with its odds.
-    """
-    chance = odds_short(federation.weakest.odds)
-    if len({member.odds.right for member in federation.members}) == 1:
-        return chance
-    return f"{chance} (weakest site: {federation.weakest.row.name})"
-
-
-def error(federation: SitesAnswer) -> str:
-    """For the strip: the error of all sites together; empty where nothing would be published.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        Sites and what they reach together.
-    """
-    accuracy = federation.together.accuracy
-    return numbers.error(accuracy.error, federation.facts.value_unit, accuracy.within)
 
 
 # -- how accurate -------------------------------------------------------------------------------
@@ -146,7 +111,7 @@ def _rough(federation: SitesAnswer) -> str:
     error = federation.together.standard_error
     if federation.together.is_refused or error < _ROUGH * federation.together.error:
         return ""
-    margin = with_unit(number(STANDARD_ERRORS * error, 2), escape(federation.facts.value_unit))
+    margin = with_unit(number(NORMAL * error, 2), escape(federation.facts.value_unit))
     return f"(Simulation: ± {margin} (95 %) on the first number.)"
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -22,7 +23,6 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, Estimate
 from engine.mechanisms.families.sparse_averages import drawn
 from engine.mechanisms.families.sparse_corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources.sparse_rows import SparseRows
 
 DESIGNS = ("identity", "equicorrelated", "ar1_strong")

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.core.bands import LEVEL
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Intervals, SampleData, Spend
 from engine.mechanisms.families.sparse_averages import drawn
 from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
@@ -19,8 +21,7 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.privacy import accounting
-from engine.simulation.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement
 from engine.simulation.metrics import entry_coverage, root_mean_square
 from engine.simulation.studies import FRESH, SHOWN
 from engine.sources import Source

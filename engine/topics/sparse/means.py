@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.core.arrays import hard_threshold
+from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, Public, PublicFacts, Sizes
 from engine.mechanisms.families.untrusted_means import UntrustedMean, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
@@ -19,7 +20,6 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.noise import selection
 from engine.rates.sparse_regression import TrustedMeanRate, UntrustedServerRate
-from engine.simulation.experiments import generator
 from engine.sources.sparse_means import machine_means
 
 BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",

@@ -14,9 +14,6 @@ from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnsw
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
 
-TITLE = "Which few features matter, and what does protecting every row cost?"
-LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
-        "with noise that protects every row.")
 _LIGHTS = {
     "green": "Noise is far below the coefficients: the right features are found.",
     "amber": "Noise is close to the coefficients: some features will be missed or made up.",

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
+from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.registry import parameters
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
@@ -24,7 +25,6 @@ from engine.mechanisms.summaries.parts import Linear
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.simulation import studies
-from engine.simulation.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
 from engine.sources import Source

@@ -16,8 +16,6 @@ from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
 
-TITLE = "Publish a whole function: which way costs least?"
-LEAD = "Several ways to publish the same thing at the same ε, side by side."
 PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 

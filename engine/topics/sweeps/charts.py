@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.core.bands import NORMAL
 from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.figures.traces import DASHES
 from engine.language.numbers import number
-from engine.simulation.agreement import STANDARD_ERRORS
 from engine.topics.sweeps.answer import TOTAL, Line, Point, SweepView, columns
 
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
@@ -86,7 +86,7 @@ def _measured(k: int, line: Line, label: str, unit: str, theme: Theme) -> Spec:
 
 
 def _bar(point: Point) -> float:
-    return STANDARD_ERRORS * point.se if math.isfinite(point.se) else 0.0
+    return NORMAL * point.se if math.isfinite(point.se) else 0.0
 
 
 def _axis_of_x(view: SweepView, label: str, theme: Theme) -> Spec:

@@ -91,7 +91,7 @@ def _trust(view: Study) -> None:
         for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
     if view.now.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
-        _sites(site_cards.trust, site_cards.SitesTable.consequences)()
+        _sites(site_cards.trust, site_cards.protected)()
 
 
 def _rule() -> None:

@@ -51,9 +51,6 @@ class Explored(Scene):
         super().promise()
         rule_cards.beyond_rule(self.budget.epsilon)
 
-    def numbers(self) -> None:
-        layout.folded("Numbers behind this picture", "numbers", lambda: numbers(self))
-
 
 def follow_figure(preview: MeanAnswer) -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""

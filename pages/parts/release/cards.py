@@ -86,9 +86,6 @@ class Choice(View):
         """Names all that would be published: with anything else, ticks are asked for again."""
         return digest((self.what, self.source, self.mechanism, self.budget))
 
-    def numbers(self) -> None:
-        """Those of a release stand beside it."""
-
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, {})
 

@@ -20,17 +20,11 @@ from engine.topics.sites import charts, site_table
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import SitesAnswer
 from pages.parts.sites import editor
-from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import holdout as holdout_cards
-from pages.shared.cards import odds as odds_card
-from pages.shared.frame import controls, layout, odometer, strips, timed
+from pages.shared.frame import controls, layout, timed
 from pages.shared.frame.page import View
 from pages.shared.state import run, session
-
-_NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
-_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
-                "n_visits")
 
 
 class SitesTable(View):
@@ -61,67 +55,9 @@ class SitesTable(View):
         return not self.source.has_free_sites
 
     @property
-    def is_pure(self) -> bool:
-        """Whether the method never needs a δ."""
-        return self.now.mechanism.guarantee == "pure"
-
-    @property
     def style(self) -> tuple[str, str]:
         """Key and family of the method, which decide its colour."""
         return self.now.mechanism.key, self.now.mechanism.family
-
-    def strip(self) -> None:
-        """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
-        source_chip, *_ = strips.fact_chips(self.facts)
-        unit = components.Chip(*site_words.unit_tag(self.facts), "blue", "shield")
-        highest = max(row.epsilon for row in self.rows if row.included)
-        odds = error = ""
-        if self.answer is not None:
-            odds, error = site_words.weakest(self.answer), site_words.error(self.answer)
-        stated = max(site_table.stated_deltas(self.rows, self.is_pure),
-                     key=lambda delta: delta.value)
-        strips.pinnable(
-            [source_chip, unit, *strips.delta_chips(stated), *odds_card.chips(self.facts)],
-            [components.Budgeted(site_words.budgets(self.rows), odds, error,
-                                 highest >= odds_card.WEAK_FROM)],
-            0, self.facts, key="sites_strip", reason=_NOT_LINKED if self.is_fixed else "")
-        odometer.line(session.source())
-
-    def numbers(self) -> None:
-        layout.folded("Numbers behind these pictures", "numbers", self._tables)
-
-    def _tables(self) -> None:
-        """The errors of all ways, then the tables behind the charts."""
-        assert self.answer is not None
-        sums = {} if self.answer.summed is None else {"masked sums": self.answer.summed}
-        ways = {"together": self.answer.together, **sums, "trusted centre": self.answer.pooled,
-                "best alone": self.answer.alone}
-        st.markdown(f"Errors, from {self.answer.together.errors.size} simulated releases each")
-        layout.table({
-            "way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
-            "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
-            "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
-            "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]},
-            self.is_own)
-        for title, chart in self.charts.items():
-            layout.in_words(escape(title), chart, self.is_own)
-
-    def consequences(self) -> None:
-        """The label of who is protected from whom, for the way chosen above."""
-        assert self.answer is not None
-        trusted = tuple(site_words.WAYS)[dict(self.now.looks).get("trust", 0)]
-        guarantee_cards.consequences(self.answer.together.spends, self.facts, "sites", trusted)
-
-    def formula(self) -> None:
-        """What the method computes, and how sites are put together."""
-        mechanism = self.now.mechanism
-        st.markdown(f"{mechanism.label}: {mechanism.reference}.")
-        if mechanism.formula:
-            st.latex(mechanism.formula)
-        st.markdown("Every message of a site has noise for its own ε and δ. The centre averages "
-                    "them, each with the inverse of its variance as weight:")
-        st.latex(r"x = \sum_s \omega_s x_s,\qquad "
-                 r"\omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
 
     def question(self) -> Question:
         """The whole table."""
@@ -141,18 +77,6 @@ def solved() -> SitesTable:
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
     return view
-
-
-# -- what stands above --------------------------------------------------------------------------
-
-
-def choices(view: SitesTable) -> None:
-    """Where the table starts, which curves, which method."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if not view.is_fixed:
-            editor.preset_choice()
-        controls.source_choice()
-        controls.mechanism_choice()
 
 
 def table(view: SitesTable) -> None:
@@ -236,6 +160,13 @@ def trust(view: SitesTable) -> None:
         st.markdown(site_words.uncovered(view.facts))
 
 
+def protected(view: SitesTable) -> None:
+    """From whom the people are protected, for the way chosen above."""
+    assert view.answer is not None
+    trusted = tuple(site_words.WAYS)[dict(view.now.looks).get("trust", 0)]
+    guarantee_cards.consequences(view.answer.together.spends, view.facts, "sites", trusted)
+
+
 def guarantees(view: SitesTable) -> None:
     """What the people of each site get, and what the site could do alone."""
     assert view.answer is not None
@@ -248,7 +179,7 @@ def guarantees(view: SitesTable) -> None:
     st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
 
 
-# -- folds --------------------------------------------------------------------------------------
+# -- what else is known of it -------------------------------------------------------------------
 
 
 def published_study(view: SitesTable) -> None:
@@ -283,22 +214,6 @@ def transcript(view: SitesTable) -> None:
     st.markdown(site_words.seen(messages))
     if messages:
         _numbers(view, site_words.messages_table(messages), height=320)
-
-
-def options(view: SitesTable) -> None:
-    """Parameters of the curves and the method, and the seed; sizes and budgets are in the table."""
-    current = view.now
-    if not session.uploaded():
-        st.subheader("Curves", anchor=False)
-        controls.parameter_form(current.source, f"c_{current.source.key}",
-                                lambda member: session.change(source=member),
-                                leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
-    st.subheader("Method", anchor=False)
-    controls.parameter_form(current.mechanism, f"m_{current.mechanism.key}",
-                            lambda member: session.change(mechanism=member))
-    controls.bound(st.number_input, "Seed", current.seed, session.set_seed, "seed", step=1,
-                   format="%d", help="Same seed, same noise: a class sees the same picture. Never "
-                   "used for a release.")
 
 
 def _numbers(view: SitesTable, columns: Mapping[str, Sequence[Any]],

@@ -91,9 +91,6 @@ class Sweep(View):
         super().__init__()
         self.task, self.chosen = task, scenario
 
-    def numbers(self) -> None:
-        """They stand under the points."""
-
     def formula(self) -> None:
         """What the method computes, and the error that is drawn."""
         guarantee_cards.formula(self.now.mechanism_of(self.task), {})

@@ -58,7 +58,7 @@ def _line(spend: Spend) -> dict[str, object]:
     sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
     return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
             f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
-            "neighbours": f"{spend.relation} {spend.unit.noun}".strip(),
+            "neighbours": f"replace one {spend.unit.noun}".strip(),
             "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
             "noise": f"{spend.noise_scale[0]:.4g}", "law": spending.LAWS.get(spend.noise, "")}
 

@@ -110,13 +110,6 @@ class View:
 
     # -- below the cards --
 
-    def numbers(self) -> None:
-        """The tables behind the charts, in a fold."""
-        layout.numbers(self.charts, self.is_own)
-
-    def consequences(self) -> None:
-        """From whom it protects, and the ledger, in folds; where there is one release."""
-
     def formula(self) -> None:
         """What is computed, and where it is proved."""
         raise NotImplementedError
@@ -223,12 +216,6 @@ class ReleaseView(View):
         if self.spends:
             guarantee_cards.promise(self.spends, self.budget)
         layout.warned(self.cautions)
-
-    def consequences(self) -> None:
-        if self.spends:
-            guarantee_cards.consequences(self.spends, self.facts, self.page)
-            layout.folded("Ledger: the budget spent", f"{self.fold_prefix}ledger",
-                          lambda: guarantee_cards.ledger(self.spends, self.budget))
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, self.tuning)

@@ -24,18 +24,18 @@ from pages.shared.uploads import panel
 
 def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budgeted], at: int,
              facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
-             reason: str = "", **options: Any) -> None:
+             **options: Any) -> None:
     """The strip, whose scenario is kept when the visitor asks for it.
 
-    `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
+    `pins_here` says whether there is a scenario.
     """
     is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
     # which tab of Lab is open is no part of a scenario
     token = links.encode(replace(session.current(), folds=(), tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
-    reason = "Your own curves cannot be pinned: a pin is a link." if is_personal else (
-        reason or pins.reason_against(token))
+    reason = ("Your own curves cannot be pinned: a pin is a link." if is_personal
+              else pins.reason_against(token))
     if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
     components.strip(chips, budgets, at, person=facts.person, link=not is_personal,

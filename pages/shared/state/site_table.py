@@ -25,7 +25,6 @@ from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
            "epsilon": "epsilon", "delta": "delta", "included": "included"}
 FIXED = ("weight", "share", "guarantee")  # columns that are worked out
-ORDER = ("name", "epsilon", "people", "readings", "delta", "included", *FIXED)
 SIZES = ("name", "people", "readings")  # columns that a file fixes
 _WHOLE = ("people", "readings")
 
