@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE
-from tests.waiting import settle
+from tests.heavy import few
+from tests.waiting import settle, until
 
 STORE = "localStorage.getItem('privacy-curves-guesses')"
 FOCUSED = """() => { let e = document.activeElement;
@@ -295,6 +296,45 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert page.problems == []
+
+
+def swipe(page, start, end, steps=12):
+    """A finger from one point to another."""
+    touch = page.context.new_cdp_session(page)
+    points = [tuple(a + (b - a) * k / steps for a, b in zip(start, end, strict=True)) for k in range(steps + 1)]
+    for kind, at in [("touchStart", points[:1]), *(("touchMove", [point]) for point in points[1:]), ("touchEnd", [])]:
+        touch.send("Input.dispatchTouchEvent",
+                   {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+
+
+@pytest.mark.parametrize(("lesson", "by"), few([("2", (0, 110)), ("1", (110, 0)), ("4", (0, 90))]))
+def test_a_finger_takes_a_square_as_far_as_it_goes_and_the_page_stays(server, open_app, lesson, by):
+    page = open_app(f"{server.url}/learn?s=lesson-{lesson}", viewport=PHONE, has_touch=True, is_mobile=True)
+    handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
+    page.locator("#reveal").scroll_into_view_if_needed()
+    box, scrolled = handles.first.locator("rect").bounding_box(), main.evaluate("e => e.scrollTop")
+    start, before = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), heights(handles)
+    swipe(page, start, (start[0] + by[0], start[1] + by[1]))
+    after, moved = heights(handles), handles.first.locator("rect").bounding_box()
+    assert after[0] != before[0] and after[1:] == before[1:]
+    assert abs(moved["x"] - box["x"] - by[0]) + abs(moved["y"] - box["y"] - by[1]) < 5
+    assert main.evaluate("e => e.scrollTop") == scrolled and page.problems == []
+
+
+@pytest.mark.slow
+def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_square_goes(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-2", viewport=PHONE, has_touch=True, is_mobile=True)
+    handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
+    page.locator("#plot").scroll_into_view_if_needed()
+    plot, before, scrolled = page.locator("#plot svg").bounding_box(), heights(handles), main.evaluate("e => e.scrollTop")
+    x, y = handles.nth(3).locator("rect").bounding_box()["x"] + 4, plot["y"] + plot["height"] * 0.7
+    swipe(page, (x, y), (x, y - 150))
+    until(lambda: main.evaluate("e => e.scrollTop") > scrolled)
+    assert heights(handles) == before
+    main.evaluate("(e, to) => e.scrollTo(0, to)", scrolled)
+    page.touchscreen.tap(x, y)
+    after = heights(handles)
+    assert after[3] < before[3] and after[:3] + after[4:] == before[:3] + before[4:]
 
 
 @pytest.mark.slow

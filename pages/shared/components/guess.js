@@ -11,6 +11,7 @@ const VISIT = 'privacy-curves-handles';   // where handles stand and what is rev
 const TEACHER = 'privacy-curves-class';   // what a teacher comes back to their class with
 const PHONE = 520;                        // narrower than this: the second drawing
 const REACH = 22;                         // pixels around a handle that take hold of it
+const TAP = 8;                            // pixels: a shorter way of a finger is a tap
 const SOME = 5;                           // steps of the large keys
 const SHOWS = 1, QUESTION = 2, ANSWER = 3; // slides of a lesson, after the first, which asks
 let made = {};                            // as in VISIT, where the session's storage is closed
@@ -415,28 +416,30 @@ function press(S, k, event) {
   set(S, k, to);
 }
 
-// A finger moves the handle it holds, so that the page still scrolls beside handles; a mouse or a
-// pen draws: whichever handle is nearest follows it.
+// A finger moves the handle it holds, so that the page still scrolls beside handles, and where it taps
+// the nearest one goes; a mouse or a pen draws: whichever handle is nearest follows it.
 function grab(S, event) {
   if (S.isRevealed || event.button) return;
-  const held = event.target.closest('.handle');
-  if (!held && event.pointerType === 'touch') return;
-  event.preventDefault();
-  held?.focus();
-  const own = event.pointerType === 'touch' ? nearest(S, inside(S, event)[0]) : null;
+  const held = event.target.closest('.handle'), isFinger = event.pointerType === 'touch';
+  const own = held && isFinger ? nearest(S, inside(S, event)[0]) : null, isTap = isFinger && !held;
   const follow = move => {
     const [x, y] = inside(S, move);
     set(S, own ?? nearest(S, x), valueAt(S, x, y));
   };
-  const let_go = () => {
+  const let_go = end => {
     removeEventListener('pointermove', follow);
     removeEventListener('pointerup', let_go);
     removeEventListener('pointercancel', let_go);
+    if (isTap && end.type === 'pointerup' && Math.hypot(end.x - event.x, end.y - event.y) < TAP) follow(end);
   };
-  addEventListener('pointermove', follow);
+  if (!isTap) {
+    event.preventDefault();
+    held?.focus();
+    addEventListener('pointermove', follow);
+  }
   addEventListener('pointerup', let_go);
   addEventListener('pointercancel', let_go);
-  if (!held) follow(event);
+  if (!held && !isTap) follow(event);
 }
 
 function inside(S, event) {               // pixels of the screen to units of the drawing
