@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
+from engine.lessons import many_sites
 from tests.browser.conftest import PHONE
 from tests.heavy import few
 from tests.waiting import settle, until
@@ -209,6 +210,23 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     expect(page.get_by_text("Your guesses so far")).to_contain_text("lesson 1")
     assert '"1"' in page.evaluate(STORE)
     assert page.problems == [] and page.outside == []
+
+
+def test_squares_that_nobody_moved_are_no_guess_and_count_in_no_score(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-5")
+    handles, truth = page.get_by_role("slider"), many_sites.measure(1).together[1:]
+    handles.nth(1).focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("1 of 4 squares moved")).to_be_visible()
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text(f"off by {truth[1]:.2f} cm, at the 1 of 4 squares that you moved")).to_be_visible()
+    expect(handles).to_have_count(1)
+    page.get_by_role("button", name="Guess again").click()
+    for k in (0, 2, 3):
+        handles.nth(k).focus()
+        page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("squares that you moved")).to_have_count(0)
 
 
 @pytest.mark.slow

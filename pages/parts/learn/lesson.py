@@ -25,7 +25,7 @@ from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
 _PAGES = Path(__file__).parents[2]
-_STEPS = ("**1. Guess.** Move the {squares}.", "**2. Reveal.** See what happens, and why.",
+_STEPS = ("**1. Guess.** Move {squares}.", "**2. Reveal.** See what happens, and why.",
           "**3. Answer** one question.")
 _WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
 
@@ -179,7 +179,7 @@ def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
         with st.container(border=True):
-            squares = "square" if len(view.worked.guess.truth) == 1 else "squares"
+            squares = "the square" if len(view.worked.guess.truth) == 1 else "every square"
             for step in _STEPS:
                 st.markdown(step.format(squares=squares))
         return
