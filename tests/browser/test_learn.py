@@ -365,4 +365,7 @@ def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides
     for part in ("#game #question", "#game #answer", "#main text >> nth=0"):
         assert page.locator(part).evaluate(size) >= shown
     expect(page.locator("#game #a")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#e")).to_be_in_viewport(ratio=1)
+    for width, height in ((1920, 1080), (1440, 900), (1280, 720), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        for part in ("#e", "#caption"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)
