@@ -15,9 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from engine.core.registry import Parameterised, Registry
-from engine.core.types import Array, Budget
+from engine.core.types import Array
 from engine.figures.drawn import Picture
-from engine.privacy.risk import Odds
 
 # Spaces at which a line does not break: "ε = 1", "± 12", "56 %", "1.12 cm".
 _KEPT = re.compile(r" (?==)|(?<=[=±]) | (?=%)|(?<=\d) (?=cm\b)")
@@ -92,18 +91,12 @@ class Worked:
         What is guessed.
     budget : str
         As it is read: "ε = 1 · δ = 2.5×10⁻⁵".
-    stated_budget : Budget or None
-        The same as a budget, where it is one.
-    odds : Odds or None
-        By the noise of its method; None of a lesson on budgets alone.
     """
 
     words: Mapping[str, str]
     picture: Picture
     guess: Guess
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
-    stated_budget: Budget | None = None  # the same as a budget, where it is one
-    odds: Odds | None = None  # by the noise of its method
 
     def filled(self, template: str) -> str:
         """Words of the lesson with its numbers, none of which breaks off its name or unit.

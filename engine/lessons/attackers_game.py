@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.stats import binom
 
@@ -49,12 +51,12 @@ class AttackersGame(Lesson):
         "everything else, and you see the release.",
         "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
     ask = "How many of {rounds} rounds can an attacker win on average, at most?"
-    shows = ("No attacker can win more than **{best} of {rounds}** rounds on average, whoever the "
-             "two children are: an accuracy of at most {accuracy}. Guessing wins {coin}. Now play "
-             "yourself.")
+    shows = ("From the release no attacker wins more than **{best} of {rounds}** rounds on "
+             "average, whoever the two children are. That is an accuracy of at most {accuracy}. "
+             "Guessing wins {coin}. Now play yourself.")
     explains = (
-        "No cleverness helps: the bound follows from the noise. It holds for every attack, "
-        "including those nobody has thought of yet.",
+        "No cleverness helps: the bound follows from the noise. It holds for every attack on the "
+        "release, including those nobody has thought of yet.",
         "One game says little. Pure guessing wins {low} to {high} rounds in {share} of games.",
         "So an attack that fails proves nothing. An audit plays many thousands of rounds, and only "
         "a proof covers all attacks.")
@@ -63,8 +65,8 @@ class AttackersGame(Lesson):
                "{share} of games.", True),
         Option("The mechanism is broken.", "For that, luck must be ruled out. An audit plays many "
                "thousands of rounds."),
-        Option("This pupil knows who took part.", "At ε = {epsilon} nobody is right more often "
-               "than {accuracy} in the long run.")))
+        Option("This pupil knows who took part.", "Possible, but {high} of {rounds} is no "
+               "evidence for it. Whoever knows that wins every round.")))
     terms = ("Neighbours", "Odds", "Audit")
     see = (See("lab.py", "Attack a faulty program in the Lab", "tab-verify"),)
 
@@ -74,13 +76,17 @@ class AttackersGame(Lesson):
         best = ROUNDS * odds.right
         low, high = (int(count) for count in binom.ppf([0.025, 0.975], ROUNDS, COIN))
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{BUDGET.epsilon:g}",
-                 "rounds": str(ROUNDS), "best": f"{best:.1f}", "coin": f"{ROUNDS * COIN:g}",
-                 "accuracy": percent_up(odds.right), "low": str(low), "high": str(high),
-                 "share": "95 %"}
+                 "rounds": str(ROUNDS), "best": f"{_tenths_up(best):.1f}",
+                 "coin": f"{ROUNDS * COIN:g}", "accuracy": percent_up(odds.right),
+                 "low": str(low), "high": str(high), "share": "95 %"}
         guess = Guess((best,), (float(ROUNDS),), ("Rounds that an attacker can win",),
                       close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1, off_unit="rounds")
-        return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET), BUDGET,
-                      odds)
+        return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET))
+
+
+def _tenths_up(bound: float) -> float:
+    """An upper bound to a tenth, rounded up as all bounds are."""
+    return math.ceil(round(10 * bound, 6)) / 10
 
 
 def _picture(accuracy: float, words: dict[str, str]) -> Picture:

@@ -15,7 +15,6 @@ from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.sources.numbers import Numbers
-from engine.topics.asking import odds_of_method
 
 BUDGET = Budget(0.5)
 CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)
@@ -115,8 +114,7 @@ class Clipping(Lesson):
             "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
         guess = Guess((float(LIMITS[best]),), (75.0,), ("Clipping bound",), close=6.0, step=1.0,
                       unit="minutes")
-        return Worked(words, _picture(seed, words), guess, tags.budget_chip(BUDGET), BUDGET,
-                      odds_of_method(METHOD, CLASS, BUDGET))
+        return Worked(words, _picture(seed, words), guess, tags.budget_chip(BUDGET))
 
 
 def _best_with_twice(bias: Array, noise: Array) -> float:

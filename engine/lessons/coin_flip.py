@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from engine.core.bands import ROUNDED_NORMAL
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
@@ -20,6 +19,9 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is flipped with chance 1/4
 _MECHANISM = SparseMeanSigns()
+# Which class a seed draws. With the default seed its estimate misses by about one standard error,
+# as is typical; one that happened to be exact would look like a method that always is.
+_CLASS = 6
 _ROWS = 5  # of dots
 _TOP = _ROWS + 0.7  # of lines; above it are no dots
 
@@ -56,8 +58,8 @@ def ask(seed: int) -> Answers:
     seed : int
         Of the truth and of the coins.
     """
-    truly = generator(seed, DATA_STREAM, 0).random(PUPILS) < COPIED
-    standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, 0))
+    truly = generator(seed, DATA_STREAM, _CLASS).random(PUPILS) < COPIED
+    standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, _CLASS))
     signs = _MECHANISM.answers(truly.astype(float))[None, None, :, None]
     bits = _MECHANISM.private(signs, plan(), standard).ravel()
     gain = float(_MECHANISM.gain(plan())[0])
@@ -78,7 +80,7 @@ class CoinFlip(Lesson):
         "A teacher asks {n} pupils: have you ever copied homework? Nobody wants to say yes.",
         "So each flips a coin in secret. Heads: answer truly. Tails: flip again, and say yes for "
         "heads and no for tails.",
-        "Now every yes may be the coin’s. **{said} %** said yes.")
+        "Now every yes may be the coin’s. **{said_yes} of {n}** said yes: {said} %.")
     ask = "What share of the pupils has really copied?"
     shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
              "%** ± {error} points ({level}). Crosses: answers that the coins flipped.")
@@ -103,15 +105,15 @@ class CoinFlip(Lesson):
         answers = ask(seed)
         yes, true = 100 * float(answers.reported.mean()), 100 * float(answers.true.mean())
         estimate = 100 * answers.estimate
-        words = {"n": str(PUPILS), "said": f"{yes:.0f}", "true": f"{true:.0f}",
-                 "estimate": f"{estimate:.0f}",
+        words = {"n": str(PUPILS), "said_yes": str(int(answers.reported.sum())),
+                 "said": f"{yes:g}", "true": f"{true:g}",
+                 "estimate": f"{estimate:.3g}",
                  "error": f"{100 * ROUNDED_NORMAL * answers.standard_error:.0f}", "level": "95 %",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
                       unit="%", off_unit="percentage points")
-        return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}",
-                      Budget(EPSILON))
+        return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}")
 
 
 def _picture(answers: Answers, words: dict[str, str]) -> Picture:

@@ -14,7 +14,6 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.asking import odds_of_method
 from engine.topics.mean.answer import simulated_study
 
 CHILDREN, READINGS = 1000, 10
@@ -101,9 +100,12 @@ class ManySites(Lesson):
     explains = (
         "Each hospital must hide one child among its own, who are few. So each adds a lot of "
         "noise, and only part of it averages out.",
-        "That is the price of having no trusted centre: here the error is {price} as large.",
+        "That is the price of having no trusted centre: here the error is about {price} times as "
+        "large.",
         "Still it pays to work together. The error of {some} hospitals is {together_some} cm. One "
-        "of them alone: {alone}.")
+        "of them alone, with {some_each} children: {alone}.",
+        "One of {most} alone has {most_each} children. So few cannot publish anything useful at "
+        "this ε. Together the {most} can.")
     question = Question("What does the centre learn about one child?", (
         Option("The child’s curve.", "No curve leaves a hospital, only averages with noise in "
                "them."),
@@ -123,20 +125,21 @@ class ManySites(Lesson):
         words = {"n": numbers.number(CHILDREN), "m": str(READINGS), "most": str(SITES[-1]),
                  "some": str(SITES[some]), "epsilon": f"{BUDGET.epsilon:g}", "centre": centre,
                  "together": together, "floor": floor, "together_some": together_some,
-                 "price": numbers.times(errors.together[-1] / errors.together[0]),
+                 "price": f"{errors.together[-1] / errors.together[0]:.0f}",
+                 "some_each": str(CHILDREN // SITES[some]),
+                 "most_each": str(CHILDREN // SITES[-1]),
                  "alone": _in_cm(errors.alone[some])}
         guess = Guess(tuple(errors.together[1:].tolist()),
                       (round(float(errors.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(errors), guess, tags.budget_chip(BUDGET), BUDGET,
-                      odds_of_method(_METHOD, _curves(CHILDREN, SITES[-1]), BUDGET))
+        return Worked(words, _picture(errors), guess, tags.budget_chip(BUDGET))
 
 
 def _in_cm(error: float) -> str:
-    """An error in cm, or that nothing can be published."""
+    """An error in cm, or why there is none."""
     if math.isnan(error):
-        return "nothing could be published"
+        return "too few children"
     return f"{numbers.together([error])[0]} cm"
 
 
@@ -156,7 +159,7 @@ def _up_to(top: float, sites: Array, alone: Array) -> tuple[Array, Array]:
 def _beyond(top: float, alone: Array) -> str:
     """Why the line of one hospital alone ends where it does: what comes after it, line by line."""
     return "\n".join(
-        f"One of {sites}: {'no release' if math.isnan(error) else _in_cm(error)}"
+        f"One of {sites}: {_in_cm(error)}"
         for sites, error in zip(SITES, alone.tolist(), strict=True) if not error <= top)
 
 

@@ -69,8 +69,8 @@ class ReusedNoise(Lesson):
         "Explore uses one draw at all ε, so that the figure moves smoothly. That is fine for "
         "simulated curves, and never done for a release.")
     question = Question("Both releases kept their ε. What went wrong?", (
-        Option("The noise of the second was known from the first.", "Budgets add up only if every "
-               "release has noise of its own.", True),
+        Option("Both used the same random draw, so together they cancel it.", "Budgets add up "
+               "only if every release has noise of its own.", True),
         Option("ε was too large.", "The same happens at any two ε that differ, however small."),
         Option("Nothing: each release was noisy.", "Each alone was. Together they give the exact "
                "mean, and one person shows in it.")))

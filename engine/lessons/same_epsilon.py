@@ -53,7 +53,7 @@ def error_of(budget: Budget, seed: int) -> float:
 
 @lessons.register
 class SameEpsilon(Lesson):
-    """Equal ε allows different things with δ = 0 and with a small δ."""
+    """Equal ε does not tell how well an attacker does: the noise does, where it is known."""
 
     key = "6"
     order = 6
@@ -68,23 +68,26 @@ class SameEpsilon(Lesson):
         "δ, here {one_in}. Its noise is Gaussian.")
     ask = "How accurate is the attacker with Gaussian noise of the same ε?"
     shows = ("At ε = {epsilon} the attacker’s accuracy is at most **{gauss}** with Gaussian noise. "
-             "Pure privacy of the same ε allows **{pure}**, rounded up.")
+             "Pure privacy of the same ε allows **{pure}**.")
     explains = (
         "ε is one number about the worst case. Gaussian noise must keep it nearly always, so "
         "most of the time it does better.",
-        "In exchange probabilities may exceed the bound, by at most {one_in}.",
-        "The error differs, too. At ε = {epsilon} the adaptive mean has {error_gauss} cm with "
-        "Gaussian noise and {error_pure} cm with δ = zero.",
-        "So compare methods by the attacker’s accuracy and by error. ε alone compares methods of "
-        "one kind.")
-    question = Question("Two methods have ε = {epsilon}, one of them with δ = zero. Which protects "
-                        "better?", (
-        Option("The one with δ = zero, because its bound always holds.", "It does. But it allows "
-               "the attacker {pure}, the other allows {gauss}."),
-        Option("They protect equally, as ε is equal.", "At the same ε the attacker’s accuracy "
-               "differs: {gauss} with δ above zero, {pure} with δ = zero."),
-        Option("ε alone does not tell.", "The attacker’s accuracy compares them: {gauss} with δ "
-               "above zero, {pure} without. And somebody must judge a δ of {one_in}.", True)))
+        "That comes from knowing the noise, not from δ. As a guarantee δ = zero is the stronger: "
+        "with δ above zero, probabilities may exceed the bound, by at most {one_in}.",
+        "The error differs, too. The default method of Explore has {error_gauss} cm with Gaussian "
+        "noise and {error_pure} cm with δ = zero.",
+        "So compare methods by what is known of their noise, by the attacker’s accuracy, and by "
+        "error. ε alone compares methods of one kind.")
+    question = Question(
+        "Of method P it is known that ε = {epsilon} and δ = zero. Method G adds Gaussian noise "
+        "with ε = {epsilon} and δ = {one_in}. Does ε alone tell against which of them an attacker "
+        "does better?", (
+        Option("Yes: better against G, because the bound of P always holds.", "It does always "
+               "hold. But it allows {pure}, and the noise of G allows {gauss}."),
+        Option("Yes: equally well against both, as ε is equal.", "At the same ε the bounds on the "
+               "attacker’s accuracy differ: {pure} for P, {gauss} for G."),
+        Option("No.", "Of P only ε is known, and its bound is {pure}. Of G the noise is known, and "
+               "its bound is {gauss}.", True)))
     terms = ("Pure", "Approximate", "Odds")
     see = (See("explore.py", "Attacker and error at every ε"),
            See("lab.py", "The same mean with δ = 0 in the Lab", "delta-0"))
@@ -95,13 +98,12 @@ class SameEpsilon(Lesson):
         errors = together([gauss, pure])
         words = {"coin": "50", "epsilon": f"{EPSILON:g}", "one_in": one_in(DELTA),
                  "gauss": percent_up(accuracy(EPSILON) / 100),
-                 "pure": percent_up(_allowed(EPSILON) / 100),
+                 "pure": f"{_allowed(EPSILON):.1f} %",
                  "error_gauss": errors[0], "error_pure": errors[1]}
         guess = Guess(tuple(map(accuracy, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Accuracy at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
                       places=_PLACES, unit="%", off_unit="percentage points")
-        budget = Budget(EPSILON, DELTA)
-        return Worked(words, _picture(), guess, tags.budget_chip(budget), budget)
+        return Worked(words, _picture(), guess, tags.budget_chip(Budget(EPSILON, DELTA)))
 
 
 def _picture() -> Picture:

@@ -11,10 +11,9 @@ from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.language import tags
-from engine.language.numbers import percent_up, together
+from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import MeanAnswer, mean_over_budgets
 
@@ -73,21 +72,23 @@ class WhatEpsilonDoes(Lesson):
     label = "means survive, one child hides"
     unit = tags.unit_tag(SOURCE.facts)
     story = (
-        "The mean growth curve of {n} children is to be published. Noise is added first, so that "
-        "no child’s curve can be worked out from it.",
+        "The mean growth curve of {n} children is to be published; each was measured {m} times. "
+        "Noise is added first, so that no child’s curve can be worked out from it.",
         "The line shows one child’s influence: how far the mean moves if one child is as tall as "
-        "the bounds allow. It bends because few basis functions draw it.",
+        "the bounds allow. It is wavy because the curve is drawn with a few smooth building "
+        "blocks.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
-    ask = "How far from the non-private mean do {share} of releases stay?"
-    shows = ("Averaged over age they stay within **± {noise} cm**, and one child moves the mean by "
-             "**{moved} cm**. Thin lines: releases, all equally likely.")
+    ask = "At each age, within what distance of the non-private mean are {share} of releases?"
+    shows = ("Averaged over age within **± {noise} cm**; one child moves the mean by **{moved} "
+             "cm**. Thin lines are {drawn} releases, all equally likely. {inside} of them stay "
+             "between the thick lines at every age.")
     explains = (
         "So the noise hides what one child adds. The mean is about all {n} children, so it "
         "survives.",
         "ε sets the trade-off. From the true mean the error is {error_less} cm at ε = {less}. At "
         "ε = {epsilon} it is {error} cm, at ε = {more} only {error_more} cm.",
-        "An attacker chooses between two curves for one child. At ε = {less} their accuracy is at "
-        "most {odds_less}, at ε = {more} at most {odds_more}.")
+        "In exchange a smaller ε makes it harder to tell which of two curves a child has. A later "
+        "lesson measures how hard.")
     question = Question("What does ε = {epsilon} control?", (
         Option("How large the error may be.", "The error follows from ε, from how many take part "
                "and from the method. ε itself controls something else."),
@@ -103,22 +104,21 @@ class WhatEpsilonDoes(Lesson):
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
         shift, half = moved_by_one_child(seed), spread(releases)
         errors = together(releases.study.error.tolist())
-        chances = [risk.of_ledger(spends) for spends in releases.spends]
-        odds = [percent_up(chance.right) for chance in chances]
+        inside = np.abs(releases.releases[_AT] - releases.without) <= half  # (releases, points)
         moved, noise = together([over_the_curve(shift), over_the_curve(half)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
                  "error_less": errors[0], "error": errors[1], "error_more": errors[2],
-                 "odds_less": odds[0], "odds_more": odds[2], "moved": moved, "noise": noise,
+                 "moved": moved, "noise": noise, "m": str(SOURCE.n_observations_per_curve),
+                 "drawn": str(len(inside)), "inside": str(int(inside.all(axis=1).sum())),
                  "share": "95 %"}
         top = float(np.ceil(1.6 * half.max()))
         truth = np.interp(_AGES, releases.times, half)
         guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
                       tuple(f"Distance at age {age:g}" for age in _AGES), close=0.35, step=0.1,
                       places=_AGES, unit="cm", decimals=1)
-        budget = Budget(EPSILONS[_AT], DELTA)
         return Worked(words, _picture(releases, shift, half, top), guess,
-                      tags.budget_chip(budget), budget, chances[_AT])
+                      tags.budget_chip(Budget(EPSILONS[_AT], DELTA)))
 
 
 def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Picture:
@@ -129,7 +129,7 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
         Mark(times, np.zeros(len(times)), "without", "Non-private mean", dash="6,4"),
         Mark(times, shift, "bias", "Moved by one child"),
         Mark(*gaps(others), "gradient", "Releases", width=1, opacity=0.35, after=True),
-        Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % of releases", width=2.6,
+        Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % at each age", width=2.6,
              after=True))
     alt = f"One child moves the mean by {over_the_curve(shift):.1f} cm, hardly off its line."
     few = slice(None, None, 5)
@@ -137,9 +137,9 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
         Axis("Difference from the mean (cm)", -top, top, ticks), marks, alt,
-        f"{alt} 95 % of releases stay within {over_the_curve(half):.1f} cm.",
+        f"{alt} At each age 95 % of releases are within about {over_the_curve(half):.1f} cm.",
         {"Age (years)": _rounded(times[few]), "Moved by one child (cm)": _rounded(shift[few]),
-         "95 % of releases within (cm)": _rounded(half[few])})
+         "95 % at each age within (cm)": _rounded(half[few])})
 
 
 def _rounded(values: Array) -> list[float]:

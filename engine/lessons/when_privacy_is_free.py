@@ -10,12 +10,11 @@ import numpy as np
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
-from engine.language.numbers import number, times, together
+from engine.language.numbers import number, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.asking import odds_of_method
 from engine.topics.mean.answer import simulated_study
 
 READINGS = (2, 5, 10, 20, 50)
@@ -88,15 +87,17 @@ class WhenPrivacyIsFree(Lesson):
     shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
              "cm**, without it from {without_sparse} to {without_dense} cm.")
     explains = (
-        "More observations tell more about each child. They do not make a child count less. So "
-        "privacy noise is left, however dense the curves are.",
-        "More children do: each counts less, so less noise hides them. With {many} children and "
+        "More observations help at first. With few, single curves are known so roughly that they "
+        "lie far apart, and much noise must hide one.",
+        "But from {some} to {most} the error only falls from {private_some} to {private_dense} cm. "
+        "However dense the curves, each child is one of {few}, so privacy noise is left.",
+        "Among more children each counts less, so less noise hides them. With {many} children and "
         "{most} observations the error is {many_private} cm with privacy and {many_without} cm "
         "without.",
         "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
-        "from free: with {most} observations each the error is {ratio} as large.")
+        "from free: with {most} observations each the error is about {ratio} times as large.")
     question = Question("Privacy costs too much. What helps most?", (
-        Option("More observations of the same children.", "From {least} to {most} the error "
+        Option("More observations of the same children.", "From {some} to {most} the error "
                "only falls to {private_dense} cm. Most of what is left is privacy noise."),
         Option("More children.", "Privacy noise falls as fast as their number grows, faster "
                "than any other part of the error.", True),
@@ -108,21 +109,22 @@ class WhenPrivacyIsFree(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         few, many = lines(FEW, seed), lines(MANY, seed)
-        names = ("private_sparse", "private_dense", "without_sparse", "without_dense")
-        written = together([few.private[0], few.private[-1], few.without[0],
-                            few.without[-1], many.private[-1], many.without[-1]])
-        words = dict(zip((*names, "many_private", "many_without"), written, strict=True)) | {
+        some = READINGS.index(10)
+        errors = {"private_sparse": few.private[0], "private_some": few.private[some],
+                  "private_dense": few.private[-1], "without_sparse": few.without[0],
+                  "without_dense": few.without[-1], "many_private": many.private[-1],
+                  "many_without": many.without[-1]}
+        words = dict(zip(errors, together([*errors.values()]), strict=True)) | {
             "few": str(FEW), "many": number(MANY), "epsilon": f"{EPSILON:g}",
-            "least": str(READINGS[0]), "most": str(READINGS[-1]),
-            "ratio": times(few.private[-1] / few.without[-1])}
+            "least": str(READINGS[0]), "some": str(READINGS[some]), "most": str(READINGS[-1]),
+            "ratio": f"{few.private[-1] / few.without[-1]:.0f}"}
         truth = tuple(few.private.tolist())
         start = (float(np.ceil(few.without[0]) + 0.5),) * len(READINGS)
         guess = Guess(truth, start, tuple(f"Error with {m} observations" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
-        budget = Budget(EPSILON, 1 / FEW**2)
-        return Worked(words, _picture(few, many), guess, tags.budget_chip(budget), budget,
-                      odds_of_method(_METHOD, _curves(FEW, READINGS[0]), budget))
+        return Worked(words, _picture(few, many), guess,
+                      tags.budget_chip(Budget(EPSILON, 1 / FEW**2)))
 
 
 def _picture(few: Lines, many: Lines) -> Picture:

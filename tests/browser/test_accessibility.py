@@ -239,6 +239,19 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     assert findings(page) == []
 
 
+def test_on_a_phone_the_menu_folds_again_once_it_has_led_to_a_page(server, open_app):
+    page = open_app(f"{server.url}/learn", viewport=PHONE, has_touch=True, is_mobile=True)
+    menu = page.get_by_test_id("stSidebar")
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    expect(menu).to_be_in_viewport(ratio=0.9)
+    page.get_by_role("link", name="Publish", exact=True).tap()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Publish")
+    expect(menu).not_to_be_in_viewport()
+    page.reload()
+    settle(page)
+    expect(menu).not_to_be_in_viewport()
+
+
 @pytest.mark.slow
 def test_nothing_moves_for_who_asked_for_less_motion(window):
     page = window("/?s=open-attacker")

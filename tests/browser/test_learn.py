@@ -6,8 +6,10 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
+from engine.lessons import many_sites
 from tests.browser.conftest import PHONE
-from tests.waiting import settle
+from tests.heavy import few
+from tests.waiting import settle, until
 
 STORE = "localStorage.getItem('privacy-curves-guesses')"
 FOCUSED = """() => { let e = document.activeElement;
@@ -81,7 +83,7 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
     page.keyboard.press("Space")
     expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
-    expect(question(page)).to_contain_text("How far from the non-private mean")
+    expect(question(page)).to_contain_text("At each age, within what distance")
     page.keyboard.press("ArrowLeft")
     expect(question(page)).to_contain_text("What share")
     page.keyboard.press("Escape")
@@ -155,11 +157,11 @@ def test_the_game_of_the_last_lesson_is_a_slide_that_keys_reach_play_and_leave(s
     first = page.locator("#game #a")
     expect(question(page)).to_contain_text("can an attacker win")
     page.keyboard.press("Space")
-    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    expect(page.get_by_text("From the release no attacker wins more than")).to_be_visible()
     page.keyboard.press("Space")
     expect(first).to_be_in_viewport()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("No attacker can win more than")).to_be_visible()
+    expect(page.get_by_text("From the release no attacker wins more than")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(first).to_be_in_viewport()
     page.keyboard.press("Space")
@@ -208,6 +210,23 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     expect(page.get_by_text("Your guesses so far")).to_contain_text("lesson 1")
     assert '"1"' in page.evaluate(STORE)
     assert page.problems == [] and page.outside == []
+
+
+def test_squares_that_nobody_moved_are_no_guess_and_count_in_no_score(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-5")
+    handles, truth = page.get_by_role("slider"), many_sites.measure(1).together[1:]
+    handles.nth(1).focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("1 of 4 squares moved")).to_be_visible()
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text(f"off by {truth[1]:.2f} cm, at the 1 of 4 squares that you moved")).to_be_visible()
+    expect(handles).to_have_count(1)
+    page.get_by_role("button", name="Guess again").click()
+    for k in (0, 2, 3):
+        handles.nth(k).focus()
+        page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.get_by_text("squares that you moved")).to_have_count(0)
 
 
 @pytest.mark.slow
@@ -297,6 +316,45 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
     assert page.problems == []
 
 
+def swipe(page, start, end, steps=12):
+    """A finger from one point to another."""
+    touch = page.context.new_cdp_session(page)
+    points = [tuple(a + (b - a) * k / steps for a, b in zip(start, end, strict=True)) for k in range(steps + 1)]
+    for kind, at in [("touchStart", points[:1]), *(("touchMove", [point]) for point in points[1:]), ("touchEnd", [])]:
+        touch.send("Input.dispatchTouchEvent",
+                   {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+
+
+@pytest.mark.parametrize(("lesson", "by"), few([("2", (0, 110)), ("1", (110, 0)), ("4", (0, 90))]))
+def test_a_finger_takes_a_square_as_far_as_it_goes_and_the_page_stays(server, open_app, lesson, by):
+    page = open_app(f"{server.url}/learn?s=lesson-{lesson}", viewport=PHONE, has_touch=True, is_mobile=True)
+    handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
+    page.locator("#reveal").scroll_into_view_if_needed()
+    box, scrolled = handles.first.locator("rect").bounding_box(), main.evaluate("e => e.scrollTop")
+    start, before = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), heights(handles)
+    swipe(page, start, (start[0] + by[0], start[1] + by[1]))
+    after, moved = heights(handles), handles.first.locator("rect").bounding_box()
+    assert after[0] != before[0] and after[1:] == before[1:]
+    assert abs(moved["x"] - box["x"] - by[0]) + abs(moved["y"] - box["y"] - by[1]) < 5
+    assert main.evaluate("e => e.scrollTop") == scrolled and page.problems == []
+
+
+@pytest.mark.slow
+def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_square_goes(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-2", viewport=PHONE, has_touch=True, is_mobile=True)
+    handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
+    page.locator("#plot").scroll_into_view_if_needed()
+    plot, before, scrolled = page.locator("#plot svg").bounding_box(), heights(handles), main.evaluate("e => e.scrollTop")
+    x, y = handles.nth(3).locator("rect").bounding_box()["x"] + 4, plot["y"] + plot["height"] * 0.7
+    swipe(page, (x, y), (x, y - 150))
+    until(lambda: main.evaluate("e => e.scrollTop") > scrolled)
+    assert heights(handles) == before
+    main.evaluate("(e, to) => e.scrollTo(0, to)", scrolled)
+    page.touchscreen.tap(x, y)
+    after = heights(handles)
+    assert after[3] < before[3] and after[:3] + after[4:] == before[:3] + before[4:]
+
+
 @pytest.mark.slow
 def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides(server, open_app):
     page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8", viewport={"width": 1920, "height": 1080})
@@ -307,4 +365,7 @@ def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides
     for part in ("#game #question", "#game #answer", "#main text >> nth=0"):
         assert page.locator(part).evaluate(size) >= shown
     expect(page.locator("#game #a")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#e")).to_be_in_viewport(ratio=1)
+    for width, height in ((1920, 1080), (1440, 900), (1280, 720), (1024, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        for part in ("#e", "#caption"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)

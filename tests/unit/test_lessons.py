@@ -14,7 +14,7 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget
 from engine.exports.handout import handout
 from engine.figures import drawn
-from engine.language.numbers import percent_up, times, together
+from engine.language.numbers import percent_up, together
 from engine.lessons import (
     attackers_game,
     clipping,
@@ -221,12 +221,17 @@ def test_coins_turn_a_quarter_round_and_what_is_left_is_taken_off_the_total():
     yes, no, turned = (len(mark.x) for mark in picture.marks[:3])
     assert yes + no == coin_flip.PUPILS == int(words["n"])
     assert (words["turned"], words["ratio"]) == ("25", "3")  # half of the tails give the other answer
-    assert words["said"] == f"{100 * yes / (yes + no):.0f}"
+    assert int(words["said_yes"]) == yes and float(words["said"]) == 100 * yes / (yes + no)
     # P(yes) = 3/4 true + 1/4 (1 − true) is solved for the true share
     assert words["estimate"] == f"{100 * (2 * yes / (yes + no) - 0.5):.0f}"
     assert words["error"] == f"{100 * 1.96 * 2 * math.sqrt(3 / 16 / (yes + no)):.0f}"
     turned_yes = sum(place <= picture.marks[0].x.max() for place in picture.marks[2].x)
-    assert words["true"] == f"{100 * (yes - turned_yes + turned - turned_yes) / (yes + no):.0f}"
+    assert float(words["true"]) == 100 * (yes - turned_yes + turned - turned_yes) / (yes + no)
+
+
+def test_the_class_that_everybody_meets_first_has_a_typical_error_of_its_estimate():
+    found = coin_flip.ask(stored_lessons.SEED)
+    assert 0.25 < abs(found.estimate - found.true.mean()) / found.standard_error < 1.96
 
 
 def test_the_first_figure_draws_the_estimate_with_its_error():
@@ -245,16 +250,17 @@ def test_coin_answers_are_right_on_average_over_classes():
     assert abs(np.std(errors) / se - 1) < 5 / math.sqrt(800)
 
 
-def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
+def test_the_error_at_each_epsilon_is_that_of_explore_and_lines_are_for_each_age():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
     study = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
     assert [words["error_less"], words["error"], words["error_more"]] == together(
         study.error.tolist())
-    assert words["odds_more"] == percent_up(float(
-        Gaussian(accounting.exact_mu(3.0, module.DELTA)).right()))
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
+    off = np.abs(answer.releases[0] - answer.without) <= half
+    assert (int(words["inside"]), int(words["drawn"])) == (sum(map(all, off)), len(off))
+    assert off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])  # at each age, not at all of them
     assert float(words["noise"]) == pytest.approx(math.sqrt(np.mean(half**2)), abs=0.005)
 
 
@@ -295,7 +301,7 @@ def test_errors_with_few_and_many_readings_are_simulated():
     study = simulated_study(source, when_privacy_is_free._METHOD, [Budget(1.0, 1 / 200**2)], SEED)
     assert float(words["private_dense"]) == pytest.approx(study.error[0], abs=0.005)
     assert float(words["without_dense"]) == pytest.approx(study.baseline, abs=0.005)
-    assert words["ratio"] == times(study.error[0] / study.baseline)
+    assert words["ratio"] == f"{study.error[0] / study.baseline:.0f}"
     few = float(words["private_dense"]) / float(words["without_dense"])
     assert few > 2 * float(words["many_private"]) / float(words["many_without"])
 
@@ -311,8 +317,8 @@ def test_more_hospitals_err_more_and_one_alone_most():
 
 
 @pytest.mark.parametrize(("alone", "reaches", "said"), [
-    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: no release"]),
-    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: no release", "One of 20: no release"]),
+    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: too few children"]),
+    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: too few children", "One of 20: too few children"]),
     ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, [])])
 def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
         alone, reaches, said, monkeypatch):
@@ -346,7 +352,7 @@ def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():
         mu = 2 * norm.ppf(same_epsilon.accuracy(epsilon) / 100)
         spent = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
         assert spent == pytest.approx(delta, rel=1e-4)  # Balle and Wang (2018)
-    assert words["pure"] == percent_up(math.e / (1 + math.e))
+    assert words["pure"] == f"{100 * math.e / (1 + math.e):.1f} %"
     assert words["gauss"] == percent_up(same_epsilon.accuracy(1.0) / 100)
     for error, of in (("error_gauss", delta), ("error_pure", 0.0)):  # as Lab says, which takes both
         study = mean_over_budgets(same_epsilon.SOURCE, AdaptiveMean(), of, SEED, (1.0,)).study
@@ -366,7 +372,7 @@ def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_d
 def test_the_best_attacker_wins_as_often_as_the_noise_allows():
     words = worked(attackers_game.AttackersGame).words
     most = float(Gaussian(accounting.exact_mu(1.0, attackers_game.DELTA)).right())
-    assert words["accuracy"] == percent_up(most) and words["best"] == f"{20 * most:.1f}"
+    assert words["accuracy"] == percent_up(most) and float(words["best"]) == math.ceil(200 * most) / 10
     tail = sum(math.comb(20, k) for k in range(int(words["low"]))) / 2**20
     assert tail < 0.025 < tail + math.comb(20, int(words["low"])) / 2**20
     assert int(words["high"]) == 20 - int(words["low"])

@@ -10,14 +10,13 @@ import streamlit as st
 
 from engine.exports.handout import handout
 from engine.language import glossary
-from engine.language.odds_words import odds_short
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
 from pages.parts.learn import game, slides
 from pages.shared import components, places
 from pages.shared.components import guess
-from pages.shared.frame import controls, drawer, layout, page, strips
+from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
@@ -26,7 +25,7 @@ from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
 _PAGES = Path(__file__).parents[2]
-_STEPS = ("**1. Guess.** Move the {squares}.", "**2. Reveal.** See what happens, and why.",
+_STEPS = ("**1. Guess.** Move {squares}.", "**2. Reveal.** See what happens, and why.",
           "**3. Answer** one question.")
 _WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
 
@@ -103,21 +102,15 @@ class LessonView(View):
     def strip(self) -> None:
         """What is simulated, what is protected, and that everybody sees the same noise.
 
-        The attacker’s accuracy is that of the lesson’s method, or else what ε alone allows;
-        errors are what is guessed, so they stand in the text.
+        Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
+        stand in the text.
         """
         chips = [components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
                  components.Chip(*self.lesson.unit, "blue", "shield"),
                  components.Chip(f"Seed {self.now.seed} · the class sees the same noise",
                                  "Whoever opens the link sees this noise. A seed is never used for "
                                  "a release.", "gray", "person")]
-        budget, odds = self.worked.stated_budget, ""
-        if self.worked.odds:
-            odds = odds_short(self.worked.odds)
-        elif budget is not None:
-            odds = strips.by_budget_alone(budget)
-        components.strip(chips, [components.Budgeted(self.worked.budget, odds)], 0,
-                         key="teach_strip")
+        components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
 
     def table(self) -> None:
         """The numbers behind the picture."""
@@ -186,7 +179,7 @@ def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
         with st.container(border=True):
-            squares = "square" if len(view.worked.guess.truth) == 1 else "squares"
+            squares = "the square" if len(view.worked.guess.truth) == 1 else "every square"
             for step in _STEPS:
                 st.markdown(step.format(squares=squares))
         return

@@ -15,7 +15,7 @@ from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
 from pages.shared.server import reached
-from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
+from pages.shared.server.classroom import CLASSROOMS, Classroom, Numbers, Poll, Stage
 from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
@@ -77,7 +77,7 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
         is_revealed = stage > Stage.GUESS
         if room is not None:
             room.ask(poll, stage)
-        guesses: Sequence[tuple[float, ...]] = [] if room is None else room.guesses
+        guesses: Sequence[Numbers] = [] if room is None else room.guesses
         report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
             room=None if room is None else _seen_by_teacher(room, len(guesses)))

@@ -8,6 +8,7 @@ const REST = 60;                          // ms without movement before the serv
 const TURN = 1000 / 6;                    // ms from one release to the next
 const TAP = 5;                            // pixels: a shorter way of the pointer is a tap
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
+const THICK = 2.8;                        // pixels: as wide as a line of the game
 const AROUND = .15;                       // of the height of the curves, left free above and below them
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
@@ -177,7 +178,7 @@ function report(S) {                      // now, and only when something is new
 function slide(S, budget) {
   S.picked.budget = budget;
   window.__budget = budget;
-  if (S.game) S.game = newGame(S);        // another budget is another game
+  playOn(S);
   show(S);
   dispatchEvent(new CustomEvent('pc:budget', {detail: budget}));
 }
@@ -241,7 +242,7 @@ function wire(S) {
   const others = event => {               // another piece of the page moved the budget
     if (event.detail === S.picked?.budget || !S.data?.epsilons[event.detail]) return;
     S.picked.budget = event.detail;
-    if (S.game) S.game = newGame(S);
+    playOn(S);
     if (S.main) show(S);
   };
   const flush = event => {                // whoever copies the link wants that of what is on screen
@@ -562,12 +563,27 @@ function highest(S, time) {               // whose curve is on top there
 
 // ---- the attacker's game ------------------------------------------------------------------------
 // Two data sets differ by one person's curve. Each round has a release of its own, drawn at the ε
-// of the slider, and the visitor says of which of the two it is.
+// of the slider, and the visitor says of which of the two it is. A game may go over several ε: no
+// attacker does better, on average, than the mean of what each round allows.
 
 function newGame(S) {
   const order = shuffled(S.data.draws).slice(0, ROUNDS);
-  return round(S, {order, right: []});
+  return round(S, {order, right: [], bounds: []});
 }
+
+const isOver = game => Boolean(game.told) && game.right.length === ROUNDS;
+
+function playOn(S) {                      // at another ε: the score stays, and a round begins there
+  if (S.game && !isOver(S.game)) S.game = round(S, S.game);
+}
+
+function boundsSoFar(S) {                 // the mean of what rounds allow, after each; those to come are at this ε
+  const {bounds} = S.game, here = S.data.bound[S.picked.budget];
+  let sum = 0;
+  return Array.from({length: ROUNDS}, (_, k) => (sum += bounds[k] ?? here) / (k + 1));
+}
+
+const percentUp = share => share > .99 ? '> 99\u00a0%' : `${Math.ceil(+(100 * share).toFixed(6))}\u00a0%`;  // of a bound
 
 const shuffled = count => Array.from({length: count}, (_, k) => [Math.random(), k]).sort((a, b) => a[0] - b[0]).map(([, k]) => k);
 
@@ -595,9 +611,9 @@ function openGame(S, on) {
 function guess(S, answer) {               // the round stays on screen with its result until the next is asked for
   const game = S.game;
   if (!game || isRefused(S) || game.told) return;
-  const isRight = answer === game.secret, right = [...game.right, isRight], {words} = S.data;
+  const isRight = answer === game.secret, right = [...game.right, isRight], {words, bound} = S.data;
   const told = fill(isRight ? words.right : words.wrong, {letter: game.secret ? words.b : words.a, round: right.length});
-  S.game = {...game, right, told};
+  S.game = {...game, right, told, bounds: [...game.bounds, bound[S.picked.budget]]};
   show(S);
   S.q(right.length < ROUNDS ? '#next' : '#restart').focus();    // the button that was pressed has gone
 }
@@ -616,7 +632,7 @@ function drawGame(S) {
     S.q('#answer').textContent = words.raise;
     return;
   }
-  const count = game.right.length, isTold = Boolean(game.told), isOver = isTold && count === ROUNDS, hits = game.right.filter(Boolean).length;
+  const count = game.right.length, isTold = Boolean(game.told), isDone = isOver(game), hits = game.right.filter(Boolean).length;
   const isUpper = game.half.reduce((sum, y) => sum + y, 0) > 0;          // A above B, mostly
   game.pair.forEach((person, k) => {
     const {times, values} = S.curves.people[person], name = k ? 'b' : 'a', down = (k === 0) === isUpper ? -8 : 20;
@@ -625,20 +641,20 @@ function drawGame(S) {
       svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) + down, 'text-anchor': 'end', class: 'label'}, words[name]));
   });
   D.game.append(svg('path', {d: path(D, game.half), class: 'curve-a'}), svg('path', {d: path(D, game.half.map(y => -y)), class: 'curve-b'}));
-  const soFar = fill(words.so_far, {hits, count});
-  S.q('#question').textContent = isOver ? fill(words.over, {hits, rounds: ROUNDS}) : game.told || fill(words.question, {round: count + 1, rounds: ROUNDS});
-  S.q('#answer').textContent = isOver ? `${game.told} ${lesson(S, hits)}` : count ? soFar : words.hint;
+  const apart = Math.max(...game.half.map(y => Math.abs(D.y(y) - D.y(-y))));   // in pixels
+  const soFar = count ? fill(words.so_far, {hits, count}) : apart < THICK ? `${words.hint} ${words.thin}` : words.hint;
+  S.q('#question').textContent = isDone ? fill(words.over, {hits, rounds: ROUNDS}) : game.told || fill(words.question, {round: count + 1, rounds: ROUNDS});
+  S.q('#answer').textContent = isDone ? `${game.told} ${lesson(S, hits)}` : soFar;
   S.q('#a').hidden = S.q('#b').hidden = isTold;
-  S.q('#next').hidden = !isTold || isOver;
-  S.q('#restart').hidden = !isOver;
+  S.q('#next').hidden = !isTold || isDone;
+  S.q('#restart').hidden = !isDone;
   drawScore(S);
 }
 
 function lesson(S, hits) {                // what was learnt, in one sentence
-  const {words} = S.data, [low, high] = chanceBand(ROUNDS), bound = S.data.share[S.picked.budget];
+  const {words} = S.data, [low, high] = chanceBand(ROUNDS), bound = boundsSoFar(S).at(-1);
   const kind = hits > high ? 'above' : hits < low ? 'below' : 'within', {over, certain} = words.lessons;
-  const fields = {low, high, bound, epsilon: S.data.epsilons[S.picked.budget]};
-  return fill(`${words.lessons[kind]} ${S.data.bound[S.picked.budget] > .99 ? certain : over}`, fields);
+  return fill(`${words.lessons[kind]} ${bound > .99 ? certain : over}`, {low, high, bound: percentUp(bound)});
 }
 
 function chanceBand(n) {                  // the middle 95 % of n fair coins
@@ -653,20 +669,21 @@ function chanceBand(n) {                  // the middle 95 % of n fair coins
 
 function drawScore(S) {
   const node = S.q('#score'), width = node.clientWidth || 320, height = node.clientHeight || 150;
-  const {words, bound} = S.data, right = S.game.right, left = 44, bottom = height - 8, top = 8;
+  const {words} = S.data, right = S.game.right, left = 44, bottom = height - 8, top = 8;
   const x = k => left + k / ROUNDS * (width - left - 8), y = share => bottom - share * (bottom - top);
   const bands = Array.from({length: ROUNDS}, (_, k) => chanceBand(k + 1).map(hits => hits / (k + 1)));
   const side = i => bands.map((ends, k) => `${x(k + 1).toFixed(1)} ${y(ends[i]).toFixed(1)}`);
   let hits = 0;
   const line = right.map((is, k) => { hits += is; return `${x(k + 1).toFixed(1)} ${y(hits / (k + 1)).toFixed(1)}`; });
-  const limit = y(bound[S.picked.budget]).toFixed(1), end = line.at(-1)?.split(' ');
-  S.q('#caption').textContent = fill(words.caption, {bound: S.data.share[S.picked.budget].replaceAll(' ', '\u00a0')});
+  const most = boundsSoFar(S), end = line.at(-1)?.split(' ');
+  const limit = most.map((share, k) => `${x(k + 1).toFixed(1)} ${y(share).toFixed(1)}`).join('L');
+  S.q('#caption').textContent = fill(words.caption, {bound: percentUp(most.at(-1))});
   node.setAttribute('viewBox', `0 0 ${width} ${height}`);
   node.replaceChildren(svg('title', {}, fill(words.score, {hits, count: right.length})),
     svg('path', {d: `M${side(1).join('L')}L${side(0).reverse().join('L')}Z`, class: 'chance'}),
     ...[0, .5, 1].flatMap(share => [svg('line', {x1: left, x2: width - 8, y1: y(share), y2: y(share), class: 'grid'}),
       svg('text', {x: left - 6, y: y(share) + 4.5, 'text-anchor': 'end', class: 'tick'}, `${100 * share} %`)]),
-    svg('path', {d: `M${left} ${limit}H${width - 8}`, class: 'bound'}),
+    svg('path', {d: `M${left} ${y(most[0]).toFixed(1)}L${limit}`, class: 'bound'}),
     ...(end ? [svg('path', {d: `M${line.join('L')}`, class: 'scored'}), svg('circle', {cx: end[0], cy: end[1], r: 4, class: 'scored-dot'})] : []));
 }
 

@@ -125,7 +125,7 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
     payload = {
         "title": tags.study_title(facts, view.data.n_curves),
         "epsilons": [f"{b.epsilon:g}" for b in view.budgets],
-        "n": view.data.n_curves, "share": shares,
+        "n": view.data.n_curves,
         "attacker": [share if share[0] == ">" else f"≤ {share}" for share in shares],
         "bound": [step.attacker for step in steps],
         "weak": [step.is_weak for step in steps], "notes": [step.note for step in steps],
@@ -504,6 +504,8 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"One of these two {people} took part, the other did not. The lower figure has "
                 "this round’s release and where the mean lies with A and with B.",
+        "thin": f"These two differ by less than a line is wide: so little does one {person} "
+                "change, and that is the point.",
         "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
         "raise": "Move the slider to the right until a curve is released.",
         "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
@@ -512,13 +514,13 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "next_round": "Next round", "restart": "Play again", "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
         "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
-                   "Dashed: no attacker is right more than {bound} of the time.",
+                   "Dashed: from the releases no attacker is right more than {bound} of the time.",
         "lessons": {
             "within": "Pure guessing gives {low} to {high} right in 95 % of games; you were within "
                       "that range.",
             "above": "Pure guessing gives {low} to {high} right in 95 % of games; you had more.",
             "below": "Pure guessing gives {low} to {high} right in 95 % of games; you had fewer.",
-            "over": "Over many games no attacker, whatever they know, is right more than {bound} "
-                    "of the time at ε = {epsilon}.",
-            "certain": "At ε = {epsilon} an attacker may be nearly certain who took part."},
+            "over": f"Over many games no attacker, even one who knows all other {people}’s "
+                    "curves, does better than {bound} from the releases.",
+            "certain": "From such releases an attacker may be nearly certain who took part."},
     }

@@ -1,7 +1,9 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
-// frames that scroll can be reached with Tab, the folded menu is one list, and motion can be declined.
+// frames that scroll can be reached with Tab, the folded menu is one list and folds again once it has led
+// somewhere, and motion can be declined.
 
 const REST = 200;                         // ms from a change until the page is looked through
+const OVER = matchMedia('(max-width: 768px)');   // where the menu, once unfolded, lies over the page
 
 export default function ({parentElement: root, setTriggerValue}) {
   if (root.__frame) return;
@@ -12,6 +14,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     if (isHere) setTriggerValue('went_back', Date.now());
   };
   addEventListener('popstate', tell);
+  document.addEventListener('click', foldMenu);
   let timer = null;
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
@@ -29,6 +32,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     clearInterval(themes);
     removeEventListener('resize', soon);
     removeEventListener('popstate', tell);
+    document.removeEventListener('click', foldMenu);
     root.__frame = false;
   };
 }
@@ -58,6 +62,11 @@ function steps() {
     return (isWritten ? history.replaceState : pushState).call(this, state, title, url);
   };
   return true;
+}
+
+function foldMenu({target}) {              // else it would cover the page that was asked for
+  if (!OVER.matches || !target.closest?.('[data-testid=stSidebarNavLink]')) return;
+  document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click();
 }
 
 function surface() {                      // the colour of the page, which is no variable

@@ -1,5 +1,6 @@
 // Predict, then reveal. The drawing comes from the server with everything in it; what happened is
-// hidden until the visitor has moved the handles and asks for it. Guesses stay in this browser: those
+// hidden until the visitor has moved the handles and asks for it; a handle that stands where it began is
+// no guess and counts in no score. Guesses stay in this browser: those
 // of this visit in its session, so that they outlive a change of the page, and how far off each first
 // guess was in its own storage. Only a pupil of a class sends theirs, by a button that says so.
 //
@@ -11,19 +12,21 @@ const VISIT = 'privacy-curves-handles';   // where handles stand and what is rev
 const TEACHER = 'privacy-curves-class';   // what a teacher comes back to their class with
 const PHONE = 520;                        // narrower than this: the second drawing
 const REACH = 22;                         // pixels around a handle that take hold of it
+const TAP = 8;                            // pixels: a shorter way of a finger is a tap
 const SOME = 5;                           // steps of the large keys
 const SHOWS = 1, QUESTION = 2, ANSWER = 3; // slides of a lesson, after the first, which asks
+const FINGERS = matchMedia('(hover: none) and (pointer: coarse)');   // there are no arrow keys
 let made = {};                            // as in VISIT, where the session's storage is closed
 
 export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
   const S = root.__guess ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = () => setStateValue('step', {tag: S.data.tag, step: S.data.mode === 'slides' ? S.step : Number(S.isRevealed)});
   S.ask = what => setTriggerValue('asked', what);
-  S.hand = () => setTriggerValue('sent', {tag: S.data.tag, values: S.values});
+  S.hand = () => setTriggerValue('sent', {tag: S.data.tag, values: S.values.map((value, k) => S.moved[k] ? value : null)});
   if (!S.stop) wire(S);
   if (S.data?.tag !== data.tag) take(S, data);
   if (data.mode === 'pupil') {            // the teacher reveals
-    if (data.is_revealed !== S.isRevealed && data.is_revealed && S.isTouched) keep(S, data);
+    if (data.is_revealed !== S.isRevealed && data.is_revealed && isTouched(S)) keep(S, data);
     S.isRevealed = data.is_revealed;
   }
   S.data = data;
@@ -43,7 +46,7 @@ function take(S, data) {                  // another lesson, or other noise: a n
   S.step = data.mode === 'slides' ? {shows: SHOWS, question: QUESTION}[data.slide.start] || 0 : 0;
   S.isRevealed = data.mode === 'slides' ? S.step > 0 : data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil');
   S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
-  S.isTouched = Boolean(mine?.isTouched);
+  S.moved = data.guess.start.map((_, k) => Boolean(mine?.moved?.[k]));
   S.values = [...(mine?.values || data.guess.start)];
 }
 
@@ -54,8 +57,8 @@ function visit() {
 
 function remember(S) {
   if (S.data.mode === 'slides') return;   // what is shown to a class is no guess of the teacher
-  const {values, isRevealed, isTouched} = S;
-  made = {...visit(), [S.data.tag]: {values, isRevealed, isTouched}};
+  const {values, isRevealed, moved} = S;
+  made = {...visit(), [S.data.tag]: {values, isRevealed, moved}};
   try { sessionStorage.setItem(VISIT, JSON.stringify(made)); } catch (_) { /* closed */ }
 }
 
@@ -89,7 +92,7 @@ function wire(S) {
 function reveal(S, isRevealed) {
   S.isRevealed = isRevealed;
   S.isRestored = false;
-  if (isRevealed && S.isTouched && S.data.mode !== 'slides') keep(S, S.data);
+  if (isRevealed && isTouched(S) && S.data.mode !== 'slides') keep(S, S.data);
   remember(S);
   S.isTold = isRevealed;
   S.send();
@@ -231,9 +234,16 @@ function tellSlide(S) {
 
 // ---- the score --------------------------------------------------------------------------------
 
-function off(S) {                         // root mean square distance over the handles
-  const {truth} = S.data.guess;
-  return Math.sqrt(truth.reduce((sum, t, k) => sum + (S.values[k] - t) ** 2, 0) / truth.length);
+const countMoved = S => S.moved.filter(Boolean).length, isTouched = S => countMoved(S) > 0;
+
+function off(S) {                         // root mean square distance over the handles that were moved
+  const squares = S.data.guess.truth.map((t, k) => (S.values[k] - t) ** 2).filter((_, k) => S.moved[k]);
+  return Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
+}
+
+function saidMoved(S) {                   // of how many handles, where some stand as they began
+  const count = countMoved(S), all = S.moved.length;
+  return count < all ? `${count} of ${all} squares` : '';
 }
 
 function saidOff(S) {
@@ -262,9 +272,9 @@ function keep(S, data) {                  // the first guess of a lesson counts
 }
 
 function tell(S) {
-  const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && S.isTouched && mode !== 'slides';
-  const word = verdict(S), all = mode === 'slides' ? [] : Object.entries(kept());
-  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}: ${word}.`
+  const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && isTouched(S) && mode !== 'slides';
+  const some = saidMoved(S), all = mode === 'slides' ? [] : Object.entries(kept());
+  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}${some && `, at the ${some} that you moved`}: ${verdict(S)}.`
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
@@ -341,29 +351,37 @@ function along(S, value, from, to) {
 function show(S) {
   const {guess, alt, alt_after, ask} = S.data, points = S.values.map((_, k) => at(S, k));
   S.q('#guess').classList.toggle('revealed', S.isRevealed);
-  S.q('#guess').classList.toggle('touched', S.isTouched);
+  S.q('#guess').classList.toggle('touched', isTouched(S));
   S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
-  S.line.setAttribute('d', guess.is_curve ? `M${points.map(p => p.join(' ')).join('L')}`
+  const drawn = points.filter((_, k) => S.moved[k] || !S.isRevealed);
+  S.line.setAttribute('d', guess.is_curve ? drawn.length && `M${drawn.map(p => p.join(' ')).join('L')}`
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
   S.handles.forEach((node, k) => {
     node.setAttribute('transform', `translate(${points[k].join(' ')})`);
     node.setAttribute('aria-valuenow', S.values[k]);
     node.setAttribute('aria-valuetext', said(S, S.values[k]));
     node.setAttribute('aria-disabled', String(S.isRevealed));
+    node.classList.toggle('unmoved', !S.moved[k]);
   });
   const isPupil = S.data.mode === 'pupil';
   S.q('#reveal').hidden = S.data.mode === 'slides' || (isPupil && S.isRevealed);
-  S.q('#reveal').disabled = isPupil && !S.isTouched;
+  S.q('#reveal').disabled = isPupil && !isTouched(S);
   S.q('#reveal').textContent = isPupil ? 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
   const isRoom = isPupil && S.isRevealed && S.data.guesses.length > 0;    // the dots, which are new to a pupil
   S.q('#how').classList.toggle('room', isRoom);
   S.q('#how').textContent = isRoom ? `● The class${median(S)}`
-    : S.isRevealed || S.data.mode === 'slides' ? '' : 'Drag a square, or move it with the arrow keys.';
+    : S.isRevealed || S.data.mode === 'slides' ? '' : howTo(S);
   if (S.data.mode === 'slides') tellSlide(S);
   closeUp(S);
   drawRoom(S);
   S.host.dataset.values = S.values.join(' ');
   tell(S);
+}
+
+function howTo(S) {
+  const what = S.moved.length > 1 ? 'every square' : 'the square', some = isTouched(S) && saidMoved(S);
+  return some ? `${some} moved: only those count.`
+    : FINGERS.matches ? `Drag ${what}.` : `Drag ${what}, or move it with the arrow keys.`;
 }
 
 function closeUp(S) {                     // the legend, from which some entries are hidden
@@ -382,7 +400,7 @@ function closeUp(S) {                     // the legend, from which some entries
 function set(S, k, value) {
   const {low, high} = S.data.axis, {step} = S.data.guess;
   S.values[k] = Math.min(Math.max(+(Math.round(value / step) * step).toFixed(6), low), high);
-  S.isTouched = true;
+  S.moved[k] = true;
   remember(S);
   show(S);
 }
@@ -393,7 +411,8 @@ function drawRoom(S) {
   const dot = (cx, cy) => svg('circle', {cx, cy, r});
   const up = value => along(S, value, box.bottom, box.top);
   if (guess.is_curve) {
-    S.room.replaceChildren(...guesses.flatMap(values => values.map((value, at) => dot(places[at], up(value)))));
+    S.room.replaceChildren(...guesses.flatMap(values => values.flatMap(
+      (value, at) => value === null ? [] : dot(places[at], up(value)))));
     return;
   }
   const xs = guesses.map(([value]) => along(S, value, box.left, box.right));
@@ -415,28 +434,30 @@ function press(S, k, event) {
   set(S, k, to);
 }
 
-// A finger moves the handle it holds, so that the page still scrolls beside handles; a mouse or a
-// pen draws: whichever handle is nearest follows it.
+// A finger moves the handle it holds, so that the page still scrolls beside handles, and where it taps
+// the nearest one goes; a mouse or a pen draws: whichever handle is nearest follows it.
 function grab(S, event) {
   if (S.isRevealed || event.button) return;
-  const held = event.target.closest('.handle');
-  if (!held && event.pointerType === 'touch') return;
-  event.preventDefault();
-  held?.focus();
-  const own = event.pointerType === 'touch' ? nearest(S, inside(S, event)[0]) : null;
+  const held = event.target.closest('.handle'), isFinger = event.pointerType === 'touch';
+  const own = held && isFinger ? nearest(S, inside(S, event)[0]) : null, isTap = isFinger && !held;
   const follow = move => {
     const [x, y] = inside(S, move);
     set(S, own ?? nearest(S, x), valueAt(S, x, y));
   };
-  const let_go = () => {
+  const let_go = end => {
     removeEventListener('pointermove', follow);
     removeEventListener('pointerup', let_go);
     removeEventListener('pointercancel', let_go);
+    if (isTap && end.type === 'pointerup' && Math.hypot(end.x - event.x, end.y - event.y) < TAP) follow(end);
   };
-  addEventListener('pointermove', follow);
+  if (!isTap) {
+    event.preventDefault();
+    held?.focus();
+    addEventListener('pointermove', follow);
+  }
   addEventListener('pointerup', let_go);
   addEventListener('pointercancel', let_go);
-  if (!held) follow(event);
+  if (!held && !isTap) follow(event);
 }
 
 function inside(S, event) {               // pixels of the screen to units of the drawing

@@ -105,7 +105,8 @@ class Report:
         "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or
         nothing.
     sent : object
-        The values of a pupil's guess in this picture, unchecked; None if none came.
+        The values of a pupil's guess in this picture, unchecked, null for a handle that was not
+        moved; None if none came.
     """
 
     is_revealed: bool
@@ -162,7 +163,7 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
 
 
 def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent: bool = False,
-          guesses: Sequence[Sequence[float]] = (), slide: Slide | None = None,
+          guesses: Sequence[Sequence[float | None]] = (), slide: Slide | None = None,
           room: Room | None = None) -> Report:
     """Draw the picture, and return what the visitor did in it.
 
@@ -176,8 +177,8 @@ def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent:
         Whether the teacher of a class has revealed the rest.
     is_sent : bool
         Whether the guess of this pupil was counted.
-    guesses : sequence of sequence of float
-        Those of a class that are drawn as dots.
+    guesses : sequence of sequence of float or None
+        Those of a class that are drawn as dots; None where nothing was guessed.
     slide, room : Slide, Room, optional
         Of a teacher.
     """

@@ -20,6 +20,7 @@ from itertools import count
 from engine.core.errors import InputError
 
 MOST_CLASSES, MOST_GUESSES, MOST_SECONDS = 20, 200, 3 * 3600.0
+Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
 _LENGTH = 6
 
@@ -58,19 +59,21 @@ class Poll:
     high: float
     n_options: int
 
-    def checked(self, values: object) -> tuple[float, ...]:
-        """A guess as numbers.
+    def checked(self, values: object) -> Numbers:
+        """A guess as numbers, None for each that was left out.
 
         Raises
         ------
         InputError
-            If it is anything else than `n_values` numbers between `low` and `high`.
+            If it is anything else than `n_values` numbers between `low` and `high`, or all are
+            left out.
         """
         if not isinstance(values, Sequence) or isinstance(values, str | bytes) \
-                or len(values) != self.n_values or not all(map(self._allows, values)):
+                or len(values) != self.n_values or all(value is None for value in values) \
+                or not all(value is None or self._allows(value) for value in values):
             raise InputError("This guess does not belong to the picture and was not counted.",
                              field="guess", hint="Load the page again and guess once more.")
-        return tuple(map(float, values))
+        return tuple(None if value is None else float(value) for value in values)
 
     def _allows(self, value: object) -> bool:
         return (isinstance(value, int | float) and not isinstance(value, bool)
@@ -100,7 +103,7 @@ class Classroom:
     poll: Poll
     ends_at: float
     stage: Stage = Stage.GUESS
-    _guesses: dict[Poll, dict[int, tuple[float, ...]]] = field(
+    _guesses: dict[Poll, dict[int, Numbers]] = field(
         default_factory=lambda: defaultdict(dict))  # by seat, for every picture
     _answers: dict[Poll, dict[int, int]] = field(
         default_factory=lambda: defaultdict(dict))  # which option, by seat, for every picture
@@ -179,7 +182,7 @@ class Classroom:
         return seat in self._guesses[self.poll]
 
     @property
-    def guesses(self) -> list[tuple[float, ...]]:
+    def guesses(self) -> list[Numbers]:
         """All guesses, in the order in which they came."""
         with self._lock:
             return list(self._guesses[self.poll].values())
