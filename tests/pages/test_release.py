@@ -65,6 +65,30 @@ def spend(at, epsilon):
     return release_step(at)
 
 
+def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_it_is_put_right():
+    at = release_step(release_page(), "preview")
+    budget, onward = at.number_input(key="w_release_epsilon"), at.button(key="wizard_next")
+    before = budget.value
+    budget.set_value(20.0)
+    onward.click().run()  # at once, as who types and presses
+    assert at.session_state["settings"].step == "preview"
+    assert at.number_input(key="w_release_epsilon").value == 20 and at.error
+    assert at.button(key="wizard_next").disabled
+    at.number_input(key="w_release_epsilon").set_value(before).run()
+    assert not at.error
+    at.button(key="wizard_next").click().run()
+    assert at.session_state["settings"].step == "release"
+
+
+def test_a_budget_that_was_refused_is_forgotten_with_its_field():
+    at = release_step(release_page(), "preview")
+    before = at.number_input(key="w_release_epsilon").value
+    at.number_input(key="w_release_epsilon").set_value(20.0).run()
+    at = release_step(at.switch_page("../decide.py").run().switch_page("../publish.py").run(),
+                      "preview")
+    assert at.number_input(key="w_release_epsilon").value == before and not at.error
+
+
 def publish_what(at, what):
     release_step(at, "data").selectbox(key="w_release_what").set_value(what).run()
     return release_step(at)

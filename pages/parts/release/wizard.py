@@ -79,13 +79,17 @@ def _go(step: str) -> None:
 
 
 def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
-    """The button to the next step; what it has to do first is done once it is pressed."""
+    """The button to the next step; what it has to do first is done once it is pressed.
+
+    There is no way on while a control holds what was refused, also where it was pressed at once.
+    """
     def go() -> None:
-        then()
-        _go(step)
+        if not controls.is_refused():
+            then()
+            _go(step)
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
-              icon=":material/arrow_forward:", on_click=go)
+              icon=":material/arrow_forward:", on_click=go, disabled=controls.is_refused())
 
 
 def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
