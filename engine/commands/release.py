@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.commands import compare_cards
+from engine.answers.compared_cards import comparison
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
@@ -92,7 +92,7 @@ def _of_groups(options: argparse.Namespace, book: Ledger, requests: Sequence[Req
         out = Path(options.out) / f"group-{place}"
         code = _single(options, book, request, request.name, str(out), cards)
     if len(cards) == len(requests):
-        print("\n".join(compare_cards.comparison(cards, False).sentences()))
+        print("\n".join(comparison(cards).sentences()))
     return code
 
 

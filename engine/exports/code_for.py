@@ -273,6 +273,8 @@ class _Script:
                   f"{_text(file.encoding)}, {self.written(file.sheet)})")
         self.line(f"layout = {self.written(file.layout)}")
         self.line(f"{name} = {self.name(reader)}(table, layout{several})")
+        if isinstance(source, Upload) and source.declared.group is not None:
+            self.line(f"{name} = {name}.of_group({_text(source.declared.group.name)})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
         groups = f", groups={self.written(source.groups)}" if (
             isinstance(source, Upload) and source.groups) else ""

@@ -6,12 +6,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.core.types import Array, PublicFacts
+from engine.core.types import Array, DataKind, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import change, number, percent, together, with_unit
 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
+
+
+def distance(facts: PublicFacts, of: str = "estimate") -> str:
+    """What an error is called: on real data, of which no truth is known, from what it is measured.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Of the data on screen.
+    of : str
+        What a release is of: what would be published without protection is the non-private one.
+
+    Returns
+    -------
+    str
+        "error" on simulated data: the distance from the truth.
+    """
+    is_known = facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
+    return "error" if is_known else f"distance from the non-private {of}"
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:

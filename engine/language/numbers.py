@@ -94,11 +94,29 @@ def error(value: float, unit: str, within: float = math.nan) -> str:
     --------
     >>> error(1.5324, "cm", 2.41)
     '1.53 cm (95 %: 2.41)'
+    >>> error(0.4112, "%", 0.619)
+    '0.411 % (19 of 20 releases: 0.619 %)'
     """
     if not math.isfinite(value):
         return ""
     text = with_unit(number(value), unit)
-    return f"{text} (95 %: {number(within)})" if math.isfinite(within) else text
+    if not math.isfinite(within):
+        return text
+    most = f"{number(within)} %" if unit == "%" else number(within)
+    return f"{text} ({most_releases(unit, '95 %')}: {most})"
+
+
+def most_releases(unit: str, share: str = "95 % of releases") -> str:
+    """How many releases a distance holds for, told apart from values that are percentages.
+
+    Parameters
+    ----------
+    unit : str
+        Of the values.
+    share : str
+        What is said of values in any other unit.
+    """
+    return "19 of 20 releases" if unit == "%" else share
 
 
 def power_of_two(exponent: int) -> str:

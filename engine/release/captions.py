@@ -111,7 +111,8 @@ def heading(release: Published) -> str:
     """
     about, facts = release.card["release"], release.facts
     of = uncapital(facts.value_name) if facts.is_upload else about["of"]
-    return f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}: {of}"
+    group = f" ({facts.group.name})" if facts.group is not None else ""
+    return f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}"
 
 
 def is_staircase(release: Published) -> bool:

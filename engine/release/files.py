@@ -50,19 +50,22 @@ def all_files(release: Published) -> dict[str, bytes]:
             **({"time_in_range.csv": time_in_range_csv(release)} if _has_ranges(release) else {})}
 
 
-def archive(release: Published) -> bytes:
+def archive(*releases: Published) -> bytes:
     """All files of a release in one .zip, the same bytes whenever it is made again.
 
     Parameters
     ----------
-    release : Published
-        From `engine.release.published`.
+    releases : Published
+        From `engine.release.published`; each of several groups gets a folder of its own.
     """
-    made = datetime.fromisoformat(release.at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in all_files(release).items():
-            packed.writestr(zipfile.ZipInfo(name, made), content, zipfile.ZIP_DEFLATED)
+        for place, release in enumerate(releases, start=1):
+            made = datetime.fromisoformat(release.at).timetuple()[:6]
+            folder = f"group-{place}/" if len(releases) > 1 else ""
+            for name, content in all_files(release).items():
+                packed.writestr(zipfile.ZipInfo(f"{folder}{name}", made), content,
+                                zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 

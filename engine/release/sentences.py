@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
-from engine.language.grammar import escape
+from engine.language.grammar import capital, escape
 from engine.language.numbers import number, percent, small, whole, with_unit
 from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip, credited
@@ -174,6 +175,21 @@ def became(entry: Entry) -> str:
             "under way": "charged, under way with other sites",
             "unfinished": "charged, not finished", "closed": "charged, lost",
             "lost": "charged by a repair"}.get(entry.state, "")
+
+
+def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
+    """That groups are released apart, and what that costs together.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The nouns for one person and for several.
+    names : sequence of str
+        Of the groups.
+    """
+    return (f"One release for each of {len(names)} groups: {', '.join(map(escape, names))}. No "
+            f"{escape(facts.person)} is in two, so together they cost one {escape(facts.person)} "
+            f"no more than one of them. {escape(capital(facts.people))} in no group are left out.")
 
 
 CONFIRMED = "I confirm all three statements"

@@ -94,7 +94,8 @@ class Kind:
 # -- numbers that many pages show, under one name ---------------------------------------------
 
 
-def errors(error: float, within: float, unit: str, baseline: float | None) -> Numbers:
+def errors(error: float, within: float, unit: str, baseline: float | None, name: str = "error"
+           ) -> Numbers:
     """The error, its 95 % value and the error without privacy.
 
     Parameters
@@ -105,8 +106,10 @@ def errors(error: float, within: float, unit: str, baseline: float | None) -> Nu
         Of both; may be empty.
     baseline : float or None
         The error without privacy, where there is one.
+    name : str
+        What the error is called, as `error_words.distance` has it.
     """
-    numbers = {named("error", unit): error, named(WITHIN, unit): within}
+    numbers = {named(name, unit): error, named(WITHIN, unit): within}
     return numbers if baseline is None else numbers | {
         named("error without privacy", unit): baseline}
 

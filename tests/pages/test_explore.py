@@ -433,3 +433,12 @@ def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     text = words(open_page("open-more", upload=own_curves(), show_upload=True))
     assert "is not covered by ε" in text and "has the smallest error of" not in text
+
+
+def test_an_error_on_real_data_says_on_the_strip_and_in_the_figure_from_what_it_is():
+    at = open_page("m-bernstein~open-numbers", upload=own_curves(), show_upload=True)
+    assert components(at, "strip")[0]["error"] == "Distance from the non-private mean"
+    figure = components(at, "figure")[0]["curves"]
+    assert figure["words"]["error"] == "Distance from the non-private mean"
+    assert "Distance from the non-private mean" in words(at)
+    assert components(open_page("m-bernstein"), "strip")[0]["error"] == "Error"

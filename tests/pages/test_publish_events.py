@@ -29,7 +29,7 @@ def test_public_patients_are_released_with_their_counts(what, data):
     at.button(key="wizard_next").click()
     ran(at)
     publish(at)
-    release = at.session_state.released
+    (release,) = at.session_state.released
     written = release_files.all_files(release)
     assert {"counts.csv", "release.csv", "guarantee.json", "release.html"} <= set(written)
     assert ("at_risk.csv" in written) == (what == "survival")
@@ -65,7 +65,7 @@ def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
     at.button(key="wizard_next").click()
     ran(at)
     publish(at)
-    release = at.session_state.released
+    (release,) = at.session_state.released
     assert list(release.columns) == ["A", "B"] and release.sizes.n_curves == 300
     report = release_files.report(release).decode()
     assert "At risk" in report and "Log-rank test" in report and "ends the band does not cover" not in report

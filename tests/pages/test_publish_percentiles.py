@@ -29,7 +29,7 @@ def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_
     at.button(key="wizard_next").click()
     ran(at)
     publish(at)
-    release = at.session_state.released
+    (release,) = at.session_state.released
     assert [*release.columns] == ["5 %", "25 %", "50 %", "75 %", "95 %"]
     written = release_files.all_files(release)
     rows = [*csv.DictReader(written["time_in_range.csv"].decode().splitlines()[1:])]

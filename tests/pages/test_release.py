@@ -65,6 +65,30 @@ def spend(at, epsilon):
     return release_step(at)
 
 
+def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_it_is_put_right():
+    at = release_step(release_page(), "preview")
+    budget, onward = at.number_input(key="w_release_epsilon"), at.button(key="wizard_next")
+    before = budget.value
+    budget.set_value(20.0)
+    onward.click().run()  # at once, as who types and presses
+    assert at.session_state["settings"].step == "preview"
+    assert at.number_input(key="w_release_epsilon").value == 20 and at.error
+    assert at.button(key="wizard_next").disabled
+    at.number_input(key="w_release_epsilon").set_value(before).run()
+    assert not at.error
+    at.button(key="wizard_next").click().run()
+    assert at.session_state["settings"].step == "release"
+
+
+def test_a_budget_that_was_refused_is_forgotten_with_its_field():
+    at = release_step(release_page(), "preview")
+    before = at.number_input(key="w_release_epsilon").value
+    at.number_input(key="w_release_epsilon").set_value(20.0).run()
+    at = release_step(at.switch_page("../decide.py").run().switch_page("../publish.py").run(),
+                      "preview")
+    assert at.number_input(key="w_release_epsilon").value == before and not at.error
+
+
 def publish_what(at, what):
     release_step(at, "data").selectbox(key="w_release_what").set_value(what).run()
     return release_step(at)
@@ -198,7 +222,7 @@ def test_a_name_that_was_used_for_another_release_is_refused_beside_the_button()
 
 
 def csv_of(at):
-    return numbers_csv(at.session_state["released"])
+    return numbers_csv(at.session_state["released"][0])
 
 
 def test_the_same_release_under_the_same_name_is_the_same_and_charged_once():
@@ -328,6 +352,49 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     publish(at, "growth")
     assert "Left for these children: **ε = 2 of 3**" in words(at)
     assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
+
+
+def grouped_curves():
+    """400 girls, 570 boys and 30 children in neither group."""
+    rows = "".join(f"{k},{t},{20 + k % 9 + t},{'girls' if k < 400 else 'boys' if k < 970 else ''}\n"
+                   for k in range(1000) for t in (1, 3, 4))
+    table = read_table(("id,time,value,sex\n" + rows).encode())
+    curves = read_curves(table, suggest_layout(table, {"group": "sex"}))
+    return Upload(curves=curves, groups=("girls", "boys"), declared=declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
+
+
+def test_public_groups_of_a_file_are_published_each_on_its_own_and_compared():
+    at = visit("publish", "step-release", upload=grouped_curves(), show_upload=True)
+    assert "each group on its own" in words(at) and "in no group are left out" in words(at)
+    publish(at, "heights")
+    girls, boys = at.session_state["released"]
+    assert [one.sizes.n_curves for one in (girls, boys)] == [400, 570]
+    assert girls.facts.group.is_apart_from(boys.facts.group)
+    assert {"Released: heights, girls", "Released: heights, boys"} <= {h.value for h in at.header}
+    assert "budgets do not add" in words(at) and not at.error
+    spent = [ledger.Ledger().odometer(content_of(grouped_curves().of_group(name))).spent_epsilon
+             for name in ("girls", "boys")]
+    assert spent == [1.0, 1.0]
+
+
+def test_whoever_publishes_everybody_together_is_told_that_groups_are_not_used():
+    at = release_step(open_release(grouped_curves()), "preview")
+    who = at.selectbox(key="w_release_who")
+    at = release_step(who.set_value("Everybody together").run())
+    assert "groups not used" in words(at)
+    publish(at, "heights")
+    (everybody,) = at.session_state["released"]
+    assert everybody.sizes.n_curves == 1000 and everybody.facts.group is None
+
+
+def test_the_preview_is_about_the_smallest_group_until_another_one_is_chosen():
+    at = release_step(open_release(grouped_curves()), "preview")
+    group = at.segmented_control(key="w_release_group")
+    assert group.value == "girls"
+    before = words(at)
+    group.set_value("boys").run()
+    assert words(at) != before and not at.error and not at.exception
 
 
 def test_another_budget_asks_for_the_tick_again():

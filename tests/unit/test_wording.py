@@ -200,6 +200,7 @@ def test_accuracy_names_three_numbers_of_one_unit():
 
 def test_an_error_is_written_in_one_way_with_its_95_percent_value():
     assert numbers.error(1.534, "cm", 2.41) == "1.53 cm (95 %: 2.41)"
+    assert "95 %" not in numbers.error(0.1534, "%", 0.241)  # a value in percent is no share
     assert numbers.error(0.819, "") == "0.819"
     assert numbers.error(math.nan, "cm", 1.0) == ""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
+from engine.language import error_words
 from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
 from engine.topics.compare import charts
 from engine.topics.compare.answer import (
@@ -37,7 +38,8 @@ def _row(method: MethodAnswer, budget: int) -> Numbers:
     """One row of the table."""
     within = method.study.within[budget] if math.isfinite(method.error[budget]) else math.nan
     odds, facts = method.odds[budget], method.picture.data.facts
-    return errors(method.error[budget], within, facts.value_unit, method.study.baseline) | shares(
+    return errors(method.error[budget], within, facts.value_unit, method.study.baseline,
+                  error_words.distance(facts, "mean")) | shares(
         method.picture, method.study, budget) | {
             "proved δ": odds.budget.delta, "attacker’s accuracy, at most": odds.right,
             "power, at most": odds.power}

@@ -11,7 +11,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.tasks import Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
-from engine.language import quality, tags
+from engine.language import numbers, quality, tags
 from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import digits_up, number, percent_up, whole, with_unit
 from engine.language.odds_words import odds_main
@@ -208,8 +208,7 @@ def error(option: Option, profile: Profile) -> str:
     profile : Profile
         Of the study, with the unit of errors.
     """
-    within = f" (95 %: {number(option.accuracy.within)})"
-    return f"{with_unit(number(option.accuracy.error), escape(profile.unit))}{within}"
+    return numbers.error(option.accuracy.error, escape(profile.unit), option.accuracy.within)
 
 
 def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:

@@ -23,7 +23,8 @@ from engine.figures.theme import (
     time_axis,
 )
 from engine.figures.traces import UNPROTECTED, plain
-from engine.language.grammar import uncapital
+from engine.language import error_words
+from engine.language.grammar import capital, uncapital
 from engine.language.numbers import digits_up, named, number, with_unit
 from engine.language.odds_words import odds_short
 from engine.privacy.risk import Odds
@@ -110,7 +111,7 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
     frame = layout(theme, legend=True,
                    title=_finding(method, others, study.baseline, x[here], here),
                    xaxis=_budgets(x, method.label, odds, theme),
-                   yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
+                   yaxis=_errors(heights, facts, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, errors, here, unit),
                  _table(x, errors, low, high, study.baseline, (*others, *in_table),
@@ -166,12 +167,13 @@ def _gaps(values: Array) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in values]
 
 
-def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
-    """The axis of errors, over `heights` as far as `most`."""
+def _errors(heights: Array, facts: PublicFacts, theme: Theme) -> Spec:
+    """The axis of errors, over `heights` as far as the range of the values."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
-    return log_axis(theme, on_log_scale("Error", unit), bottom, max(min(top, most), 2 * bottom),
-                    grid=True)
+    most = 2 * facts.value_half_width
+    name = on_log_scale(capital(error_words.distance(facts, "mean")), facts.value_unit)
+    return log_axis(theme, name, bottom, max(min(top, most), 2 * bottom), grid=True)
 
 
 def _budgets(x: list[float], label: str, odds: Sequence[Odds], theme: Theme) -> Spec:

@@ -27,7 +27,8 @@ def numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
     study, unit = answer.study, answer.facts.value_unit
     error, within = ((math.nan, math.nan) if answer.is_refused(k)
                      else (study.error[k], study.within[k]))
-    return as_floats(errors(error, within, unit, study.baseline) | shares(answer, study, k)
+    return as_floats(errors(error, within, unit, study.baseline,
+                            error_words.distance(answer.facts, "mean")) | shares(answer, study, k)
                      ) | protection(answer.spends[k], question.person)
 
 

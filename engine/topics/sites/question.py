@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
+from engine.language import error_words
 from engine.language.numbers import named
 from engine.privacy import accounting
 from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
@@ -18,7 +19,8 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     together = study.together.accuracy
     sums = {} if study.summed is None else {
         named("error with masked sums", unit): study.summed.error}
-    return as_floats(errors(together.error, together.within, unit, study.baseline) | sums | {
+    return as_floats(errors(together.error, together.within, unit, study.baseline,
+                            error_words.distance(study.facts, "mean")) | sums | {
         named("error at one trusted centre", unit): study.pooled.error,
         named("error of the best site alone", unit): study.alone.error,
         "attacker’s accuracy, at most": weakest.odds.right,

@@ -66,7 +66,8 @@ def compared(federation: SitesAnswer) -> str:
 
     together, smallest = federation.together, federation.pooled.budgets[0].epsilon
     within = "" if together.is_refused else (
-        f" (95 % of releases within {number(together.accuracy.within)})")
+        f" ({numbers.most_releases(unit)} within "
+        f"{with_unit(number(together.accuracy.within), unit if unit == '%' else '')})")
     budget = f"with ε = {smallest:g} for everybody"
     pooled = f"At one trusted centre, {budget}: **{written(federation.pooled)}**."
     if federation.summed is not None:

@@ -16,7 +16,7 @@ from engine.exports import files as export
 from engine.figures import small_charts
 from engine.figures.theme import Chart
 from engine.language import error_words, glossary, odds_words, quality, tags
-from engine.language.grammar import escape
+from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.topics.mean.answer import MeanAnswer
 from pages.parts.explore import budgets as budget_cards
@@ -224,8 +224,9 @@ def numbers(scene: Scene) -> None:
     preview, study = scene.shown, scene.shown.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.at]
+    from_what = error_words.distance(scene.facts, "mean")
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
-                + (f"Error {escape(error)}." if error else "Nothing published."))
+                + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: preview.times, "non-private mean": preview.without,
                "privacy noise range low": preview.noise_low[scene.at],
                "privacy noise range high": preview.noise_high[scene.at],
@@ -240,7 +241,7 @@ def numbers(scene: Scene) -> None:
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
                 "each.")
     table = pd.DataFrame({
-        "ε": scene.epsilons, "error": scene.error,
+        "ε": scene.epsilons, from_what: scene.error,
         "95 % within": scene.where_published(study.within),
         "10th percentile": scene.where_published(study.quantile(0.1)),
         "90th percentile": scene.where_published(study.quantile(0.9)),

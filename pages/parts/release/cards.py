@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from string import ascii_lowercase
 from typing import Any
 
 import streamlit as st
 
 from engine import questions
 from engine.answers import card as answers_card
+from engine.answers import compared_cards
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
@@ -24,11 +27,12 @@ from engine.release import files as release_files
 from engine.release.books import Odometer
 from engine.release.certified import Quote
 from engine.release.guarantee_card import unit_of
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
+from pages.parts.release import groups
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -52,7 +56,11 @@ _OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of t
 
 
 class Choice(View):
-    """What is to be published; `source` is None until real data are chosen."""
+    """What is to be published; `file` and `source` are None until real data are chosen.
+
+    Public groups are released each on its own, unless everybody is published together: `parts` are
+    what is released, and `source` is the one of them that preview, forecast and attacker are about.
+    """
 
     page, fold_prefix = "publish", "release_"
 
@@ -62,9 +70,19 @@ class Choice(View):
         self.task = session.data_task(self.what)
 
     @property
-    def source(self) -> Source | None:
+    def file(self) -> Source | None:
+        """All the data on screen."""
         on_screen = session.source(self.task)
         return None if on_screen.is_random else on_screen
+
+    @cached_property
+    def parts(self) -> tuple[Source, ...]:
+        """What is released, each on its own; empty until real data are chosen."""
+        return () if self.file is None else groups.of(self.file)
+
+    @property
+    def source(self) -> Source | None:
+        return groups.looked_at(self.parts) if self.parts else None
 
     @property
     def has_methods(self) -> bool:
@@ -77,14 +95,15 @@ class Choice(View):
 
     @property
     def budget(self) -> Budget:
-        source = self.source
-        delta = 0.0 if source is None else self.now.delta_on(source, self.mechanism).value
+        """The same for every group: δ goes by all people."""
+        file = self.file
+        delta = 0.0 if file is None else self.now.delta_on(file, self.mechanism).value
         return Budget(self.now.epsilon, delta)
 
     @property
     def key(self) -> str:
         """Names all that would be published: with anything else, ticks are asked for again."""
-        return digest((self.what, self.source, self.mechanism, self.budget))
+        return digest((self.what, self.file, len(self.parts), self.mechanism, self.budget))
 
     def formula(self) -> None:
         guarantee_cards.formula(self.mechanism, {})
@@ -117,10 +136,12 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                  stated=session.delta(choice.source, choice.task), is_forecast=True,
+                  stated=session.delta(choice.file or choice.source, choice.task),
+                 is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
-    odometer.line(choice.source)
+    for part in choice.parts:
+        odometer.line(part, groups.name(part))
 
 
 def error_in_words(choice: Choice, quoted: Quote) -> str:
@@ -161,6 +182,8 @@ def budget_and_method(choice: Choice) -> None:
                        "larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
+        groups.choice(choice.file)
+        groups.look(choice.parts)
     if choice.what == PERCENTILE_CURVES.key:
         controls.parameter_form(
             choice.mechanism, f"m_{choice.mechanism.key}",
@@ -186,9 +209,9 @@ def data_choice(choice: Choice) -> bool:
     public = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
               for label, parameters in cls.presets_for(task)}
     mine = "A file of my own"
-    is_public = choice.source is not None and not session.uploaded(task)
+    is_public = choice.file is not None and not session.uploaded(task)
     wants_file = state.get("publish_file", not is_public)
-    current = mine if wants_file or choice.source is None else choice.source.nearest_preset()[0]
+    current = mine if wants_file or choice.file is None else choice.file.nearest_preset()[0]
 
     def write(label: str) -> None:
         state.publish_file = label == mine
@@ -205,15 +228,27 @@ def data_choice(choice: Choice) -> bool:
 
 
 def quote(choice: Choice) -> Quote | None:
-    """What it would cost; None with the reason where it cannot be published."""
+    """What it would cost; None with the reason where it, or one of its groups, cannot be published.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    """
     if choice.source is None:
         return None
     try:
-        return run.at_once(published.quote, choice.source, choice.mechanism, choice.budget)
+        for part in choice.parts:
+            _quote_of(choice, part)
+        return _quote_of(choice, choice.source)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         _published_instead(choice, choice.source)
         return None
+
+
+def _quote_of(choice: Choice, part: Source) -> Quote:
+    return run.at_once(published.quote, part, choice.mechanism, choice.budget)
 
 
 def _published_instead(choice: Choice, source: Source) -> None:
@@ -240,8 +275,10 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         facts = choice.source.facts
         st.markdown(sentences.certified(quoted))
-        panel.remarks(choice.source)
-        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
+        if len(choice.parts) > 1:
+            st.markdown(sentences.each_group(facts, [groups.name(part) for part in choice.parts]))
+        panel.remarks(choice.file or choice.source)
+        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
         elif refused or no_room:
@@ -251,29 +288,29 @@ def before(choice: Choice, quoted: Quote | None) -> None:
         if not visitors.may_bring_files():
             st.markdown(sentences.DEMONSTRATION)
             return
-        _never_drawn(choice, choice.source)
+        for part in choice.parts:
+            _never_drawn(choice, part)
         statements = sentences.confirmations(facts, quoted, choice.source.is_of_rows)
         st.markdown("\n".join(f"* {statement}" for statement in statements))
         ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
         name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
-        known, same = _same_people(choice)
-        total = None if same else _total(choice)
+        is_answered, same = _same_people(choice)
+        total = _total(choice, same)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=not (ticked and name.strip()) or (known and same is None),
-                  key="release_publish", on_click=_publish,
-                  args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
+                  disabled=not (ticked and name.strip() and is_answered),
+                  key="release_publish", on_click=_publish, args=(choice, name, total, same))
 
 
-def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
+def _no_room(choice: Choice) -> InputError | None:
     """Why the total of these data would be overrun; said before anybody ticks anything."""
-    spent = _odometer(choice)
-    if choice.source is None or spent is None:
-        return None
-    try:
-        check_room(spent, quoted.certified, choice.source.facts)
-    except InputError as problem:
-        return problem
+    for part in choice.parts:
+        if (spent := odometer.read(part)) is None:
+            continue
+        try:
+            check_room(spent, _quote_of(choice, part).certified, part.facts)
+        except InputError as problem:
+            return problem
     return None
 
 
@@ -287,54 +324,69 @@ def _tries() -> int:
     return st.session_state.get("release_tries", 0)
 
 
-def _same_people(choice: Choice) -> tuple[bool, bool | None]:
-    """Whether new data seem to be about people who are known, and what their holder says then."""
-    known_people = _known(choice)
-    if choice.source is None or known_people is None:
-        return False, None
-    facts = choice.source.facts
-    st.warning(sentences.known_people(known_people, facts), icon=":material/group:")
-    if known_people.is_certain:
-        return True, True
-    options = sentences.same_or_others(facts)
-    answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
-                                   format_func=options.get, key=f"release_people_{choice.key}")
-    return True, answer
+def _same_people(choice: Choice) -> tuple[bool, dict[str, bool | None]]:
+    """Whether all is said of people who seem to be known, and by group whether they are the same.
+
+    None stands for people of whom nothing needs to be said.
+    """
+    same: dict[str, bool | None] = {}
+    is_answered = True
+    for k, part in enumerate(choice.parts):
+        known_people, group = odometer.known(part), groups.name(part)
+        same[group] = None
+        if known_people is None:
+            continue
+        about = f"{escape(group)}: " * bool(group)
+        st.warning(f"{about}{sentences.known_people(known_people, part.facts)}",
+                   icon=":material/group:")
+        if known_people.is_certain:
+            same[group] = True
+            continue
+        options = sentences.same_or_others(part.facts)
+        same[group] = st.radio(f"{about}Are they the same?", [True, False], index=None,
+                               format_func=options.get,
+                               key=f"release_people_{choice.key}{_suffix(k)}")
+        is_answered &= same[group] is not None
+    return is_answered, same
 
 
-def _total(choice: Choice) -> Budget | None:
+def _total(choice: Choice, same: dict[str, bool | None]) -> float | None:
     """The total of data that were never published, as their holder sets it; else it is fixed."""
-    if choice.source is None or _odometer(choice) is not None:
+    new = [part for part in choice.parts
+           if odometer.read(part) is None and not same[groups.name(part)]]
+    if not new:
         return None
-    usual = published.usual_total(choice.source.sizes.n_curves)
-    facts = choice.source.facts
-    entered = st.number_input(f"Total budget for these {escape(facts.people)} (ε)", min_value=0.05,
-                              max_value=100.0, value=USUAL_TOTAL, step=None, format="%g",
-                              key=f"release_total_{_tries()}", help=sentences.total_help(facts))
-    return Budget(entered, usual.delta)
+    facts = new[0].facts
+    each = "each group of these" if len(choice.parts) > 1 else "these"
+    entered: float = st.number_input(
+        f"Total budget for {each} {escape(facts.people)} (ε)", min_value=0.05, max_value=100.0,
+        value=USUAL_TOTAL, step=None, format="%g", key=f"release_total_{_tries()}",
+        help=sentences.total_help(facts))
+    return entered
 
 
-def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
-             total: Budget | None, same_people: bool | None) -> None:
+def _publish(choice: Choice, name: str, total: float | None, same: dict[str, bool | None]) -> None:
     """Publish once: a second click finds no tick, and the same release is charged once."""
-    if not st.session_state.get(_tick(choice)) or not visitors.may_bring_files():
+    file = choice.file
+    if file is None or not st.session_state.get(_tick(choice)) or not visitors.may_bring_files():
         return
-    if not _release(lambda: published.publish(source, mechanism, budget, Ledger(), name, total,
-                                              same_people)):
+
+    def publish(part: Source) -> Published:
+        people, called = groups.released_as(file, part, name)
+        is_same = same[groups.name(part)]
+        is_new = total is not None and odometer.read(part) is None and not is_same
+        most = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
+            is_new and total is not None) else None
+        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called, most,
+                                 is_same)
+
+    if not _release(lambda: (publish(part) for part in choice.parts)):
         return
     st.session_state.release_tries = _tries() + 1
     st.session_state[_tick(choice)] = False
 
 
 # -- the odds, and the ledger ---------------------------------------------------------------------
-
-
-def _odometer(choice: Choice) -> Odometer | None:
-    return None if choice.source is None else odometer.read(choice.source)
-
-
-def _known(choice: Choice) -> Known | None:
-    return None if choice.source is None else odometer.known(choice.source)
 
 
 def odds(choice: Choice, quoted: Quote | None) -> None:
@@ -347,25 +399,40 @@ def odds(choice: Choice, quoted: Quote | None) -> None:
 
 
 def book(choice: Choice, quoted: Quote | None) -> None:
-    """All releases of these data, and the total with the next one."""
+    """All releases of these data, and the total with the next one; each group has its own.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    quoted : Quote or None
+        What it would cost, where that can be said.
+    """
     with st.container(border=True):
         st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
-        spent = _odometer(choice)
-        if choice.source is None:
+        if not choice.parts:
             st.markdown("Simulated data have no ledger. Of public data or a file of your own, all "
                         "releases and what is left of the total budget stand here.")
-            return
-        if spent is None:
-            known = _known(choice)
-            st.markdown(sentences.left(choice.source.facts, None) if known is None else
-                        sentences.known_people(known, choice.source.facts))
-            return
-        st.dataframe(_rows(spent), hide_index=True)
-        st.markdown(sentences.after(choice.source.facts, spent))
-        if visitors.may_bring_files():
-            _once_more(spent)
-        if quoted is not None and _no_room(choice, quoted) is None:
-            st.markdown(f":small[{sentences.with_next(spent, quoted)}]")
+        for k, part in enumerate(choice.parts):
+            if groups.name(part):
+                st.markdown(f"**{escape(groups.name(part))}**")
+            _book_of(part, quoted is not None and _no_room(choice) is None
+                     and _quote_of(choice, part), _suffix(k))
+
+
+def _book_of(part: Source, next_one: Quote | bool, suffix: str) -> None:
+    spent = odometer.read(part)
+    if spent is None:
+        known = odometer.known(part)
+        st.markdown(sentences.left(part.facts, None) if known is None else
+                    sentences.known_people(known, part.facts))
+        return
+    st.dataframe(_rows(spent), hide_index=True, key=f"release_book{suffix}")
+    st.markdown(sentences.after(part.facts, spent))
+    if visitors.may_bring_files():
+        _once_more(spent, suffix)
+    if isinstance(next_one, Quote):
+        st.markdown(f":small[{sentences.with_next(spent, next_one)}]")
 
 
 def _rows(spent: Odometer) -> list[dict[str, Any]]:
@@ -375,29 +442,32 @@ def _rows(spent: Odometer) -> list[dict[str, Any]]:
             for entry in reversed(spent.entries)]
 
 
-def _never_drawn(choice: Choice, source: Source) -> None:
+def _never_drawn(choice: Choice, part: Source) -> None:
     """What was charged and never drawn can be drawn now, under its charge."""
-    spent = _odometer(choice)
+    spent = odometer.read(part)
     for entry in () if spent is None else spent.entries:
         if entry.state != "charged":
             continue
         st.warning(sentences.never_drawn(entry), icon=":material/pending:")
+        asked = entry.name.removesuffix(f", {groups.name(part)}")
+        source = part if choice.file is None else groups.released_as(choice.file, part, asked)[0]
         if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name):
             st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
                       icon=":material/replay:", on_click=_draw, args=(
                           source, choice.mechanism, choice.budget, entry.name))
 
 
-def _once_more(book: Odometer) -> None:
+def _once_more(book: Odometer, suffix: str) -> None:
     """What was drawn can be shown again, at no charge."""
     drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
              if entry.state == "drawn"}
     if not drawn:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        earlier = st.selectbox("An earlier release", list(drawn), key="release_again_which",
+        earlier = st.selectbox("An earlier release", list(drawn),
+                               key=f"release_again_which{suffix}",
                                format_func=lambda release_id: drawn.get(release_id, ""))
-        st.button("Show it again", key="release_again", icon=":material/replay:",
+        st.button("Show it again", key=f"release_again{suffix}", icon=":material/replay:",
                   help="It is made from the ledger as it was, with all of its files, at no charge.",
                   on_click=_show_again, args=(earlier,))
 
@@ -405,50 +475,83 @@ def _once_more(book: Odometer) -> None:
 def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> None:
     """Draw a release under the charge that its process left behind."""
     if visitors.may_bring_files():
-        _release(lambda: published.publish(source, mechanism, budget, Ledger(), name))
+        _release(lambda: [published.publish(source, mechanism, budget, Ledger(), name)])
 
 
 def _show_again(release_id: str) -> None:
     if visitors.may_bring_files():
         session.change(step="release")
-        _release(lambda: published.again(Ledger(), release_id))
+        _release(lambda: [published.again(Ledger(), release_id)])
 
 
-def _release(make: Callable[[], Published]) -> bool:
-    """Show a release, or keep why there is none for the place where it is said."""
+def _release(make: Callable[[], Iterable[Published]]) -> bool:
+    """Show releases, one for each group; or keep why there is none for where it is said.
+
+    Those of groups that were made before one is refused are shown: they are in the ledger.
+    """
+    made: list[Published] = []
     with layout.user_errors():
         try:
-            st.session_state.released = make()
+            made.extend(make())
             return True
         except InputError as problem:
             st.session_state.release_problem = problem
+        finally:
+            if made:
+                st.session_state.released = tuple(made)
     return False
+
+
+def _suffix(place: int) -> str:
+    """Tells the parts of several groups apart: none for the first, then _b, _c …"""
+    return f"_{ascii_lowercase[place]}" if place else ""
 
 
 # -- the result -------------------------------------------------------------------------------
 
 
 def result() -> None:
-    """The last release of this visit, with its files."""
-    release: Published | None = st.session_state.get("released")
-    if release is None:
+    """The last release of this visit, of every group that was published, with its files."""
+    releases: tuple[Published, ...] = st.session_state.get("released", ())
+    if len(releases) > 1:
+        with st.container(border=True):
+            st.header("Released: each group on its own", anchor=False)
+            _compared(releases)
+            st.download_button("All files of all groups (.zip)", release_files.archive(*releases),
+                               "release.zip", "application/zip", on_click="ignore", type="primary",
+                               icon=":material/folder_zip:", key="release_get_groups")
+    for k, release in enumerate(releases):
+        _result_of(release, _suffix(k))
+
+
+def _compared(releases: Sequence[Published]) -> None:
+    """Whether the groups differ, from what is published alone; or why that cannot be said."""
+    try:
+        lines = compared_cards.comparison([release.card for release in releases]).sentences()
+    except InputError as problem:
+        st.info(controls.message(problem), icon=":material/info:")
         return
+    st.markdown("\n".join(f"* {escape(line)}" for line in lines))
+
+
+def _result_of(release: Published, suffix: str) -> None:
     with st.container(border=True):
         st.header(f"Released: {escape(release.name)}", anchor=False)
         st.badge(f"Released {release.at[:10]}", icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
-        _picture(release)
+        _picture(release, suffix)
         st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
                     "nobody can draw it anew.")
-        _take_away(release)
-        _answers(release)
-        with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
+        _take_away(release, suffix)
+        _answers(release, suffix)
+        with layout.fold("The guarantee, and the same settings again",
+                         f"release_card{suffix}") as is_open:
             if is_open:
-                _guarantee(release)
+                _guarantee(release, suffix)
 
 
-def _picture(release: Published) -> None:
+def _picture(release: Published, suffix: str) -> None:
     """How far off it may be, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
     layout.warned(map(escape, sentences.warnings(release.uncertainty)))
@@ -456,45 +559,46 @@ def _picture(release: Published) -> None:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
     chart = charts.chart(release, layout.theme())
-    layout.draw(chart, "released", charts.height(release, 340),
+    layout.draw(chart, f"released{suffix}", charts.height(release, 340),
                 charts.height(release, 280))
     if (ranges := charts.ranges(release, layout.theme())) is not None:
-        layout.draw(ranges, "released_ranges", 170, 150)
+        layout.draw(ranges, f"released_ranges{suffix}", 170, 150)
     for sentence in sentences.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")
-    with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
+    with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
         if is_open:
             layout.in_words("What is published", chart)
 
 
-def _answers(release: Published) -> None:
+def _answers(release: Published, suffix: str) -> None:
     """What the released curve answers, from its card alone."""
     if "answers" not in release.card:
         return
-    with layout.fold("Questions for the released curve", "release_answers") as is_open:
+    with layout.fold("Questions for the released curve", f"release_answers{suffix}") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
-    with layout.fold("Synthetic people drawn from the release", "release_synthetic") as is_open:
+    with layout.fold("Synthetic people drawn from the release",
+                     f"release_synthetic{suffix}") as is_open:
         if is_open:
             synthetic.section(answers_card.read(release.card), release.card["release"]["name"],
-                              release.quote.certified, 1, "release_synthetic")
+                              release.quote.certified, 1, f"release_synthetic{suffix}")
 
 
-def _take_away(release: Published) -> None:
+def _take_away(release: Published, suffix: str) -> None:
     with st.container(horizontal=True):
         st.download_button("All files (.zip)", release_files.archive(release), "release.zip",
-                           "application/zip", on_click="ignore", type="primary",
-                           icon=":material/folder_zip:", key="release_get_all")
+                           "application/zip", on_click="ignore", icon=":material/folder_zip:",
+                           type="primary", key=f"release_get_all{suffix}")
         for file, content in release_files.all_files(release).items():
             label, kind, icon = _FILES[file]
             st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
-                               key=f"release_get_{file}")
+                               key=f"release_get_{file}{suffix}")
 
 
-def _guarantee(release: Published) -> None:
+def _guarantee(release: Published, suffix: str) -> None:
     """The odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
-        odds_card.face(release.facts, release.quote.charged, "odds_released")
+        odds_card.face(release.facts, release.quote.charged, f"odds_released{suffix}")
     st.markdown("\n".join(f"* **{heading}:** {escape(text)}" for heading, text in
                           release_files.guarantee_rows(release).items() if heading != "Odds"))
     st.markdown("A new release with the same settings, new noise, and charged again:")

@@ -16,7 +16,7 @@ from engine.release.functions import places
 from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
-from pages.parts.release import cards
+from pages.parts.release import cards, groups
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout
@@ -79,13 +79,17 @@ def _go(step: str) -> None:
 
 
 def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
-    """The button to the next step; what it has to do first is done once it is pressed."""
+    """The button to the next step; what it has to do first is done once it is pressed.
+
+    There is no way on while a control holds what was refused, also where it was pressed at once.
+    """
     def go() -> None:
-        then()
-        _go(step)
+        if not controls.is_refused():
+            then()
+            _go(step)
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
-              icon=":material/arrow_forward:", on_click=go)
+              icon=":material/arrow_forward:", on_click=go, disabled=controls.is_refused())
 
 
 def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
@@ -99,25 +103,28 @@ def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> No
 
 def _data_line(choice: Choice) -> str:
     """What is published of which data, their bounds, and who is trusted."""
-    source = choice.source
+    source = choice.file
     assert source is not None
     own, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
     data = (tags.data_chip(source.facts, n_curves) if own is None else
             f"{whole(n_curves)} {source.facts.people}, {own.name}")
     held = "curve" if getattr(source, "holds_curves", True) else "record"
-    return " · ".join([f"{TASKS[choice.what].result}: {escape(data)}",
-                       facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0]])
+    return " · ".join(filter(None, (
+        f"{TASKS[choice.what].result}: {escape(data)}", escape(groups.in_short(source)),
+        facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0])))
 
 
 def _preview_line(choice: Choice, quoted: Quote | None) -> str:
     """Budget and method, the attacker’s accuracy, and the error that the twin lets expect."""
-    risk = error = ""
+    risk = error = about = ""
+    if choice.source is not None and (group := groups.name(choice.source)):
+        about = f" for {escape(group)}"
     if quoted is not None:
         risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(quoted.charged))}"
         error = cards.error_in_words(choice, quoted)
     return " · ".join(filter(None, (
         tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk,
-        f"forecast error {error}" * bool(error))))
+        f"forecast error{about} {error}" * bool(error))))
 
 
 # -- the steps -----------------------------------------------------------------------------------

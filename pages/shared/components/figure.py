@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from engine.answers.reply import rate_unit
 from engine.core.types import Array, PublicFacts
-from engine.language import quality, tags
-from engine.language.numbers import percent_up
+from engine.language import error_words, quality, tags
+from engine.language.grammar import capital
+from engine.language.numbers import most_releases, percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.topics.mean.asked import AskedReleases, Mark
 from engine.topics.mean.asked_groups import GroupedReleases
@@ -129,9 +130,7 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
         "attacker": [share if share[0] == ">" else f"≤ {share}" for share in shares],
         "bound": [step.attacker for step in steps],
         "weak": [step.is_weak for step in steps], "notes": [step.note for step in steps],
-        "errors": [[step.error or "–", f"(95 % of releases: {step.within})" if step.within else "",
-                    f"error {step.error}" if step.error else "nothing published"]
-                   for step in steps],
+        "errors": [_errors(facts, step) for step in steps],
         "refused": [list(step.refused) if step.refused else None for step in steps],
         **_axes(facts), **_curves(facts, view, [step.refused is not None for step in steps]),
         "words": _words(facts, view.data.n_curves, view.band),
@@ -139,6 +138,14 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
+
+
+def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
+    """The error of a step, what most releases stay within, and the error in a sentence."""
+    within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
+    spoken = (f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else
+              "nothing published")
+    return [step.error or "–", within, spoken]
 
 
 def _check_shapes(view: MeanAnswer) -> None:
@@ -480,7 +487,8 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     value = f"{{}} {unit}" if unit else "{}"
     by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
     return {
-        "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)", "error": "Error",
+        "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)",
+        "error": capital(error_words.distance(facts, "mean")),
         "slider": "Privacy budget ε (smaller = more private)", "private": "◀ more private",
         "accurate": "more accurate ▶", "used": "ε used by:",
         "mean": "non-private mean", "release": "one release", "difference": "difference",

@@ -71,6 +71,7 @@ def strip(
     key: str = "strip",
     pin: Pinning | None = None,
     on_action: Callable[[], None] = lambda: None,
+    error: str = "Error",
     is_forecast: bool = False,
 ) -> None:
     """Draw the strip for one scenario.
@@ -78,8 +79,9 @@ def strip(
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
     which the browser follows when the session's `rev` changes. A page without a slider gives one
     budget. `link` says whether *Copy link* works. Without `pin` there is nothing to pin.
-    `on_action` is called when the chip that has an action is pressed. `is_forecast` says that the
-    error is that of a twin, as of a release that is yet to be drawn.
+    `on_action` is called when the chip that has an action is pressed. `error` is what
+    the error is called; `is_forecast` says that it is that of a twin, as of a release that is yet
+    to be drawn.
     """
     state = st.session_state
     limit = ("This method’s limit always holds (δ = 0)." if pure else
@@ -100,7 +102,7 @@ def strip(
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
     data = {"chips": [asdict(c) for c in chips], "words": words, "link": link, "budget": budget,
-            "error": "Forecast error" if is_forecast else "Error",
+            "error": "Forecast error, from the truth" if is_forecast else error,
             "budgets": [asdict(b) for b in budgets], "rev": state.get("rev", 0),
             "arrived": state.get("arrived", 0), "pin": None if pin is None else asdict(pin)}
     _component(key=key, on_pin_change=lambda: None, on_action_change=on_action, data=data)

@@ -32,7 +32,8 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     """A widget that shows `value` and calls `write` with what the visitor makes of it.
 
     A value that cannot be is refused below the widget, unless `refused_here` says that the page
-    does so elsewhere (`show_problem`), and the settings stay as they were. A label that is a term
+    does so elsewhere (`show_problem`), and the settings stay as they were; it stands in the widget
+    until it is put right (`is_refused`), so that nothing reads as accepted. A label that is a term
     of the glossary is explained by it, unless there is other `help`.
     """
     key = f"w_{key}"
@@ -50,8 +51,10 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     # a widget whose value is of an enumeration wants all of it for options, and ours are text
     wanted = str(value) if isinstance(value, Enumeration) else value
     # whatever is written here replaces what stands in the browser, and with it what is being typed
+    if key not in st.session_state and _refused()[0] == key:  # what was typed went with its widget
+        st.session_state.pop("problem")
     if (_has_new_labels(key, options) or key not in st.session_state
-            or st.session_state[key] != wanted):
+            or (st.session_state[key] != wanted and _refused()[0] != key)):
         st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))
     widget(label, key=key, on_change=changed, **options)
@@ -92,9 +95,21 @@ def look(label: str, options: Sequence[Option], key: str, usual: Option | None =
 
 def show_problem(key: str) -> None:
     """The message of the last refused change, under its own control."""
-    where, problem = st.session_state.get("problem", ("", None))
-    if where == key:
+    where, problem = _refused()
+    if where == key and problem is not None:
         st.error(message(problem), icon=":material/error:")
+
+
+def is_refused() -> bool:
+    """Whether a control on screen holds a value that was refused and is not put right yet."""
+    key = _refused()[0]
+    return bool(key) and key in st.session_state
+
+
+def _refused() -> tuple[str, InputError | None]:
+    """The control whose value was refused last, and why."""
+    refused: tuple[str, InputError | None] = st.session_state.get("problem", ("", None))
+    return refused
 
 
 def message(problem: InputError) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.language.grammar import escape
 from engine.sources import Source
 from pages.shared.state import run
 
@@ -15,8 +16,15 @@ if TYPE_CHECKING:
     from engine.release.ledger import Known
 
 
-def line(source: Source) -> None:
-    """One line under the strip; nothing for simulated data, of which there is no ledger."""
+def line(source: Source, group: str = "") -> None:
+    """One line under the strip; nothing for simulated data, of which there is no ledger.
+
+    Parameters
+    ----------
+    source : Source
+    group : str
+        What its people are called, where they are one of several groups.
+    """
     if source.is_random:
         return
     from engine.release.sentences import (  # on first use: most pages show simulated curves
@@ -30,7 +38,8 @@ def line(source: Source) -> None:
         words = left(source.facts, spent) if people is None else known_people(people, source.facts)
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
-    st.markdown(f":material/receipt_long: {words}")
+    about = f"**{escape(group)}.** " * bool(group)
+    st.markdown(f":material/receipt_long: {about}{words}")
 
 
 def known(source: Source) -> Known | None:

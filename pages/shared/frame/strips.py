@@ -8,7 +8,8 @@ from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, DataKind, PublicFacts, Unit
-from engine.language import odds_words, tags
+from engine.language import error_words, odds_words, tags
+from engine.language.grammar import capital
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.failure import Delta
@@ -38,7 +39,9 @@ def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budg
               else pins.reason_against(token))
     if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
-    components.strip(chips, budgets, at, person=facts.person, link=not is_personal,
+    of = "mean" if session.task_on_screen() == settings.TASK else "estimate"
+    components.strip(chips, budgets, at, person=facts.person,
+                     error=capital(error_words.distance(facts, of)), link=not is_personal,
                      pin=components.Pinning(name, reason) if pins_here else None, key=key,
                      on_action=panel.open_dialog, **options)
 
