@@ -50,7 +50,7 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     # a widget whose value is of an enumeration wants all of it for options, and ours are text
     wanted = str(value) if isinstance(value, Enumeration) else value
     # whatever is written here replaces what stands in the browser, and with it what is being typed
-    if (_has_new_labels(key, options) or key not in st.session_state
+    if (_has_new_labels(key, options) | session.is_first_drawn(key) or key not in st.session_state
             or st.session_state[key] != wanted):
         st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))
