@@ -223,6 +223,17 @@ def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_no
     assert [box.key for box in at.number_input if box.proto.set_value] == ["w_study_sites"]
 
 
+def test_a_control_that_two_pages_have_is_told_its_value_wherever_it_is_drawn_first():
+    """The browser begins a page with the defaults of its controls."""
+    at = visit("decide", "c-glucose_days~c.n_curves-150~target-1")
+    for page in ("lab", "decide"):
+        at.switch_page(f"../{page}.py").run()
+        curves = at.selectbox(key="w_source")
+        assert curves.value == "Glucose over a day, simulated" and curves.proto.set_value
+        at.run()
+        assert not at.selectbox(key="w_source").proto.set_value
+
+
 @pytest.mark.parametrize(("target", "problem"), [
     (1000.0, "must be below"), (0.0, "above zero"), (-3.0, "above zero")])
 def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem):

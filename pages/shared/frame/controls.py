@@ -53,7 +53,7 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     # whatever is written here replaces what stands in the browser, and with it what is being typed
     if key not in st.session_state and _refused()[0] == key:  # what was typed went with its widget
         st.session_state.pop("problem")
-    if (_has_new_labels(key, options) or key not in st.session_state
+    if (_has_new_labels(key, options) | session.is_first_drawn(key) or key not in st.session_state
             or (st.session_state[key] != wanted and _refused()[0] != key)):
         st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))

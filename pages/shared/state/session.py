@@ -60,6 +60,7 @@ def load(page: str) -> None:
     moved = _figure_moved() | state.pop("changed", False)
     if not same_page:
         state.pop("left_out", None)
+        state.drawn_here = set()
     if "settings" not in state:
         _follow(written_token, same_page)
         _move_folds(())
@@ -92,6 +93,19 @@ def _move_folds(known: tuple[Any, ...]) -> None:
     state = st.session_state
     state.update({name: False for name in known if str(name).startswith("fold_")})
     state.update({f"fold_{name}": True for name in state.settings.folds})
+
+
+def is_first_drawn(key: str) -> bool:
+    """Whether a control was not drawn yet since its page was opened; from now on it was.
+
+    The browser then begins with the control's default, even where the server knows its value from
+    a control of the same key on the page before.
+    """
+    drawn: set[str] = st.session_state.drawn_here
+    if key in drawn:
+        return False
+    drawn.add(key)
+    return True
 
 
 def _figure_moved() -> bool:
