@@ -58,7 +58,6 @@ from engine.noise.hardened import (
     HardenedNoise,
     LatticeNoise,
     ZeroGenerator,
-    epsilon_of_rho,
 )
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
@@ -484,7 +483,7 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
         return Budget(sum_up(costs))
     rho = sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
                   for cost, measurement in zip(costs, messages, strict=True)])
-    return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
+    return Budget(accounting.epsilon_of_rho(rho, delta), delta)
 
 
 # -- the release ----------------------------------------------------------------------------------
