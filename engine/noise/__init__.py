@@ -13,18 +13,23 @@ A new kind of noise is
 * a sampler here (for whole functions in `engine.mechanisms.families.function_noise`, for choices a
   `SelectionLaw` in `selection`); Gaussian noise needs none, `gaussian` has its scales;
 * a member of `NoiseLaw` in `engine.core.enumerations`, which every line of a ledger states;
-* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`;
+* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`: alone by
+  `trade_off`, and with other releases by `_parts`, which names the kind of its worst pair for
+  `tradeoff.Losses`; a worst pair of a new kind has its law in `tradeoff.loss_distribution`;
 * its loss for the audit in `engine.audit.losses`, its density in `engine.audit.likelihood_ratios`,
   and for covariances the norm of its loss in `engine.audit.shapes`;
 * its name in `engine.language.spending`, in `engine.release.guarantee_card` and
-  `engine.release.sentences`, and if its trade-off is of a new kind, what its odds are
-  computed from in `engine.language.odds_words`;
+  `engine.release.sentences`, for a value at one point in `engine.topics.regression.words`, and if
+  its trade-off is of a new kind, what its odds are computed from in `engine.language.odds_words`;
 * to choose it, an option of the mechanism that draws it.
 
-It can then be looked at and audited; publishing it is refused. To publish with it:
+A law is no record of all of this, because each part stands on another floor: what names it may not
+import what audits it. It can then be looked at and audited; publishing it is refused. To publish
+with it:
 
-* a zero for it in `ZeroGenerator` of `hardened`, and a class of `HardenedNoise` there, which says
-  its name, its unit and its cost;
+* a zero for it in `ZeroGenerator` of `hardened`, and there a class with the attributes of
+  `LatticeNoise` and `CountNoise`, which joins them in the union `HardenedNoise`: its law, unit and
+  cost, and how it is drawn (with real numbers on a lattice, a case of each in `LatticeNoise`);
 * `engine.release.certified`: `_hardened_noise` chooses it for a line of the ledger, `summed` of
   `_Rehearsal` and `_PreparedTranscript` let it through, `_charge` adds its cost;
 * for masked sums, its shares in `shares`.

@@ -406,26 +406,6 @@ def discrete_gaussian(scale: float) -> Any:
     return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
 
 
-def epsilon_of_rho(rho: float, delta: float) -> float:
-    """ε at δ of ρ-zCDP, by OpenDP: that of one discrete Gaussian with this ρ, rounded up.
-
-    Parameters
-    ----------
-    rho : float
-        ρ ≥ 0.
-    delta : float
-        δ in (0, 1).
-
-    Returns
-    -------
-    float
-        ε.
-    """
-    converted = opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
-    shift = math.sqrt(2 * rho) * 2.0**_COARSEST * (1 + 1e-12)
-    return float(converted.map(shift).epsilon(delta=delta)) * (1 + 1e-12)
-
-
 def library() -> str:
     """Name and version of the library that draws."""
     return f"OpenDP {version('opendp')}"

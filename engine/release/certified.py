@@ -58,7 +58,6 @@ from engine.noise.hardened import (
     HardenedNoise,
     LatticeNoise,
     ZeroGenerator,
-    epsilon_of_rho,
 )
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
@@ -104,16 +103,10 @@ class Quote:
 
     Parameters
     ----------
-    budget : Budget
-        What was asked for.
-    certified : Budget
-        What is proved of the noise that is drawn; never more than `budget` or `by_rho`.
-    by_rho : Budget
-        What OpenDP's maps alone prove of it.
+    costs : tuple of SiteCost
+        What it costs all people, or those of each site where each has a budget of its own.
     ideal : Budget
         What continuous noise of the same size would cost.
-    inner : Budget
-        What the mechanism is planned with, so that the certified cost is no more than was asked.
     spends : tuple of Spend
         The ledger of the mechanism, with ideal noise.
     messages : mapping of (server, key of a step) to LatticeNoise or CountNoise
@@ -122,60 +115,72 @@ class Quote:
         Each message on stand-in data; its numbers without noise are those that are published.
     steps : mapping of str to Step
         What is sent, by the keys of steps.
-    sites : tuple of SiteCost
-        One for each site where each has a budget of its own; else none.
     shares : Shares or None
         Who adds the noise, where each message is a sum over sites that add it in shares. Then the
         certified cost is that of the noise that honest sites leave.
     """
 
-    budget: Budget
-    certified: Budget
-    by_rho: Budget
+    costs: tuple[SiteCost, ...]
     ideal: Budget
-    inner: Budget
     spends: tuple[Spend, ...]
     messages: Mapping[Key, HardenedNoise]
     known: Mapping[Key, Array]
     steps: Mapping[str, Step]
-    sites: tuple[SiteCost, ...] = ()
     shares: Shares | None = None
 
     @property
-    def inner_budgets(self) -> tuple[Budget, ...]:
-        """What the mechanism is run with: one budget for all sites, or one for each."""
-        return tuple(cost.inner for cost in self.costs)
+    def is_by_site(self) -> bool:
+        """Whether each site has a budget of its own."""
+        return len(self.costs) > 1
 
     @property
-    def costs(self) -> tuple[SiteCost, ...]:
-        """What it costs each site, or all of them where they have one budget."""
-        return self.sites or (SiteCost(self.budget, self.certified, self.by_rho, self.inner),)
+    def budget(self) -> Budget:
+        """What was asked for."""
+        return Budget.covering_all(cost.asked for cost in self.costs)
+
+    @cached_property
+    def certified(self) -> Budget:
+        """What is proved of the noise that is drawn; never more than `budget` or `by_rho`."""
+        return Budget.covering_all(cost.certified for cost in self.costs)
+
+    @property
+    def by_rho(self) -> Budget:
+        """What OpenDP's maps alone prove of it."""
+        return Budget.covering_all(cost.by_rho for cost in self.costs)
+
+    @property
+    def inner_budgets(self) -> tuple[Budget, ...]:
+        """What the mechanism is planned with: one budget for all sites, or one for each."""
+        return tuple(cost.inner for cost in self.costs)
 
     @cached_property
     def charged(self) -> tuple[Spend, ...]:
         """The ledger with what is proved of the noise, instead of what ideal noise would cost."""
-        return tuple(self._charged(line) for line in self.spends)
+        noised = dict[Key, list[HardenedNoise]]()  # by server and line of the ledger
+        for (server, key), measurement in self.messages.items():
+            for line in self.steps[key].charged_to:
+                noised.setdefault((server, line), []).append(measurement)
+        is_gaussian = {server: all(line.mu is not None for line in lines)
+                       for server, lines in accounting.by_server(self.spends).items()}
+        return tuple(self._charged(line, is_gaussian[line.server], [
+            *noised.get((line.server, line.step.key), ()),
+            *noised.get((transcript.CENTRE, line.step.key), ())]) for line in self.spends)
 
     @property
     def rho(self) -> float:
         """ρ of zCDP by OpenDP's maps, of the server whose people it costs most."""
         return max(map(accounting.total_rho, accounting.by_server(self.charged).values()))
 
-    def _charged(self, line: Spend) -> Spend:
+    def _charged(self, line: Spend, all_gaussian: bool, alike: Sequence[HardenedNoise]) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 
         μ, too, where all noise of the server is Gaussian. The law is left out, because it is not
         that of the ideal noise; only noise on counts has the same, of a scale that is no smaller.
         """
-        lines = [other for other in self.spends if other.server == line.server]
-        alike = [measurement for (server, key), measurement in self.messages.items()
-                 if server in (line.server, transcript.CENTRE)
-                 and line.step.key in self.steps[key].charged_to]
         cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
         of_counts = self.shares is None and all(isinstance(measurement, CountNoise)
                                                 for measurement in alike)
-        all_gaussian = all(other.mu is not None for other in lines)
-        certified = self.sites[line.server].certified if self.sites else self.certified
+        certified = self.costs[line.server if self.is_by_site else 0].certified
         return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
                        else None,
                        rho=cost if is_gaussian else None,
@@ -237,7 +242,7 @@ def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget])
     Returns
     -------
     Quote
-        Whose `sites` have certified ε of at most what was asked for each.
+        Whose `costs` have certified ε of at most what was asked for each.
 
     Raises
     ------
@@ -394,10 +399,10 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     listener = _Rehearsal(by_site=len(asked) > 1)
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
-    spends, costs = estimate.spends[0], list[SiteCost]()
+    spends, is_by_site, costs = estimate.spends[0], len(asked) > 1, list[SiteCost]()
     messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
-        place = server if len(asked) > 1 else 0
+        place = server if is_by_site else 0
         noised = _matched(server, lines, listener)
         if shares is not None:
             noised = {key: shares.of(measurement) for key, measurement in noised.items()}
@@ -406,14 +411,16 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
         costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
     if set(messages) != set(listener.heard):
         raise unhardened(_UNLISTED)
-    weakest = max(costs, key=lambda cost: cost.certified.epsilon)
-    asked_of_all, certified, by_rho = (
-        Budget.covering_all(getattr(cost, name) for cost in costs)
-        for name in ("asked", "certified", "by_rho"))
-    ideal = accounting.least_guarantee(spends)
-    return Quote(asked_of_all, certified, by_rho, ideal, weakest.inner, spends, messages,
-                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
-                 tuple(costs) if len(asked) > 1 else (), shares)
+    return Quote(tuple(costs) if is_by_site else (_of_all(costs),),
+                 accounting.least_guarantee(spends), spends, messages,
+                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps, shares)
+
+
+def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
+    """What holds for the people of all sites, where all have one budget."""
+    certified, by_rho = (Budget.covering_all(getattr(cost, part) for cost in costs)
+                         for part in ("certified", "by_rho"))
+    return replace(costs[0], certified=certified, by_rho=by_rho)
 
 
 def _as_asked(cost: SiteCost) -> SiteCost:
@@ -484,7 +491,7 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
         return Budget(sum_up(costs))
     rho = sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
                   for cost, measurement in zip(costs, messages, strict=True)])
-    return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
+    return Budget(accounting.epsilon_of_rho(rho, delta), delta)
 
 
 # -- the release ----------------------------------------------------------------------------------
@@ -521,7 +528,7 @@ class _PreparedTranscript:
         """
         values = parts.used
         units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
-        n, by_site = values.shape[-1], bool(self._quoted.sites and parts.servers)
+        n, by_site = values.shape[-1], bool(self._quoted.is_by_site and parts.servers)
         if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, n):
             raise unhardened(step)
         exact, multiples = (values / units)[0, 0], np.empty(n)

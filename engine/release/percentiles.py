@@ -108,7 +108,7 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     findings = [f"Share of observations {line}.".replace("**", "") for line in shares_in_words(
         limits, facts.value_unit, average.tolist(), error.tolist())] if limits else []
     uncertainty = Uncertainty(
-        band, mechanism.feasibility(data.sizes, (quoted.inner,)), estimate.warnings,
+        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), estimate.warnings,
         wide=0.0 if band is None else band.half_width / facts.value_half_width,
         findings=tuple(findings))
     return ReleasedPercentiles(

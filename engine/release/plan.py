@@ -247,8 +247,8 @@ def _budgets(asked: Any) -> tuple[Budget, ...]:
 
 def _noise(quoted: Quote) -> dict[str, Any]:
     """How messages are noised, so that whoever reads them can tell whether they would be alike."""
-    return {"inner": [budget.epsilon for budget in quoted.inner_budgets] if quoted.sites else
-            quoted.inner.epsilon, "messages": [
+    inner = [budget.epsilon for budget in quoted.inner_budgets]
+    return {"inner": inner if quoted.is_by_site else inner[0], "messages": [
                 [server, step, measurement.law, measurement.sensitivity, measurement.size]
                 for (server, step), measurement in sorted(quoted.messages.items())]}
 

@@ -146,8 +146,8 @@ def test_sites_share_nobody_so_the_dearest_counts():
 def test_a_quote_looks_at_sizes_alone():
     mechanism = made("adaptive_mean", {})
     one, other = (quote(curves(seed), mechanism, asked(mechanism)) for seed in (0, 1))
-    assert (one.certified, one.inner, one.spends, one.messages) == (
-        other.certified, other.inner, other.spends, other.messages)
+    assert (one.certified, one.inner_budgets, one.spends, one.messages) == (
+        other.certified, other.inner_budgets, other.spends, other.messages)
     assert all((one.known[key] == other.known[key]).all() for key in one.known)
 
 

@@ -156,8 +156,8 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
     plan = published.planned(source, mechanism, BUDGET, "a")
     assert Plan.read(plan.to_bytes()).plain == plan.plain
     quoted = published.quote(source, mechanism, BUDGET)
-    assert (plan.quote.certified, plan.quote.inner, plan.quote.messages) == (
-        quoted.certified, quoted.inner, quoted.messages)
+    assert (plan.quote.certified, plan.quote.inner_budgets, plan.quote.messages) == (
+        quoted.certified, quoted.inner_budgets, quoted.messages)
     if what == "curves":
         text = plan.to_bytes().decode()
         other = published.planned(own(study(seed=9), 300.0), mechanism, BUDGET, "a")

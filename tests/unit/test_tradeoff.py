@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import laplace, norm
+from scipy.stats import binom, laplace, norm
 
 from engine.core.errors import InputError
 from engine.core.types import Budget
@@ -218,6 +218,30 @@ def test_a_laplace_and_a_gaussian_release_are_never_below_fifty_digits():
             assert truth <= mpmath.mpf(float(result.delta(float(epsilon)))) <= truth * 1.01 + 1e-7
             proved = result.epsilon(float(truth))
             assert float(epsilon) * (1 - 1e-9) <= proved <= float(epsilon) * 1.002 + 1e-3
+
+
+def of_turned_bits(epsilon, *bits):
+    """δ(ε) of bits turned round with odds e^ε, (ε, how many) each: who tells tells by their numbers."""
+    one, loss = np.ones(1), np.zeros(1)
+    for size, count in bits:
+        right = np.arange(count + 1)
+        chances = binom.pmf(right, count, 1 / (1 + math.exp(-size)))
+        one = np.multiply.outer(one, chances).ravel()
+        loss = np.add.outer(loss, (2 * right - count) * size).ravel()
+    return float((one * np.maximum(0, -np.expm1(epsilon - loss))).sum())
+
+
+@pytest.mark.parametrize("bits", [
+    [(0.01, 400)], [(0.02, 2000)], [(0.01, 10_000)], [(0.3, 20)], [(0.05, 12)], [(1e-3, 10_000)],
+    [(0.013, 300), (0.37, 4)], [(3.0, 3), (0.021, 500)]], ids=str)
+def test_many_pure_releases_are_never_below_the_count_that_tells_most_and_hardly_above(bits):
+    result = Losses(tuple(("pure", *each) for each in bits))
+    for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
+        truth = of_turned_bits(epsilon, *bits)
+        assert truth - 1e-12 <= float(result.delta(epsilon)) <= 1.02 * truth + 1e-3
+    assert float(result.right()) <= float(Zcdp(sum(c * e**2 / 2 for e, c in bits)).right()) + 1e-6
+    proved = result.epsilon(1e-6)
+    assert of_turned_bits(proved, *bits) <= 1e-6 < of_turned_bits(0.99 * proved - 1e-3, *bits)
 
 
 def test_a_delta_that_rounding_could_hide_is_not_proved():

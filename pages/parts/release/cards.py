@@ -159,7 +159,7 @@ def error_in_words(choice: Choice, quoted: Quote) -> str:
         return ""
     try:
         preview = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
-                              quoted.inner, session.current().seed)
+                              quoted.inner_budgets[0], session.current().seed)
     except InputError:  # too large to simulate: the preview says so
         return ""
     unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""

@@ -175,7 +175,7 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         st.markdown(words.about(facts))
         try:
             simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
-                                    quoted.inner, session.current().seed)
+                                    quoted.inner_budgets[0], session.current().seed)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
