@@ -23,7 +23,10 @@ VERY_FEW_DATA_SETS = FEW_DATA_SETS | {
 
 
 def set_for_this_process(sizes: dict[str, int]) -> None:
-    """From now on, and for all that is computed here."""
+    """From now on, and for all that is computed here; a name that is not there is an error."""
     for name, value in sizes.items():
-        module, _, attribute = name.rpartition(".")
-        setattr(import_module(module), attribute, value)
+        path, _, attribute = name.rpartition(".")
+        module = import_module(path)
+        if not hasattr(module, attribute):
+            raise AttributeError(f"{name} is not there, so that nothing would become fewer")
+        setattr(module, attribute, value)

@@ -59,7 +59,7 @@ class ExhibitView(View):
     @property
     def form(self) -> Form:
         """The form that is drawn."""
-        form = FORMS[dict(session.current().looks).get(_FORM, 0)]
+        form = session.looked_at(_FORM, FORMS)
         return form if form in self.stored_by_form else "quick"
 
     @property

@@ -189,7 +189,7 @@ def intervals(view: Coefficients) -> None:
 
 def _target(view: Coefficients) -> str:
     """What the intervals on screen are for."""
-    return list(_TARGETS)[dict(view.now.looks).get("sparse_target", 0)]
+    return session.looked_at("sparse_target", list(_TARGETS))
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:

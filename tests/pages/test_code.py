@@ -66,11 +66,10 @@ CHANGED = {
     "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",
     "reproduce": "exhibit-functional_mean/table-1"}
 DRIVER = """
-import contextlib, importlib, io, json, sys
+import contextlib, io, json, sys
+from tests.few import set_for_this_process
 programs, data_sets = json.load(sys.stdin)
-for name, value in data_sets.items():  # as few as here
-    module, _, name = name.rpartition(".")
-    setattr(importlib.import_module(module), name, value)
+set_for_this_process(data_sets)  # as few as here
 said = []
 for text in programs:
     with contextlib.redirect_stdout(io.StringIO()) as out:

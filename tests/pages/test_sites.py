@@ -201,3 +201,10 @@ def test_the_label_of_who_is_protected_from_whom_follows_who_adds_the_noise():
     assert "the other sites, and the centre" in words(at)
     at.segmented_control(key="w_trust").set_value("centre").run()
     assert "**The centre**, which sees every curve" in words(at)
+    at.segmented_control(key="w_trust").set_value("sums").run()
+    assert not at.error and "masks its message, so that only the sum" in words(at)
+
+
+def test_a_link_to_a_way_to_look_that_is_no_longer_there_shows_the_usual_one():
+    at = visit("sites", "look.trust-40~open-sites_label")
+    assert not at.exception and "Each site trusts only itself" in words(at)

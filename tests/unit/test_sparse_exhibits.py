@@ -8,10 +8,10 @@ import pytest
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.papers.exhibits import frame
 from engine.papers.sparse_federated import PAPER, figures, printed, statements, studies, tables
-from engine.papers.sparse_federated.studies import Setting
+from engine.papers.sparse_federated.studies import FederationSetting
 from engine.sources.sparse_rows import SparseRows
 
-SMALL = Setting(n=20_000, m=2, d=12, s=3, s0=2)
+SMALL = FederationSetting(n=20_000, m=2, d=12, s=3, s0=2)
 
 
 def test_printed_lengths_of_intervals_follow_one_formula(monkeypatch):
@@ -46,7 +46,7 @@ def test_the_printed_error_falls_with_shared_features_where_the_text_says_it_gro
 
 def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point():
     """And the noise of one round falls like 1/n, up to δ = 1/(2mn) in the conversion."""
-    base = Setting()
+    base = FederationSetting()
     assert studies.least_noise(base, 0.8) > 4
     more = studies.least_noise(replace(base, n=8000, d=400), 0.8)
     assert more == pytest.approx(studies.least_noise(replace(base, d=400), 0.8) / 2, rel=0.05)
@@ -123,7 +123,7 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
 
 
 def test_refused_intervals_have_no_length_and_count_for_none():
-    refused = studies.limits(Setting(n=500, m=2, d=12, s=3, s0=2), (0.5,), 2, (0, 11))
+    refused = studies.limits(FederationSetting(n=500, m=2, d=12, s=3, s0=2), (0.5,), 2, (0, 11))
     assert refused.n_intervals.tolist() == [[0, 0]]
     assert np.isnan(refused.length).all() and np.isnan(refused.coverage).all()
     assert np.isfinite(refused.centre).all()

@@ -28,7 +28,7 @@ from engine.topics.sparse.means import (
     ROW,
     TRUSTED,
     ZERO,
-    Setting,
+    SparseMeanSetting,
     along,
     rates_of,
     simulated,
@@ -54,8 +54,8 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 def errors_of(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
     """Squared errors (repeats,) where means of machines are drawn as such, and the plan."""
     result = int((mean != 0).sum())
-    setting = Setting(machines=machines, rows=rows, size=len(mean), n_nonzero=result,
-                      height=mean[0], epsilon=epsilon)
+    setting = SparseMeanSetting(machines=machines, rows=rows, size=len(mean), n_nonzero=result,
+                                height=mean[0], epsilon=epsilon)
     plan = mechanism.plan(setting.public, (Budget(epsilon),))
     return untrusted_errors(mechanism, setting, repeats, generator(seed, 0, 0)), plan
 
@@ -402,13 +402,13 @@ def test_a_bad_number_leaves_a_trusted_release_finite(bad):
 
 def test_trust_is_worth_orders_of_magnitude_and_bits_the_least():
     """40 runs at the usual sizes."""
-    result = simulated(Setting(), 40)
+    result = simulated(SparseMeanSetting(), 40)
     assert 30 * result[TRUSTED] < result[ROW] < result[ALONE] / 5 < result[BIT] < result[ZERO]
     assert result[ZERO] == pytest.approx(5 / 4)
 
 
 def test_what_is_achieved_for_rows_lies_below_what_is_printed_as_their_bound():
-    setting = Setting(machines=2_000_000, epsilon=0.05)
+    setting = SparseMeanSetting(machines=2_000_000, epsilon=0.05)
     result = rates_of(setting)
     assert result[PRINTED] == pytest.approx(2e-5)
     assert result[ROW] == pytest.approx(1.1e-6, rel=0.05)
@@ -417,14 +417,14 @@ def test_what_is_achieved_for_rows_lies_below_what_is_printed_as_their_bound():
 
 def test_one_machine_alone_errs_between_its_two_closed_forms():
     """200 runs: s/n with means that are plain, at most 2 s log d/n with none."""
-    plain, none = (simulated(Setting(machines=200, rows=1000, height=height), 200)[ALONE]
+    plain, none = (simulated(SparseMeanSetting(machines=200, rows=1000, height=height), 200)[ALONE]
                    for height in (0.5, 0.0))
     assert plain == pytest.approx(5 / 1000, rel=5 * np.sqrt(2 / 1000))
     assert plain < none < 2 * 5 * np.log(200) / 1000
 
 
 def test_errors_are_compared_along_any_size():
-    result = along(Setting(size=50, rows=100), "machines", (40, 1000, 4000), 30)
+    result = along(SparseMeanSetting(size=50, rows=100), "machines", (40, 1000, 4000), 30)
     assert np.isnan(result[BIT][0]) and np.isfinite(result[BIT][1:]).all()
     assert result[ROW][0] > result[ROW][1] > result[ROW][2]
     assert result[TRUSTED][0] > result[TRUSTED][2] and len(result[ALONE]) == 3

@@ -44,7 +44,7 @@ _LOOSE = ("The printed sensitivities let every coefficient change at its largest
 
 
 @dataclass(frozen=True)
-class Setting:
+class CurveDesign:
     """Errors of the curves and the smoothness ν of the kernel (printed α)."""
 
     errors: str = "gaussian_process"
@@ -105,7 +105,7 @@ def error_row(outcome: Outcome) -> Row:
         return row
     noise = {name: _noise(cell, constants)
              for name, constants in (("noise", "tight"), ("noise_printed", "published"))}
-    drawn, usual = outcome.errors["privacy_error"], Setting().cell(**cell.at)
+    drawn, usual = outcome.errors["privacy_error"], CurveDesign().cell(**cell.at)
     if drawn is not None and drawn.shape[1] >= _ENOUGH:
         noise |= {"noise_drawn": digits(float(drawn.mean()))}
     if usual != cell:
@@ -415,8 +415,8 @@ def _choice_panel(rows: pd.DataFrame, title: str, theme: Theme) -> Panel:
 _FULL = Run(repeats=100, draws=1000)
 
 
-def _work(setting: Setting, choices: Sequence[str], methods: Sequence[str], quick: Run, steps: bool
-          ) -> Callable[[Form], Work]:
+def _work(setting: CurveDesign, choices: Sequence[str], methods: Sequence[str], quick: Run,
+          steps: bool) -> Callable[[Form], Work]:
     def work(form: Form) -> Work:
         cells = list(setting.cells(choices, methods))
         cells += [setting.cell(mean, "FRL", "PSS", n) for mean in MEANS for n in _STEPS if steps]
@@ -437,16 +437,16 @@ FIGURE_1 = Exhibit(
     "figure-1", "Figure 1: smoothing chosen by formula or by cross-validation",
     "Total error of three mechanisms when the smoothing follows from n and ε alone (PSS), and when "
     "it is chosen on the curves (PCV), which is not private. " + _GIVEN + _TAU,
-    _work(Setting(), ("PSS", "PCV", "PCV printed"), CHOSEN, Run(8, 20), True), choice_panels,
+    _work(CurveDesign(), ("PSS", "PCV", "PCV printed"), CHOSEN, Run(8, 20), True), choice_panels,
     CHOICE_CLAIMS, row=error_row)
 FIGURE_2 = Exhibit(
     "figure-2", "Figure 2: total, estimation and privacy errors of five mechanisms",
     "Errors of the private mean of S-1 to S-4 against the number of curves. " + _GIVEN + _TAU,
-    _work(Setting(), ("PSS",), _ALL, Run(12), False), split_panels, split_claims(_FAR),
+    _work(CurveDesign(), ("PSS",), _ALL, Run(12), False), split_panels, split_claims(_FAR),
     row=error_row)
 
 
-def _copy(number: int, setting: Setting, words: str, claims: tuple[Claim, ...]) -> Exhibit:
+def _copy(number: int, setting: CurveDesign, words: str, claims: tuple[Claim, ...]) -> Exhibit:
     def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         return (*choice_panels(table, theme), *split_panels(table, theme))
 
@@ -471,8 +471,8 @@ def _copied(because: str, far_in_s_1: str) -> tuple[Claim, ...]:
 
 _UNBOUNDED = "Errors of a t law need a τ of 16 in place of 3 to 5, and noise grows with τ²."
 _SMOOTHER = "λ_j falls faster for ν = 5/2, so noise in proportion to it is dearer for QR and GP."
-FIGURE_6 = _copy(6, Setting("t", 1.5), "errors of a t law", _copied(_UNBOUNDED, ""))
-FIGURE_7 = _copy(7, Setting(nu=2.5), "a smoother kernel (ν = 5/2)", _copied(_SMOOTHER, _FAR))
-FIGURE_8 = _copy(8, Setting("t", 2.5), "errors of a t law and ν = 5/2",
+FIGURE_6 = _copy(6, CurveDesign("t", 1.5), "errors of a t law", _copied(_UNBOUNDED, ""))
+FIGURE_7 = _copy(7, CurveDesign(nu=2.5), "a smoother kernel (ν = 5/2)", _copied(_SMOOTHER, _FAR))
+FIGURE_8 = _copy(8, CurveDesign("t", 2.5), "errors of a t law and ν = 5/2",
                  _copied(f"{_UNBOUNDED} {_SMOOTHER}", ""))
 EXHIBITS = (FIGURE_1, FIGURE_2, FIGURE_6, FIGURE_7, FIGURE_8)

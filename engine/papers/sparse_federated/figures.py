@@ -20,7 +20,7 @@ from engine.papers.evidence import (
 )
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.papers.sparse_federated import studies
-from engine.papers.sparse_federated.studies import Setting
+from engine.papers.sparse_federated.studies import FederationSetting
 from engine.papers.sparse_federated.tables import FEWER, IMPOSSIBLE
 
 PAPER, FEASIBLE = "At the paper’s sizes", "Where the noise leaves a signal"
@@ -28,7 +28,7 @@ PAPER, FEASIBLE = "At the paper’s sizes", "Where the noise leaves a signal"
 # -- Figure 3 --------------------------------------------------------------------------------------
 
 _SHOWN, _EPSILON, _PRINTED_LENGTH = 60, 0.8, 0.0437
-_LARGE = Setting(n=200_000, m=8, d=100)
+_LARGE = FederationSetting(n=200_000, m=8, d=100)
 _REFUSED = ("Noise that keeps this ε at these sizes hides the smallest eigenvalue of the second "
             "moments, and no interval could be trusted to hold. The stated constants ask for far "
             "more noise, so the printed numbers cannot be those of the stated method.")
@@ -55,7 +55,7 @@ def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]
     list of Row
         For the table of results.
     """
-    setting = Setting(n, m, d)
+    setting = FederationSetting(n, m, d)
     rng = np.random.default_rng(3)
     features = np.sort(rng.permutation(d)[:_SHOWN])
     limits = studies.limits(setting, (_EPSILON,), repeats, features.tolist())
@@ -140,7 +140,8 @@ FIGURE_3 = Exhibit(
 _BY_N, _BY_S, _BY_M = "Rows of a machine n", "Features that matter s*", "Machines m"
 _BUDGETS = (0.3, 0.5, 0.8)
 _SHARED = (4, 8)
-_BASE = {PAPER: Setting(n=4000, m=15, d=800, s=16), FEASIBLE: Setting(n=100_000, m=8, d=100, s=16)}
+_BASE = {PAPER: FederationSetting(n=4000, m=15, d=800, s=16),
+         FEASIBLE: FederationSetting(n=100_000, m=8, d=100, s=16)}
 _GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
     PAPER: {_BY_N: (3000, 4000, 5000, 6000), _BY_S: (10, 13, 16, 20), _BY_M: (5, 10, 15, 20)},
     FEASIBLE: {_BY_N: (25_000, 50_000, 100_000, 200_000), _BY_S: (10, 13, 16, 20),
@@ -171,9 +172,9 @@ def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats:
         For the table of results.
     """
     base = _BASE[sizes]
-    setting = Setting(n=value if along == _BY_N else base.n, m=value if along == _BY_M else base.m,
-                      d=base.d // (fewer if sizes == PAPER else 1),
-                      s=value if along == _BY_S else base.s, s0=s0)
+    setting = FederationSetting(
+        n=value if along == _BY_N else base.n, m=value if along == _BY_M else base.m,
+        d=base.d // (fewer if sizes == PAPER else 1), s=value if along == _BY_S else base.s, s0=s0)
     epsilons = _BUDGETS if along == _BY_N else (0.5,)
     errors = studies.errors(setting, epsilons, repeats)
     quiet, quiet_se = studies.mean_and_error(errors.quiet)

@@ -20,13 +20,13 @@ from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.papers.sparse_federated import studies
-from engine.papers.sparse_federated.studies import Setting
+from engine.papers.sparse_federated.studies import FederationSetting
 from engine.topics.sparse import means as sparse_means
 from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
 
 # -- Theorems 1 and 2: what trust is worth ---------------------------------------------------------
 
-_MEANS = sparse_means.Setting(machines=20_000, height=0.02)  # signs see 2/√n at most
+_MEANS = sparse_means.SparseMeanSetting(machines=20_000, height=0.02)  # signs see 2/√n at most
 _AXES = {"size": ("Numbers in a row d", (50, 100, 200, 400, 800)),
          "machines": ("Machines m", (5000, 10_000, 20_000, 40_000, 80_000)),
          "epsilon": ("Privacy budget ε", (0.25, 0.5, 1.0, 2.0, 4.0))}
@@ -34,8 +34,8 @@ _METHODS = {BIT: ("sparse_mean_signs", "A machine hidden"),
          ROW: ("sparse_mean_laplace", "A row hidden"),
          TRUSTED: ("sparse_mean_trusted", "Trusted server")}
 # Many machines at a small ε, where the printed bound lies far above what is attained.
-_BOUND = sparse_means.Setting(machines=2_000_000, rows=10_000, size=200, n_nonzero=5,
-                                  epsilon=0.05, height=0.5)
+_BOUND = sparse_means.SparseMeanSetting(machines=2_000_000, rows=10_000, size=200, n_nonzero=5,
+                                        epsilon=0.05, height=0.5)
 
 
 def trust_rows(name: str, repeats: int) -> list[Row]:
@@ -140,7 +140,7 @@ TRUST = Exhibit(
 
 # -- Theorem 7: machines that differ ---------------------------------------------------------------
 
-_MANY = Setting(n=30_000, m=8, d=100, s=7, s0=5)
+_MANY = FederationSetting(n=30_000, m=8, d=100, s=7, s0=5)
 _EPSILONS = (1.0, 2.0, 4.0)
 _FITS = {"two_stage": ("Shared, then own", "sparse", "solid", "circle"),
          "local": ("Each machine alone", "functional", "8px,3px", "diamond"),

@@ -35,7 +35,7 @@ _SEED = 16287
 
 
 @dataclass(frozen=True)
-class Setting:
+class FederationSetting:
     """m machines with n rows of d features; s of them matter, s₀ on all machines."""
 
     n: int = 4000
@@ -58,7 +58,7 @@ class Setting:
 # -- machines that differ --------------------------------------------------------------------------
 
 
-def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequence[float],
+def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilons: Sequence[float],
               pattern: int) -> tuple[Estimate, SparseRows]:
     """One data set with coefficients of its own, fitted at each ε.
 
@@ -66,7 +66,7 @@ def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequen
     ----------
     mechanism : SparseHeterogeneous
         That estimates.
-    setting : Setting
+    setting : FederationSetting
         Sizes and budgets of the simulation.
     epsilons : sequence of float
         Budgets ε.
@@ -101,13 +101,13 @@ class Errors:
     near: NDArray[np.bool_]
 
 
-def errors(setting: Setting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
-           ) -> Errors:
+def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
+           fit: str = "two_stage") -> Errors:
     """Estimation errors of fresh data sets, the whole budget spent on estimation.
 
     Parameters
     ----------
-    setting : Setting
+    setting : FederationSetting
         Sizes and budgets of the simulation.
     epsilons : sequence of float
         Budgets ε.
@@ -131,12 +131,12 @@ def errors(setting: Setting, epsilons: Sequence[float], repeats: int, fit: str =
     return Errors(np.array(released), np.array(quiet), np.array(near))
 
 
-def least_noise(setting: Setting, epsilon: float) -> float:
+def least_noise(setting: FederationSetting, epsilon: float) -> float:
     """The largest of d noises of a round on one machine, over the smallest coefficient.
 
     Parameters
     ----------
-    setting : Setting
+    setting : FederationSetting
         Sizes and budgets of the simulation.
     epsilon : float
         Budget ε.
@@ -175,15 +175,15 @@ class Limits:
     n_intervals: NDArray[np.int64]
 
 
-def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
-           ) -> Limits:
+def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
+           features: Sequence[int]) -> Limits:
     """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
 
     Parameters
     ----------
-    setting : Setting
+    setting : FederationSetting
         Sizes and budgets of the simulation.
     epsilons : sequence of float
         Budgets ε.

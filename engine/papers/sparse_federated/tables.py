@@ -25,7 +25,7 @@ from engine.papers.evidence import (
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Table, Work, frame
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
-from engine.papers.sparse_federated.studies import Setting
+from engine.papers.sparse_federated.studies import FederationSetting
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse import answer as sparse_topic
 
@@ -82,7 +82,7 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
     list of Row
         For the table of results.
     """
-    errors = studies.errors(Setting(n, m, d // fewer, s, s0), epsilons, repeats)
+    errors = studies.errors(FederationSetting(n, m, d // fewer, s, s0), epsilons, repeats)
     quiet, quiet_se = studies.mean_and_error(errors.quiet)
     rows: list[Row] = []
     for k, epsilon in enumerate(epsilons):
@@ -92,7 +92,7 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
         stated = sparse_topic.reported([place])[0].published.ratio
         rows.append({**place, "error": error, "error_se": error_se, "quiet": quiet,
                      "quiet_se": quiet_se, "stated noise": stated,
-                     "least noise": studies.least_noise(Setting(n, m, d, s, s0), epsilon),
+                     "least noise": studies.least_noise(FederationSetting(n, m, d, s, s0), epsilon),
                      "features run": d // fewer, "repeats": repeats})
     return rows
 
@@ -364,7 +364,7 @@ def band_rows(d: int) -> list[Row]:
     list of Row
         For the table of results.
     """
-    source = Setting(d=d).source()
+    source = FederationSetting(d=d).source()
     gram = source.covariance
     root = precision_rows(gram, rounds=_ROUNDS) @ np.linalg.cholesky(gram)
     sample = np.abs(root @ np.random.default_rng(5).standard_normal((d, _SAMPLE)))
@@ -372,7 +372,7 @@ def band_rows(d: int) -> list[Row]:
     for row in table_5():
         if row["d"] != d:
             continue
-        truth = Setting(d=d, s=int(row["s_star"]), s0=int(row["s0"])).source().truth
+        truth = FederationSetting(d=d, s=int(row["s_star"]), s0=int(row["s0"])).source().truth
         support = np.flatnonzero(truth.node_values[0])
         groups = {"len": np.arange(d), "len_S": support,
                   "len_Sc": np.setdiff1d(np.arange(d), support)}

@@ -36,7 +36,7 @@ from engine.privacy import accounting
 from engine.sources.event_times import EventTimes
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.sparse.means import PRINTED, ROW, Setting, rates_of, simulated
+from engine.topics.sparse.means import PRINTED, ROW, SparseMeanSetting, rates_of, simulated
 
 _DELTA = 1e-3
 _EPSILONS = (0.5, 1.0, 3.0, 8.0)
@@ -218,7 +218,7 @@ def _spent_on_each(method: SparseHeterogeneous) -> ConstantsTable:
 
 @_table.register
 def _hiding_rows(method: SparseMeanLaplace) -> ConstantsTable:
-    setting = Setting(size=50, machines=1000)
+    setting = SparseMeanSetting(size=50, machines=1000)
     rates, errors = rates_of(setting), simulated(setting, 200)
     return _compared("1000 machines of 10000 rows, 50 means, 5 not zero, ε = 1",
                      "Printed bound, constant one", "Measured error", [
@@ -227,7 +227,7 @@ def _hiding_rows(method: SparseMeanLaplace) -> ConstantsTable:
 
 @_table.register
 def _truthful_bits(method: SparseMeanSigns) -> ConstantsTable:
-    setting, rows = Setting(), []
+    setting, rows = SparseMeanSetting(), []
     for epsilon in (0.5, 1.0, 2.0):
         method = SparseMeanSigns(per_machine=1)
         plan = method.plan(setting.public, (Budget(epsilon),) * setting.machines)
@@ -239,7 +239,7 @@ def _truthful_bits(method: SparseMeanSigns) -> ConstantsTable:
 
 @_table.register
 def _pure_choice(method: SparseMeanTrusted) -> ConstantsTable:
-    setting, rows = Setting(), []
+    setting, rows = SparseMeanSetting(), []
     for epsilon in (0.5, 1.0, 2.0):
         plan = SparseMeanTrusted(sparsity=5).plan(setting.public, (Budget(epsilon),))
         choice_alone = 2 * plan.n_selected * plan.sensitivity / epsilon

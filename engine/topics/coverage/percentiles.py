@@ -30,7 +30,7 @@ _TRUNCATED = "1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0"
 
 
 @dataclass(frozen=True)
-class Setting:
+class PercentileSetting:
     """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n² of a site."""
 
     label: str
@@ -56,7 +56,7 @@ class PercentileRow:
 
     Parameters
     ----------
-    setting : Setting
+    setting : PercentileSetting
     effective_size : float
         N.
     error : (T,)
@@ -71,7 +71,7 @@ class PercentileRow:
         Share of releases with a warning.
     """
 
-    setting: Setting
+    setting: PercentileSetting
     effective_size: float
     error: Array
     covered: Array
@@ -92,13 +92,13 @@ class PercentileRow:
         return bool(is_enough and self.covered.mean() <= high + 2 * self.uncertainty.mean())
 
 
-def settings() -> Iterator[Setting]:
+def settings() -> Iterator[PercentileSetting]:
     """All rows: observations per person, designs, people who are not alike, sites, populations."""
     people = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
     for m in (1, 6, 30):
-        yield Setting(f"{m} even times each", replace(people, n_observations_per_curve=m))
-    yield Setting("2 to 20 even times each",
-                  replace(people, n_observations_per_curve=2, more_observations=18))
+        yield PercentileSetting(f"{m} even times each", replace(people, n_observations_per_curve=m))
+    yield PercentileSetting("2 to 20 even times each",
+                            replace(people, n_observations_per_curve=2, more_observations=18))
     designs = {
         "times mostly in the middle": replace(people, times="density", time_density="1, 2, 1"),
         "times end before the range": replace(people, times="density", time_density=_TRUNCATED),
@@ -109,34 +109,35 @@ def settings() -> Iterator[Setting]:
     tails = {"two groups": "groups", "exponential levels": "skewed", "heavy tails": "heavy"}
     for label, source in designs.items():
         for epsilon in (1.0, 4.0):
-            yield Setting(label, source, epsilon=epsilon)
+            yield PercentileSetting(label, source, epsilon=epsilon)
     for label, law in tails.items():
         for n, epsilon in ((500, 3.0), (2000, 1.0), (2000, 4.0)):
-            yield Setting(label, replace(people, n_curves=n, deviation_tails=law), epsilon=epsilon)
+            yield PercentileSetting(label, replace(people, n_curves=n, deviation_tails=law),
+                                              epsilon=epsilon)
     outliers = replace(people, deviation_tails="outliers")
-    yield Setting("5 % outliers, up to 90 %", outliers,
-                  PercentileCurves(percentiles="10, 25, 50, 75, 90"))
+    yield PercentileSetting("5 % outliers, up to 90 %", outliers,
+                            PercentileCurves(percentiles="10, 25, 50, 75, 90"))
     for n, epsilon in ((500, 1.0), (500, 3.0), (8000, 1.0)):
-        yield Setting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
+        yield PercentileSetting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
     growth = PopulationReadings(population="growth", n_observations_per_curve=4)
     for many in (people, growth):
         label = "6 even times each" if many is people else "heights"
         for n in (10_000, 50_000):
-            yield Setting(label, replace(many, n_curves=n), epsilon=3.0)
-    yield Setting("heights", growth)
-    yield Setting("heights, four sites", replace(growth, n_servers=4))
-    yield Setting("glucose", PopulationReadings())
-    yield Setting("glucose", PopulationReadings(), epsilon=4.0)
-    yield Setting("activity", PopulationReadings(population="activity"),
-                  PercentileCurves(**_COUNTS))
+            yield PercentileSetting(label, replace(many, n_curves=n), epsilon=3.0)
+    yield PercentileSetting("heights", growth)
+    yield PercentileSetting("heights, four sites", replace(growth, n_servers=4))
+    yield PercentileSetting("glucose", PopulationReadings())
+    yield PercentileSetting("glucose", PopulationReadings(), epsilon=4.0)
+    yield PercentileSetting("activity", PopulationReadings(population="activity"),
+                            PercentileCurves(**_COUNTS))
 
 
-def measured(setting: Setting, repeats: int, seed: int) -> PercentileRow:
+def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
     """Repeat a setting so often, each time with random streams of its own.
 
     Parameters
     ----------
-    setting : Setting
+    setting : PercentileSetting
         One scenario.
     repeats : int
         How many data sets.

@@ -42,7 +42,7 @@ _CURVES: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class CurveSetting:
     """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
 
     label: str
@@ -64,7 +64,7 @@ class Row:
     with the standard errors of both.
     """
 
-    setting: Setting
+    setting: CurveSetting
     effective_size: float
     error: float
     without_privacy: float
@@ -88,41 +88,42 @@ class Row:
                 and self.simultaneous >= SIMULTANEOUS - 2 * self.simultaneous_error)
 
 
-def settings() -> Iterator[Setting]:
+def settings() -> Iterator[CurveSetting]:
     """All rows: observations each, designs stated and unknown, people who are not alike, curves."""
     for m in (1, 2, 3, 8, 30):
-        yield Setting(f"{m} even times each", _curves(m), AdaptiveMean())
+        yield CurveSetting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
         for epsilon in (1.0, 4.0):
-            yield Setting(label, _curves(5, **design), AdaptiveMean(), epsilon)
-            yield Setting(f"{label}, unknown", _curves(5, **design),
-                          AdaptiveMean(design="unknown"), epsilon)
-    yield Setting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
+            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon)
+            yield CurveSetting(f"{label}, unknown", _curves(5, **design),
+                               AdaptiveMean(design="unknown"), epsilon)
+    yield CurveSetting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
     for label, law in _PEOPLE.items():
         for n in (250, 1000, 4000):
-            yield Setting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
-                          AdaptiveMean())
+            yield CurveSetting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
+                               AdaptiveMean())
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
-            yield Setting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
-                          AdaptiveMean(), epsilon)
+            yield CurveSetting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
+                               AdaptiveMean(), epsilon)
     for epsilon in (0.5, 1.0, 3.0, 8.0):
-        yield Setting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
-    yield Setting("hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0)
-    yield Setting("two groups, clipped tightly", replace(_curves(8), deviation_tails="groups"),
-                  AdaptiveMean(clipping="tight"))
+        yield CurveSetting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
+    yield CurveSetting("hormone at visits, unknown", HormoneStudy(),
+                       AdaptiveMean(design="unknown"), 3.0)
+    yield CurveSetting("two groups, clipped tightly", replace(_curves(8), deviation_tails="groups"),
+                       AdaptiveMean(clipping="tight"))
 
 
 def _curves(observations: int, **design: Any) -> SparseCurves:
     return SparseCurves(n_curves=1000, n_observations_per_curve=observations, **design)
 
 
-def measured(setting: Setting, repeats: int, seed: int) -> Row:
+def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     """Repeat a setting so often, in blocks with random streams of their own.
 
     Parameters
     ----------
-    setting : Setting
+    setting : CurveSetting
         One scenario.
     repeats : int
         How many data sets.
@@ -149,7 +150,7 @@ def _standard_error(shares: Array) -> float:
     return float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else math.inf
 
 
-def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
+def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Squared errors with and without privacy, coverage of both bands, warnings."""
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))

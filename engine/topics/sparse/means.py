@@ -29,7 +29,7 @@ PRINTED = "Printed as a bound for hiding a row; holds for hiding a machine"
 
 
 @dataclass(frozen=True)
-class Setting:
+class SparseMeanSetting:
     """m machines with n rows of d numbers, s of whose means are `height`, the others zero."""
 
     machines: int = 2000
@@ -63,7 +63,7 @@ class Setting:
                 "s": float(self.n_nonzero), "epsilon": self.epsilon, "delta": self.delta}
 
 
-def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
+def untrusted_errors(method: UntrustedMean, setting: SparseMeanSetting, repeats: int,
                      rng: np.random.Generator) -> Array:
     """Squared errors of independent releases without trust: (repeats,).
 
@@ -71,7 +71,7 @@ def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
     ----------
     method : Mechanism
         With its settings.
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     repeats : int
         How many releases.
@@ -85,7 +85,7 @@ def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
     return _squared(estimates, setting)
 
 
-def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
+def trusted_errors(method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int,
                    rng: np.random.Generator) -> Array:
     """Squared errors of independent releases by a trusted server: (repeats,).
 
@@ -93,7 +93,7 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
     ----------
     method : Mechanism
         With its settings.
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     repeats : int
         How many releases.
@@ -107,12 +107,12 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
     return _squared(method.means_of(pooled, plan, noise)[:, 0], setting)
 
 
-def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Array:
+def alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Generator) -> Array:
     """Squared errors of one machine's own largest means, exact and never sent: (repeats,).
 
     Parameters
     ----------
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     repeats : int
         How many releases.
@@ -123,23 +123,23 @@ def alone_errors(setting: Setting, repeats: int, rng: np.random.Generator) -> Ar
     return _squared(hard_threshold(means, setting.n_nonzero), setting)
 
 
-def zero_error(setting: Setting) -> float:
+def zero_error(setting: SparseMeanSetting) -> float:
     """‖μ‖², the squared error of answering zero everywhere.
 
     Parameters
     ----------
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     """
     return float((setting.mean**2).sum())
 
 
-def simulated(setting: Setting, repeats: int, seed: int = 1) -> dict[str, float]:
+def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[str, float]:
     """The mean squared error of every way, by its label; NaN where nobody is asked for some.
 
     Parameters
     ----------
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     repeats : int
         Releases by every way.
@@ -158,7 +158,7 @@ def simulated(setting: Setting, repeats: int, seed: int = 1) -> dict[str, float]
     return {label: float(each.mean()) for label, each in errors.items()}
 
 
-def rates_of(setting: Setting) -> dict[str, float]:
+def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
     """Rates at the same sizes, constants one and logarithms left out where nobody is trusted.
 
     The first is right for hiding a whole machine. The paper states it for rows, of which machines
@@ -166,7 +166,7 @@ def rates_of(setting: Setting) -> dict[str, float]:
 
     Parameters
     ----------
-    setting : Setting
+    setting : SparseMeanSetting
         Sizes, budget and signal.
     """
     row = UntrustedServerRate(hidden="row", bound=bound(setting.sizes, setting.facts))
@@ -175,8 +175,8 @@ def rates_of(setting: Setting) -> dict[str, float]:
             for label, rate in rates.items()}
 
 
-def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, seed: int = 1
-          ) -> dict[str, list[float]]:
+def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int,
+          seed: int = 1) -> dict[str, list[float]]:
     """Simulated errors where one size or ε takes several values, by label.
 
     Every value has the same random numbers, which makes curves smooth.
@@ -189,15 +189,16 @@ def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, 
 def trust(name: str, values: tuple[float, ...], repeats: int = 5
           ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
     """Errors along one size, those at usual sizes, and the rates there."""
-    usual = Setting()
+    usual = SparseMeanSetting()
     return along(usual, name, values, repeats), simulated(usual, repeats), rates_of(usual)
 
 
-def _mean_of(setting: Setting, rows: int, repeats: int, rng: np.random.Generator) -> Array:
+def _mean_of(setting: SparseMeanSetting, rows: int, repeats: int, rng: np.random.Generator
+             ) -> Array:
     """Means of so many rows: (repeats, 1, d)."""
     noise = rng.standard_normal((repeats, 1, setting.size))
     return np.asarray(setting.mean + noise / np.sqrt(rows))
 
 
-def _squared(estimates: Array, setting: Setting) -> Array:
+def _squared(estimates: Array, setting: SparseMeanSetting) -> Array:
     return np.asarray(((estimates - setting.mean) ** 2).sum(axis=-1))

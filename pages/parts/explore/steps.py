@@ -56,7 +56,7 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
 
 def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     """A switch for each part; a link keeps them as one number."""
-    mask = dict(session.current().looks).get("parts", _ALL)
+    mask = session.looked_at("parts", range(2**len(PARTS)), _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:
             controls.bound(st.toggle, capital(name), bool(mask >> k & 1),

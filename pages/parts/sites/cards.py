@@ -163,7 +163,7 @@ def trust(view: SitesTable) -> None:
 def protected(view: SitesTable) -> None:
     """From whom the people are protected, for the way chosen above."""
     assert view.answer is not None
-    trusted = tuple(site_words.WAYS)[dict(view.now.looks).get("trust", 0)]
+    trusted = session.looked_at("trust", list(site_words.WAYS))
     guarantee_cards.consequences(view.answer.together.spends, view.facts, "sites", trusted)
 
 

@@ -82,9 +82,7 @@ def look(label: str, options: Sequence[Option], key: str, usual: Option | None =
     `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
     """
     options = list(options)
-    option = dict(session.current().looks).get(key)
-    value = options[option] if option is not None and option < len(options) else \
-        options[0] if usual is None else usual
+    value = session.looked_at(key, options, usual)
 
     def write(choice: Option) -> None:
         session.look_at(key, options.index(choice))

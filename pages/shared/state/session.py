@@ -5,9 +5,9 @@ Beside them the session keeps the visitor's own data, which no address ever hold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engine.uploads.events import UploadEvents
     from engine.uploads.rows import UploadRows
 
+Option = TypeVar("Option")
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
             DataType.RECORDS: "upload_rows", DataType.EVENTS: "upload_events"}
@@ -202,6 +203,14 @@ def open_of_link(fold_of: Mapping[str, str]) -> None:
 def look_at(key: str, option: int) -> None:
     """Choose one of the ways to look."""
     change(looks=with_look(current().looks, key, option))
+
+
+def looked_at(key: str, options: Sequence[Option], usual: Option | None = None) -> Option:
+    """What was chosen of the ways to look; else `usual`, or the first of them."""
+    place = dict(current().looks).get(key)
+    if place is not None and place < len(options):
+        return options[place]
+    return options[0] if usual is None else usual
 
 
 def note_fold(name: str, is_open: bool) -> None:

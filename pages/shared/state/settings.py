@@ -42,11 +42,12 @@ LINES = ("truth",)
 WIZARD = ("data", "preview", "release")  # steps of Publish
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
-LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
-         "trust": 2, "mean_show": 3, "summaries_function": 12, "percentiles_show": 2,
-         "sparse_show": 2, "sparse_target": 2,
-         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4,
-         "parts": 8, "exhibit_form": 2}  # ways to look, and options of each
+# Choices that change a picture or its words alone; a link has the place of what was chosen.
+LOOKS = frozenset({
+    "first_guess", "coefficients_show", "regression_show", "site_lines", "trust", "mean_show",
+    "summaries_function", "percentiles_show", "sparse_show", "sparse_target", "sparse_less",
+    "sparse_own", "sparse_along", "parts", "exhibit_form"})
+MOST_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
 
@@ -325,6 +326,6 @@ def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
 def with_look(looks: Sequence[tuple[str, int]], key: str, option: int
               ) -> tuple[tuple[str, int], ...]:
     """The ways to look with one more chosen."""
-    if not 0 <= option < LOOKS.get(key, 0):
+    if key not in LOOKS or not 0 <= option < MOST_OPTIONS:
         raise InputError("There is no such way to look.", field=key)
     return tuple(sorted({**dict(looks), key: option}.items()))
