@@ -48,9 +48,9 @@ def test_curves_that_bands_cover_are_hardly_ever_doubted(curve):
 @pytest.mark.parametrize("width", [0.01, 0.02, 0.03])
 def test_a_rise_within_a_small_part_of_the_range_is_seen_at_either_end(width):
     basis, centre, covariance = released(rise(width), 20)
-    assert have_steep_ends(basis, centre, covariance).mean() > 0.95
+    assert have_steep_ends(basis, centre, covariance).mean() > 0.9
     turned = centre * (-1.0) ** np.arange(20)  # the same curve from its other end
-    assert have_steep_ends(basis, turned, covariance).mean() > 0.95
+    assert have_steep_ends(basis, turned, covariance).mean() > 0.9
 
 
 def test_with_few_functions_or_much_noise_nothing_is_said():

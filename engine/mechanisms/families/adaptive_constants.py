@@ -173,10 +173,10 @@ JOINT_RADIUS = 0.64  # the same for joint releases
 # nearly always told, and curves that bands cover hardly ever.
 MISFIT, MATERIAL = 1e-4, 0.2
 
-# An end that lies, beyond doubt, so many half widths of the band away from what the kept functions
-# draw, and is so much steeper by all coefficients than by half of them. Chosen on the same curves:
-# a rise within a thirtieth of the range, which bands miss, has both where there is little noise.
-EXTRAPOLATED, STEEPER = 1.0, 1.4
+# Half widths of the band by which an end still moves. Chosen on the same curves and on growth: a
+# rise within a thirtieth of the range, which bands miss, moves on by more where there is little
+# noise, and growth and straight lines in at most seven releases of 100.
+STILL_MOVING = 4.0
 
 # A curve runs along a bound where it is within so much of half the range, over so much of the time.
 NEAR_BOUND, ALONG_BOUND = 0.02, 0.2

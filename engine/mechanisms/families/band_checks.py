@@ -43,7 +43,10 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array) -> NDArray
 
 
 def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
-    """Whether an end is clearly extrapolated, and steeper the more coefficients tell of it.
+    """Whether an end would move on by several widths of the band if more coefficients told of it.
+
+    How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
+    is by all coefficients than by half of them.
 
     Parameters
     ----------
@@ -65,8 +68,8 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[n
         return np.zeros(centre.shape[:-1], dtype=bool)
     rows = tails[:, :size]
     beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)
-    is_far = beyond > constants.EXTRAPOLATED * half_width(basis, covariance)[..., None]
-    return np.asarray((is_far & (steepening(centre) > constants.STEEPER)).any(axis=-1))
+    widths = np.maximum(beyond, 0.0) / half_width(basis, covariance)[..., None]
+    return np.asarray((widths * (steepening(centre) - 1) > constants.STILL_MOVING).any(axis=-1))
 
 
 def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool_]:
