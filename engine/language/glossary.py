@@ -46,8 +46,8 @@ class Term:
 TERMS = (
     # -- the guarantee --
     Term("Privacy budget", "ε: how much one person’s data can change the result. No outcome "
-         "becomes more likely by more than a factor e^ε if that person’s data are replaced. "
-         "Smaller means more private.", "The slider of Explore, and every page",
+         "becomes more likely by more than a factor e^ε (up to δ) if that person’s data are "
+         "replaced. Smaller means more private.", "The slider of Explore, and every page",
          r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta",
          ("ε", "epsilon", "privacy budget ε")),
     Term("δ", "By how much probabilities may exceed the bound given by ε: for no set of outcomes "
@@ -147,6 +147,15 @@ TERMS = (
          "that finds nothing proves nothing.", "Lab, Verify"),
     # -- accuracy --
     Term("Estimand", "The quantity to be estimated: here a curve, such as the mean.", "Lab"),
+    Term("True mean", "The mean curve of the population that people are drawn from. Errors are "
+         "distances from it; it is known of simulated people only.", "Explore, Lab, lessons",
+         r"f(t)=\mathrm{E}f_i(t)"),
+    Term("Non-private mean", "The mean curve of the people in the data, estimated in the same way "
+         "but without privacy noise. It differs from the true mean by sampling variability and "
+         "bias.", "Explore, lessons", other_names=("without privacy",)),
+    Term("Adaptive mean", "The default method for a mean curve: it learns in a few small releases "
+         "how far people are from the mean, clips there, and so needs less noise.",
+         "Explore, Lab"),
     Term("Estimator", "A rule that computes an estimate from data. Here it is private: it adds "
          "noise.", "Lab", r"\tilde f = \tilde f(\text{data})"),
     Term("Error", "The root mean squared distance between a release and the true curve, over the "
@@ -156,8 +165,8 @@ TERMS = (
     Term("Floor", "The error that no unbiased method with Gaussian noise can be below, for "
          "simulated people whose covariance is known: the least noise for this guarantee, sampling "
          "variability, and what is left out. Shrunk, clipped or smoothed estimates are biased and "
-         "may lie below it: they trade bias for noise. Nobody else can help you there: it takes "
-         "more people, more observations or a larger budget.", "Accuracy on Explore; Decide; Lab",
+         "may lie below it: they trade bias for noise. It falls with more people, more "
+         "observations or a larger budget.", "Accuracy on Explore; Decide; Lab",
          r"F_2=\frac{4}{(n\mu)^2}\max_B\frac{(\operatorname{tr}B)^2}{M(B)^2}",
          ("floor of unbiased methods",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",

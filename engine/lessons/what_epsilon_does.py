@@ -79,7 +79,7 @@ class WhatEpsilonDoes(Lesson):
         "blocks.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
     ask = "At each age, within what distance of the non-private mean are {share} of releases?"
-    shows = ("Averaged over age within **± {noise} cm**; one child moves the mean by **{moved} "
+    shows = ("Averaged over age it is **± {noise} cm**; one child moves the mean by **{moved} "
              "cm**. Thin lines are {drawn} releases, all equally likely. {inside} of them stay "
              "between the thick lines at every age.")
     explains = (

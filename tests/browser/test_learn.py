@@ -96,10 +96,10 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
 def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browser, open_app):
     teacher = open_app(f"{server.url}/learn?s=lesson-1")
     teacher.get_by_role("button", name="Open a class").click()
-    expect(teacher.get_by_text("Only this computer reaches this page")).to_be_visible()
+    expect(teacher.get_by_text("Phones cannot reach this computer yet")).to_be_visible()
     teacher.get_by_role("button", name="Open the class").click()
     expect(question(teacher)).to_be_visible()
-    expect(teacher.get_by_text("Only this computer")).to_have_count(0)
+    expect(teacher.get_by_text("whoever runs the app")).to_have_count(0)
     words = teacher.locator("#class")
     expect(words).to_contain_text("Join on the page Learn with the code")
     assert "127.0.0.1" not in words.inner_text()  # no link to itself
@@ -128,7 +128,19 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
         expect(pupil.get_by_text("● The class, median")).to_be_visible()
+    twice = pupils[0].context.new_page()  # the same phone, in another tab
+    twice.goto(pupils[0].url)
+    expect(twice.get_by_text("● The class, median")).to_be_visible()
+    assert twice.locator(".room circle").count() == 2
+    teacher.reload()
+    expect(teacher.get_by_text("2 guesses of the class, median")).to_be_visible()  # and nothing is hidden again
+    expect(teacher.locator("dialog .after").first).to_be_visible()
+    settle(teacher)
     teacher.keyboard.press("ArrowRight")
+    expect(twice.get_by_role("button", name="Nothing at all")).to_be_visible()
+    twice.get_by_role("button", name="Nothing at all").click()
+    expect(twice.get_by_text("Your answer has arrived")).to_be_visible()
+    twice.close()
     for pupil, option in zip(pupils, ("more likely, but not certain", "Nothing at all"), strict=True):
         choice = within_reach(pupil.get_by_role("button", name=option))
         choice.focus()

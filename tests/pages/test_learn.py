@@ -335,6 +335,48 @@ def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(schoo
     assert picture(again)["room"]["code"] == room["code"]
 
 
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_teacher_who_loads_the_page_again_is_where_the_class_is(school, step):
+    teacher, room = open_class("lesson-3~presenter-on")
+    reveal(teacher, step)
+    again = report(visit("learn", "lesson-1~presenter-on"), lesson_cards._SLIDE, asked=f"back:{room['key']}")
+    assert again.title[0].value == heading(EVERY[2])
+    assert picture(again)["slide"]["start"] == ("shows", "question", "answer")[step - 1]
+    assert school[0].find(room["code"]).stage == step  # nothing was hidden again from the class
+
+
+def test_two_windows_of_a_teacher_know_one_class_and_follow_each_other(school):
+    one, room = open_class()
+    other = report(visit("learn", "lesson-2"), lesson_cards._KEY, asked=f"back:{room['key']}")
+    assert other.button(key="learn_end") and not [b for b in other.button if b.key == "learn_class"]
+    assert school[0].find(room["code"]).poll.lesson == "1"  # to look at a lesson does not lead the class
+    other.button(key="learn_present").click().run()
+    assert picture(other)["room"]["code"] == room["code"]
+    assert school[0].find(room["code"]).poll.lesson == "2"
+    assert one.run().title[0].value == heading(EVERY[1]) and picture(one)["room"]["code"] == room["code"]
+    report(one, lesson_cards._SLIDE, asked="next")
+    assert other.run().title[0].value == heading(EVERY[2])
+
+
+def test_two_tabs_of_one_browser_are_one_pupil_and_two_browsers_are_two(school):
+    teacher, room = open_class()
+    for browser, value in (("one", 10), ("one", 20), ("two", 30)):
+        pupil = visit("learn", f"class-{room['code']}")
+        pupil.session_state["pupil_seat"] = {"name": browser}
+        send(pupil.run(), [value])
+    assert school[0].find(room["code"]).guesses == [(20,), (30,)]
+    assert picture(teacher.run())["room"]["count"] == 2
+
+
+def test_a_class_that_never_was_has_not_ended(school):
+    never = visit("learn", "lesson-1~class-ABCDEF")
+    assert never.title[0].value == "No class has this code now" and never.button(key="pupil_leave")
+    teacher, room = open_class()
+    pupil = visit("learn", f"class-{room['code']}")
+    report(teacher, lesson_cards._SLIDE, asked="end")
+    assert pupil.run().title[0].value == "This class has ended"
+
+
 def test_a_link_to_a_class_that_cannot_be_says_so():
     at = visit("learn", "class-%3Cb%3E")
     assert "(class)" in at.warning[0].value and tile(at, "1")

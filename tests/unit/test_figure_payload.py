@@ -183,7 +183,7 @@ def test_words_follow_the_facts_of_the_source():
     sent = payload(patients)
     assert sent["value"]["label"] == "Glucose (mmol/L)"
     assert sent["time"]["label"] == "Time"
-    assert "one patient" in sent["words"]["invitation"] and "mmol/L" in sent["words"]["pulled"]
+    assert "each patient" in sent["words"]["invitation"] and "mmol/L" in sent["words"]["pulled"]
 
 
 def report(said, rev=2):

@@ -172,7 +172,8 @@ def predict(view: LessonView) -> None:
     """The story, and the picture in which the visitor guesses."""
     st.markdown(view.filled(" ".join(view.lesson.story)))
     st.markdown(f"**{view.filled(view.lesson.ask)}**")
-    guess.guess(_KEY, view.message)
+    if slides.come_back(guess.guess(_KEY, view.message).request):
+        st.rerun()  # another window has opened a class: here it can be ended, and shown slides
 
 
 def explain(view: LessonView) -> None:

@@ -10,12 +10,12 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.lessons import Lesson, Worked, lessons, work
 from pages.parts.learn import game
-from pages.shared.components import guess
+from pages.shared.components import guess, seat
 from pages.shared.frame import controls, page, timed
 from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
 
-_KEY, _PROBLEM = "pupil_picture", "pupil_problem"
+_KEY, _SEAT, _PROBLEM = "pupil_picture", "pupil_seat", "pupil_problem"
 _LETTERS = string.ascii_uppercase  # of answers, as on the slide
 _LOOK_SECONDS = 2.0  # between looks at what the teacher does
 
@@ -27,15 +27,17 @@ def show(code: str) -> None:
     """
     room = CLASSROOMS.find(code)
     if room is None:
-        page.begin("This class has ended")
-        st.markdown("Ask your teacher for a new code, which you can enter on the page *Learn*, or "
+        page.begin("This class has ended" if code in _been_in() else "No class has this code now")
+        st.markdown("Ask your teacher for the code, which you can enter on the page *Learn*, or "
                     "try the lessons by yourself.")
         st.button("All lessons", on_click=session.change, kwargs={"room": "", "lesson": ""},
                   icon=":material/school:", key="pupil_leave")
         return
+    _been_in().add(code)
+    name = seat.browser_name(_SEAT, code)
     poll = room.poll
     worked = run.answer(work, poll.lesson, poll.seed)
-    desk = _Desk(room, poll, room.stage, lessons.get(poll.lesson), worked)
+    desk = _Desk(room, _seat(room, name), poll, room.stage, lessons.get(poll.lesson), worked)
     if desk.stage >= Stage.QUESTION:
         page.begin(desk.filled(desk.lesson.question.ask))
         timed.run(lambda: _question(desk), _LOOK_SECONDS)
@@ -50,11 +52,18 @@ def show(code: str) -> None:
         game.show(poll.seed)
 
 
+def _been_in() -> set[str]:
+    """The codes of classes in which this visit has been."""
+    codes: set[str] = st.session_state.setdefault("been_in", set())
+    return codes
+
+
 @dataclass(frozen=True)
 class _Desk:
     """What a pupil has before them: a class, and how far its lesson is."""
 
     room: Classroom
+    seat: int
     poll: Poll
     stage: Stage
     lesson: type[Lesson]
@@ -73,14 +82,14 @@ class _Desk:
 def _picture(desk: _Desk) -> None:
     """The picture with this visitor's guess."""
     desk.follow()
-    room, seat, is_shown = desk.room, _seat(desk.room), desk.stage > Stage.GUESS
+    room, is_shown = desk.room, desk.stage > Stage.GUESS
     message = guess.payload(desk.poll.lesson, desk.worked.picture, desk.worked.guess,
                              desk.filled(desk.lesson.ask), "pupil")
-    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(seat),
+    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(desk.seat),
                           guesses=room.guesses if is_shown else ())
     if report.sent is not None:
         try:
-            room.guess(seat, desk.poll, report.sent)
+            room.guess(desk.seat, desk.poll, report.sent)
         except InputError as problem:
             st.error(controls.message(problem), icon=":material/error:")
         else:
@@ -90,7 +99,7 @@ def _picture(desk: _Desk) -> None:
 def _question(desk: _Desk) -> None:
     """The closing question with this visitor's answer, and once it is shown what is right."""
     desk.follow()
-    options, chosen = desk.lesson.question.options, desk.room.answered(_seat(desk.room))
+    options, chosen = desk.lesson.question.options, desk.room.answered(desk.seat)
     if desk.stage == Stage.QUESTION:
         with st.container(key="pupil_answers"):
             for k, option in enumerate(options):
@@ -113,13 +122,15 @@ def _question(desk: _Desk) -> None:
 
 def _answer(desk: _Desk, option: int) -> None:
     try:
-        desk.room.answer(_seat(desk.room), desk.poll, option)
+        desk.room.answer(desk.seat, desk.poll, option)
     except InputError as problem:
         st.session_state[_PROBLEM] = problem
 
 
-def _seat(room: Classroom) -> int:
-    """The seat of this visit in a class."""
+def _seat(room: Classroom, browser: str) -> int:
+    """The seat of a browser in a class, or of this visit until its browser has said its name."""
+    if browser:
+        return room.seat(browser)
     seats: dict[str, int] = st.session_state.setdefault("seats", {})
     if room.code not in seats:
         seats[room.code] = room.seat()

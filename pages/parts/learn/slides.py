@@ -20,6 +20,10 @@ from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
+_BACK = "back:"  # and the key of a teacher
+_LED = "slide_led"  # what this window last showed its class
+_STAGES = {"": Stage.GUESS, "shows": Stage.SHOWN, "question": Stage.QUESTION,
+           "answer": Stage.ANSWER}  # where slides begin
 
 
 def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
@@ -75,8 +79,9 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
         slide = _slide(lesson, worked)
         room, stage = classroom(), _stage(slide.start, guess_picture.step(key, message))
         is_revealed = stage > Stage.GUESS
-        if room is not None:
-            room.ask(poll, stage)
+        if room is not None and not _leads(room, poll, stage):
+            _follow(room)
+            st.rerun()
         guesses: Sequence[Numbers] = [] if room is None else room.guesses
         report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
@@ -95,7 +100,40 @@ def _stage(start: str, step: int | None) -> Stage:
     """How far slides are that began at `start` and said since that they are at a step."""
     if step is not None:
         return Stage(step)
-    return {"shows": Stage.SHOWN, "question": Stage.QUESTION}.get(start, Stage.GUESS)
+    return _STAGES.get(start, Stage.GUESS)
+
+
+def _leads(room: Classroom, poll: Poll, stage: Stage) -> bool:
+    """Show the class what is new on screen; False where another window has led it elsewhere."""
+    here, led = (room.code, poll, stage), st.session_state.get(_LED)
+    if here == led:
+        return (poll, stage) == (room.poll, room.stage)
+    room.ask(poll, stage)
+    st.session_state[_LED] = here
+    return True
+
+
+def _follow(room: Classroom) -> None:
+    """Come to where the class is: the page was loaded again, or another window went on."""
+    _begin_anew()
+    start = next(start for start, stage in _STAGES.items() if stage == room.stage)
+    st.session_state[_PLACE] = (room.poll.lesson, start)
+    st.session_state[_LED] = (room.code, room.poll, room.stage)
+    session.change(lesson=room.poll.lesson, seed=room.poll.seed)
+
+
+def come_back(request: str) -> Classroom | None:
+    """The class of a teacher whose browser has its key; None where that is not what is asked.
+
+    Parameters
+    ----------
+    request : str
+        What the browser asked for.
+    """
+    room = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if request.startswith(_BACK) else None
+    if room is not None:
+        st.session_state.classroom = room.code
+    return room
 
 
 def _tell_class_problem() -> None:
@@ -117,7 +155,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """
     poll, room = poll_of(lesson, seed, worked), classroom()
     if room is not None:
-        room.ask(poll, Stage.SHOWN)  # pupils play as well
+        _leads(room, poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -157,10 +195,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
         _open_class(poll)
     elif wish == "end":
         end_class()
-    elif wish.startswith("back:"):
-        room = CLASSROOMS.of_teacher(wish.removeprefix("back:"))
-        if room is not None:
-            st.session_state.classroom = room.code
+    elif room := come_back(wish):
+        _follow(room)
 
 
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
@@ -189,7 +225,8 @@ def _open_class(poll: Poll) -> None:
 def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
-    note = f"Join on the page Learn with the code **{room.code}**"
+    note = f"Join on the page Learn with the code **{room.code}**" + (
+        "" if link else f". {reached.UNREACHED}")
     return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
                               room.answers)
 

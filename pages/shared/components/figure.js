@@ -189,6 +189,7 @@ function ticksOfSlider(S, marks) {        // published deployments, and the visi
     const mark = document.createElement('i');
     mark.style.left = `calc(11px + ${at} * (100% - 22px))`;
     mark.title = help;
+    mark.onclick = () => { S.q('#sentence').textContent = help; };   // where nothing can hover
     mark.classList.toggle('own', is_own);
     return mark;
   }));
@@ -404,6 +405,14 @@ function drawReading(S) {
     ...lines.map((line, i) => svg('text', {x: left + 9, y: main.box.top + 21 + 18 * i}, line)));
 }
 
+function nameBand(S) {                    // what the band contains, which is more than the error beside it
+  const {box, over} = S.difference, {words} = S.data;
+  if (speedy(S) || question(S) || !words.banded || !band(S)) return;
+  const told = lines(S, words.banded, (box.right - box.left - 12) / 1.06);
+  over.prepend(...told.map((line, k) => svg('text', {
+    x: box.left + 6, y: box.bottom - 6 - 16 * (told.length - 1 - k), class: 'bracket-text noise'}, line)));
+}
+
 function plusMinus(S, difference) {
   return `${difference > 0 ? '+' : ''}${amount(S, difference)}`;
 }
@@ -526,8 +535,6 @@ function drawPull(S) {
   const from = x + 26 + width < D.box.right ? x + 26 : Math.max(D.box.left + 4, x - 12 - width);
   if (!speedy(S)) D.pulled.append(...texts.map((text, i) => svg('text', {
     x: from, y: D.box.top + 16 + 18 * i, class: i ? 'bracket-text noise' : 'bracket-text'}, text)));
-  if (!speedy(S) && words.banded && band(S)) D.pulled.append(svg('text', {
-    x: D.box.left + 6, y: D.box.bottom - 6, class: 'bracket-text noise'}, words.banded));
   const by = between(person.times, curve.values.map((v, j) => v - person.values[j]), S.pull.time);
   S.told = fill(words.pulled, {by: amount(S, Math.abs(by)), shift: amount(S, moved), noise: amount(S, noise)});
 }
@@ -859,6 +866,7 @@ function show(S) {                        // one budget: called on every movemen
   drawPull(S);
   drawAnswer(S);
   drawReading(S);
+  nameBand(S);
   if (refused) shout(S, words.drowned);
   const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || words.invitation);
   if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;

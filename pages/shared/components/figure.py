@@ -500,11 +500,13 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "stage": "Figure. Left and right read values, up and down pull a curve, Escape puts it "
                  "back, space pauses.",
         "spoken": "attacker’s accuracy {attacker}, {error}",
-        "invitation": f"Pull any grey curve: how far can one {person} move the mean?",
+        "invitation": f"Noise hides each {person}: the smaller ε, the better. Pull any grey curve "
+                      "to compare.",
         "drowned": f"{quality.too_few(facts)}: would not be released",
         "shift": f"the mean moves {by}", "noise": f"privacy noise here ± {by} (95 %)",
-        "banded": "" if band is None else "95 % band for the mean, " + (
-            "whole curve at once" if band.kind == "simultaneous" else "each point by itself"),
+        "banded": "" if band is None else "95 % band for the true mean, " + (
+            "whole curve at once; the error is an average over it"
+            if band.kind == "simultaneous" else "each point by itself"),
         "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
                   f"that hides it is ± {noise} in 95 % of releases.",
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "

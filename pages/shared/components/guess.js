@@ -43,7 +43,7 @@ function take(S, data) {                  // another lesson, or other noise: a n
   }
   const mine = data.mode === 'slides' ? undefined : visit()[data.tag];   // a class begins with the question
   S.isTold = false;
-  S.step = data.mode === 'slides' ? {shows: SHOWS, question: QUESTION}[data.slide.start] || 0 : 0;
+  S.step = data.mode === 'slides' ? {shows: SHOWS, question: QUESTION, answer: ANSWER}[data.slide.start] || 0 : 0;
   S.isRevealed = data.mode === 'slides' ? S.step > 0 : data.is_revealed || Boolean(mine?.isRevealed && data.mode !== 'pupil');
   S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
   S.moved = data.guess.start.map((_, k) => Boolean(mine?.moved?.[k]));
@@ -114,6 +114,7 @@ function stand(S) {                       // in the page, or over everything
     stage.close();
     stage.after(box);
   }
+  if (mode !== 'pupil') knowClass(S, room);
   if (!isSlide) return;
   S.q('#heading').textContent = slide.heading;
   headline(S);
@@ -128,18 +129,21 @@ function headline(S) {                    // what is asked, first in the figure 
   node.textContent = text;
 }
 
-function seatClass(S, room) {             // the code to scan, and how many have guessed
-  S.q('#class').hidden = !room;
-  S.q('#room').textContent = room ? 'End the class' : 'Open a class';
+function knowClass(S, room) {             // all windows of the teacher’s browser come back to the class
   try {
-    if (room) sessionStorage.setItem(TEACHER, room.key);
-    else if (S.wasRoom) sessionStorage.removeItem(TEACHER);
-    else if (sessionStorage.getItem(TEACHER) && !S.isBack) {           // the page was loaded again
+    if (room) localStorage.setItem(TEACHER, room.key);
+    else if (S.wasRoom) localStorage.removeItem(TEACHER);
+    else if (localStorage.getItem(TEACHER) && !S.isBack) {             // loaded again, or in another window
       S.isBack = true;
-      S.ask(`back:${sessionStorage.getItem(TEACHER)}`);
+      S.ask(`back:${localStorage.getItem(TEACHER)}`);
     }
   } catch (_) { /* storage is closed */ }
   S.wasRoom = Boolean(room);
+}
+
+function seatClass(S, room) {             // the code to scan, and how many have guessed
+  S.q('#class').hidden = !room;
+  S.q('#room').textContent = room ? 'End the class' : 'Open a class';
   if (!room) return;
   S.q('#address').textContent = room.link;
   const note = paragraph(room.note);

@@ -51,7 +51,8 @@ class Slide:
     has_previous, has_next : bool
         Whether there are lessons before and after.
     start : str
-        Where a slide begins that is come back to: "shows" or "question"; else with what is asked.
+        Where a slide begins that is come back to: "shows", "question" or "answer"; else with what
+        is asked.
     """
 
     heading: str

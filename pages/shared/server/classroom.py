@@ -108,6 +108,7 @@ class Classroom:
     _answers: dict[Poll, dict[int, int]] = field(
         default_factory=lambda: defaultdict(dict))  # which option, by seat, for every picture
     _seats: count[int] = field(default_factory=count)
+    _browsers: dict[str, int] = field(default_factory=dict)  # their seats, by name
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, poll: Poll, stage: Stage) -> None:
@@ -115,9 +116,17 @@ class Classroom:
         with self._lock:
             self.poll, self.stage = poll, stage
 
-    def seat(self) -> int:
-        """A number for a visitor, under which their guess is kept."""
-        return next(self._seats)
+    def seat(self, browser: str = "") -> int:
+        """A number for a visitor, under which their guess is kept.
+
+        Parameters
+        ----------
+        browser : str
+            Its name in this class, whose tabs all have one seat; "" if unknown.
+        """
+        with self._lock:
+            return self._browsers.setdefault(browser, next(self._seats)) if browser else next(
+                self._seats)
 
     def guess(self, seat: int, poll: Poll, values: object) -> None:
         """Take the guess of a seat in place of its earlier one.

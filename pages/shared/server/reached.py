@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
+UNREACHED = "Phones cannot reach this computer yet."
 
 
 def page_for_others(page: str) -> str:
@@ -52,5 +53,5 @@ def is_loopback(host: str) -> bool:
 
 def what_to_do() -> str:
     """What to do where others cannot reach the server, in place of a link."""
-    return ("Only this computer reaches this page. For a class, start the server with "
-            "make run ADDRESS=0.0.0.0 and open it by this computer’s name in your network.")
+    return (f"{UNREACHED} Ask whoever runs the app to open it to your network. They start it with "
+            "make run ADDRESS=0.0.0.0, and you open it by this computer’s name in the network.")
