@@ -276,7 +276,7 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
     n = whole(n_curves)
     return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
             f"{budget.epsilon:g} the error is as large as half the range of "
-            f"{facts.value_name.lower()}. Recruit more {facts.people}, raise ε, or fit a "
+            f"{uncapital(facts.value_name)}. Recruit more {facts.people}, raise ε, or fit a "
             "simpler curve.")
 
 

@@ -450,6 +450,22 @@ def test_a_name_that_says_its_unit_is_known_by_its_first_word(header, time, valu
     assert (layout.time, layout.value) == (time, value)
 
 
+@pytest.mark.parametrize("time", [
+    "visit_week", "Visit Date", "obs_time", "study_day", "weeks", "t", "Hours", "days_since_surgery",
+    "age_at_visit", "months_from_entry", "visit_age", "week_of_visit"])
+def test_a_name_that_says_when_somebody_was_seen_is_one_of_time(time):
+    table = read_table(f"patient_id,{time},hba1c,hospital,sex\na,1,7.5,Bern,F\nb,2,8,Zug,M\n".encode())
+    layout = suggest_layout(table)
+    assert (layout.id, layout.time, layout.value) == ("patient_id", time, "hba1c")
+
+
+@pytest.mark.parametrize("name", ["birth_year", "birth_date", "age_group",
+                                  "age_at_diagnosis", "bp_min", "mother_age", "time_zone"])
+def test_a_name_of_something_each_person_has_once_is_none_of_time(name):
+    with pytest.raises(InputError, match="when an observation was taken"):
+        suggest_layout(read_table(f"id,{name},height,sex\na,1,2,F\na,2,3,F\n".encode()))
+
+
 def test_of_two_columns_that_could_be_the_value_none_is_taken():
     with pytest.raises(InputError, match="no column says"):
         suggest_layout(read_table(b"id,age_years,height_cm,weight_kg\na,1,2,3\na,2,3,4\n"))

@@ -169,7 +169,7 @@ def _layout(table: Table, task: str) -> Layout:
     layout = (_with_response(table, layout, task) if data is DataType.RECORDS else
               _with_roles(table, layout, roles))
     if unknown is not None and None in (getattr(layout, role) for role in roles):
-        raise unknown
+        raise InputError(unknown.message, field="columns", hint=unknown.hint)  # not wrong, but open
     _ask_for_dates(table, layout)
     if task == MEAN_FUNCTION.key:
         layout = replace(layout, group=_group_column(table, layout))
