@@ -199,6 +199,22 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
             "for this, so the error above may differ.")
 
 
+_NOISE = {"not feasible": "too large", "coarse": "large", "usable": "moderate", "good": "small",
+          "nearly free": "very small"}  # by verdict
+
+
+def noise_forecast(verdict: Feasibility) -> str:
+    """How large privacy noise is bound to be, and that nothing else is forecast.
+
+    Parameters
+    ----------
+    verdict : Feasibility
+        From sizes and budget alone.
+    """
+    return (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
+            "beside the stated range. It says nothing about smoothing and clipping.")
+
+
 def compared(here: float, others: Mapping[str, float]) -> str:
     """Errors of other methods at the same budget.
 

@@ -331,7 +331,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         half = with_unit(number(band.half_width), facts.value_unit)
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average.")
     if verdict is not None and not uncertainty.is_coarse:
-        parts.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
+        parts.append(quality.noise_forecast(verdict))
     if band is None and not uncertainty.findings:
         parts.append("This method states no confidence band: how far the release is from the truth "
                      "is not known from it.")

@@ -288,6 +288,8 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for_under_the_file(panel):
     at.text_input(key="upload_since").set_value("2024-01-01").run()
     assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
     assert not at.error
+    at.selectbox(key="upload_from_first").set_value("weeks").run()
+    assert "weeks since each person’s first observation" in words(at) and not at.error
 
 
 def test_people_in_columns_are_recognised_and_the_other_reading_can_be_chosen(panel):

@@ -320,6 +320,8 @@ def test_a_curve_without_readings_still_counts_as_a_person():
     ("a,1,5\nb,1,6", "all observations at the same time"),
     ("a,1,5\nb,2,5", "no variation"),
     ("a,1,5\na,1,6\nb,2,5", "1 observation at the same time as another of the same curve"),
+    ("a,1,5\na,1,5\na,1,6\nb,2,5", "same person, time and value: 1"),
+    ("a,1,5\na,1,5\na,1,6\nb,2,5", "1 observation at the same time as another of the same curve"),
     ("a,1,5\na,2,6", "only one curve"),
     ("\n".join(["a,1,5", "b,1,5"] + [f"c,{k},5" for k in range(11)]), "over ten times as many"),
 ])
