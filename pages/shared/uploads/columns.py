@@ -239,8 +239,8 @@ def _ask_for_dates(table: Table, layout: Layout) -> None:
         "Time is counted from", ["", *UNITS], key=key_of("upload_from_first"),
         format_func=lambda unit: f"each person’s first observation, in {unit}" if unit else
         "the calendar, or a public day",
-        help="From the first observation is common where people enter a study on different days. It "
-        "follows from a person’s own observations alone, so the protection stays the same.")
+        help="From the first observation is common where people enter a study on different days. "
+        "It follows from a person’s own observations alone, so the protection stays the same.")
     if not counted_from:
         st.text_input("Count days from (optional)", key=key_of("upload_since"), max_chars=10,
                       placeholder="calendar years, or e.g. 2024-01-31",
