@@ -21,6 +21,7 @@ from engine.answers.reply import (
 )
 from engine.answers.times import inside, pieces_of, total
 from engine.core.bands import NORMAL
+from engine.core.names import uncapital
 from engine.core.registry import param
 from engine.core.types import Array
 
@@ -93,7 +94,7 @@ class Highest:
         Answer
         """
         time, facts = curve.time(self.place), curve.facts
-        pieces, name = curve.in_time(self.pieces), facts.time_name.lower()
+        pieces, name = curve.in_time(self.pieces), uncapital(facts.time_name)
         is_open = total(self.pieces) > (window[1] - window[0]) / 2
         number = written([time], min(high - low for low, high in pieces))[0]
         if is_open:

@@ -31,6 +31,7 @@ from engine.answers.times import pieces_of
 from engine.answers.value import average
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
+from engine.core.names import uncapital
 from engine.core.types import Array
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.symmetric_matrices import matrix_root
@@ -279,7 +280,7 @@ class GroupComparison:
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts
         one, other = self.names[first], self.names[second]
-        name, unit = facts.time_name.lower(), facts.time_unit
+        name, unit = uncapital(facts.time_name), facts.time_unit
         start = one[:1].upper() + one[1:]
         sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
                  for side, pieces in (("above", result.above), ("below", result.below)) if pieces]

@@ -19,6 +19,7 @@ from engine.answers.reply import (
 )
 from engine.answers.times import crossings, length_above, pieces_between, total
 from engine.core.bands import NORMAL, public_normals
+from engine.core.names import uncapital
 from engine.core.registry import param
 from engine.numerics.symmetric_matrices import matrix_root
 
@@ -92,7 +93,7 @@ class Crossing(LevelQuestion):
     def _answer_of(self, curve: ReleasedCurve, crossing_times: list[float],
                    possible_times: list[Interval]) -> Answer:
         facts, in_time = curve.facts, curve.in_time(possible_times)
-        name, level = facts.time_name.lower(), self.written_level(curve)
+        name, level = uncapital(facts.time_name), self.written_level(curve)
         times = tuple(map(curve.time, crossing_times))
         if not possible_times:
             text, verdict = f"No crossing of {level} was found.", Verdict.TOLD

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.enumerations import Enumeration
+from engine.core.names import uncapital
 from engine.core.types import PublicFacts
 
 _MOST_PIECES = 4  # of a set, in a sentence
@@ -208,12 +209,12 @@ def rate_unit(facts: PublicFacts, order: int) -> str:
 
 def when(facts: PublicFacts, time: float) -> str:
     """A time with its name and unit: "age 13 years"."""
-    return with_unit(f"{facts.time_name.lower()} {_stated(time)}", facts.time_unit)
+    return with_unit(f"{uncapital(facts.time_name)} {_stated(time)}", facts.time_unit)
 
 
 def span(facts: PublicFacts, first: float, last: float) -> str:
     """A stretch of time: "age 2 to 18 years"."""
-    return with_unit(f"{facts.time_name.lower()} {_stated(first)} to {_stated(last)}",
+    return with_unit(f"{uncapital(facts.time_name)} {_stated(first)} to {_stated(last)}",
                      facts.time_unit)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from engine.core.names import uncapital
 from engine.core.types import EventFacts
 from engine.language.numbers import number, with_unit
 from engine.numerics.counts.cells import Cells, Counted
@@ -54,9 +55,9 @@ def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
     if cells.counted is Counted.VALUES:
         return ["value"]
     if cells.counted is Counted.LABELS:
-        return [facts.causes[0].lower(), WITHOUT]
+        return [uncapital(facts.causes[0]), WITHOUT]
     events = list(facts.causes) if cells.n_causes > 1 else ["event"]
-    return [*(event.lower() for event in events), CENSORED]
+    return [*(uncapital(event) for event in events), CENSORED]
 
 
 def median(curve: CountedCurve, unit: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.core.types import PublicFacts
+from engine.core.names import uncapital as uncapital
+from engine.core.types import DataKind, PublicFacts
 
-_NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -55,23 +55,6 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def uncapital(text: str) -> str:
-    """The first letter small, as inside a sentence; abbreviations and people keep theirs.
-
-    Parameters
-    ----------
-    text : str
-        A label that shall stand inside a sentence.
-
-    Examples
-    --------
-    >>> uncapital("Adaptive mean"), uncapital("ICLP noise"), uncapital("Laplace noise")
-    ('adaptive mean', 'ICLP noise', 'Laplace noise')
-    """
-    keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
-    return text if keeps else text[:1].lower() + text[1:]
-
-
 def conjunction(words: Sequence[str]) -> str:
     """Words or numbers one after the other, with “and” before the last.
 
@@ -105,15 +88,15 @@ def escape(words: str) -> str:
 
 
 def span(facts: PublicFacts) -> str:
-    """Where the curve was watched: "ages 2 to 18".
+    """Where the curve was watched: "ages 2 to 18"; a name that a person typed stays as it is.
 
     Parameters
     ----------
     facts : PublicFacts
         Name and limits of time.
     """
-    name = facts.time_name.lower()
-    plural = name if name.endswith("s") or " " in name else f"{name}s"
+    name, is_typed = uncapital(facts.time_name), facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
+    plural = name if is_typed or name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"
 
 

@@ -199,6 +199,22 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
             "for this, so the error above may differ.")
 
 
+_NOISE = {"not feasible": "too large", "coarse": "large", "usable": "moderate", "good": "small",
+          "nearly free": "very small"}  # by verdict
+
+
+def noise_forecast(verdict: Feasibility) -> str:
+    """How large privacy noise is bound to be, and that nothing else is forecast.
+
+    Parameters
+    ----------
+    verdict : Feasibility
+        From sizes and budget alone.
+    """
+    return (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
+            "beside the stated range. It says nothing about smoothing and clipping.")
+
+
 def compared(here: float, others: Mapping[str, float]) -> str:
     """Errors of other methods at the same budget.
 
@@ -276,7 +292,7 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
     n = whole(n_curves)
     return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
             f"{budget.epsilon:g} the error is as large as half the range of "
-            f"{facts.value_name.lower()}. Recruit more {facts.people}, raise ε, or fit a "
+            f"{uncapital(facts.value_name)}. Recruit more {facts.people}, raise ε, or fit a "
             "simpler curve.")
 
 

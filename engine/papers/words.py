@@ -17,7 +17,7 @@ BUDGETS = "ε and δ as in the document"
 
 
 def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
-    """How many claims of the documents hold, and apart from these how many checks of our own.
+    """How many claims of the documents hold, and apart from these how many in forms of our own.
 
     Parameters
     ----------
@@ -33,7 +33,12 @@ def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
         text += (f" {failing} do{'es' * (failing == 1)} not: each stands with the reason, such as "
                  "a misprint or noise that cannot have been as stated.")
     if of_ours:
-        text += f" Of our own checks {of_ours.count(True)} of {len(of_ours)} hold."
+        text += (f" We asked {len(of_ours)} more questions of the same figures: what holds with "
+                 "exact sensitivities, other constants or a repair, or by a second calculation. "
+                 f"{of_ours.count(True)} statements hold there.")
+    if failing := of_ours.count(False):
+        text += (f" {failing} do{'es' * (failing == 1)} not: most ask in another setting what a "
+                 "document says of its method, and each stands with the reason.")
     return text
 
 

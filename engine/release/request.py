@@ -23,6 +23,10 @@ has "features" in place of "columns":
 For a prediction from one number "columns" has the "value" that is predicted, and "facts" its range
 as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
 
+Dates are calendar years; with "since": "2024-01-31" they are days since that day, and with
+"from_first": "days", "weeks" or "years" time is counted from each person's first observation.
+"day_first" says how 3/4/2024 is meant.
+
 For a regression curve by wavelets everybody has one observation, and "facts" has "reading_sd", how
 far a single observation typically lies from the curve; the bounds are those of the curve.
 
@@ -37,14 +41,14 @@ For noised counts (survival, incidence, distribution, ROC) it says what the text
  "facts": {"time_high": 1095, "time_unit": "days", "origin": "the protocol"}}.
 All other texts of the status are censored. "group_sizes" are stated where they are public, "edges"
 where intervals are not equally wide. With a column "start" both it and "time" are dates, and times
-are days between them; "day_first" says how 3/4/2024 is meant. "time" is the value for a
-distribution, and the score for an ROC curve, whose label is the status; both need "time_low".
+are days between them. "time" is the value for a distribution, and the score for an ROC curve, whose
+label is the status; both need "time_low".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,6 +92,7 @@ _EVENT_KEYS = ("columns", "events", "groups", "group_sizes", "edges", "day_first
                "facts")
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
+_OF_DATES = ("day_first", "since", "from_first")
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes")
 
@@ -235,8 +240,14 @@ def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
     named = {} if group is None else {"name": group.set}
     stated = {} if group is None else {"groups": [group.name, *group.others], "group": group.name}
     return {**named, "data": {"file": own_file.name, "columns": columns,
-                              "several": own_file.several, **stated,
+                              "several": own_file.several,
+                              **_dates_to_plain(layout.dates), **stated,
                               "facts": facts_to_plain(facts)}}
+
+
+def _dates_to_plain(dates: Dates) -> dict[str, Any]:
+    """How dates are read, where that was said."""
+    return {name: value for name in _OF_DATES if (value := getattr(dates, name)) not in (None, "")}
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
@@ -401,7 +412,7 @@ def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
     if mechanism.main_task.data is DataType.EVENTS:
         return _EVENT_KEYS
     return ("features", "columns", "facts") if mechanism.main_task.data is DataType.RECORDS else (
-        "columns", "several", "facts")
+        "columns", "several", *_OF_DATES, "facts")
 
 
 def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
@@ -434,7 +445,7 @@ def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
             raise InputError(f"A {task.label.lower()} of each group is not published.",
                              field="group", hint="Make a file of each group.")
         return _records(table, _features(data, "features"), named, data, facts, task)
-    layout = suggest_layout(table, named, data=task.data)
+    layout = suggest_layout(replace(table, dates=_dates(data)), named, data=task.data)
     curves = read_curves(table, layout, data.get("several"))
     return Upload(curves=curves, declared=facts or _curve_facts(data, task.data, layout))
 
@@ -501,11 +512,15 @@ def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:
 
 
 def _dates(data: Mapping[str, Any]) -> Dates:
-    """Whether 3/4/2024 is a day of April, where the request says so."""
+    """How dates are read, where the request says so."""
     day_first = data.get("day_first")
     if day_first is not None and not isinstance(day_first, bool):
         raise InputError("“day_first” must be true or false.", field="day_first")
-    return Dates(day_first)
+    since, from_first = (data.get(name, "") for name in _OF_DATES[1:])
+    if not isinstance(since, str) or not isinstance(from_first, str):
+        raise InputError("“since” and “from_first” must be texts.", field="since",
+                         hint="Such as 2024-01-31, and weeks.")
+    return Dates(day_first, since, from_first)
 
 
 def _listed(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:

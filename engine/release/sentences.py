@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.core.names import uncapital
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
@@ -330,7 +331,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         half = with_unit(number(band.half_width), facts.value_unit)
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average.")
     if verdict is not None and not uncertainty.is_coarse:
-        parts.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
+        parts.append(quality.noise_forecast(verdict))
     if band is None and not uncertainty.findings:
         parts.append("This method states no confidence band: how far the release is from the truth "
                      "is not known from it.")
@@ -350,7 +351,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     band, findings = uncertainty.band, list(uncertainty.findings)
     if band is None:
         return findings
-    time = facts.time_name.lower()
+    time = uncapital(facts.time_name)
     low, high = (f"{end:.4g}".replace("-", "−") for end in band.covered)
     span = with_unit(f"from {low} to {high}", facts.time_unit)
     if band.kind == STAIRCASE:
@@ -407,7 +408,7 @@ def _meaning(band: ReleasedBand, time: str, span: str, drawn: str = "") -> str:
 
 def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:
     """What shades and bars of percentile curves mean."""
-    meant = _meaning(band, facts.time_name.lower(), span).replace("function", "curve")
+    meant = _meaning(band, uncapital(facts.time_name), span).replace("function", "curve")
     ends = [] if band.covered == (facts.time_low, facts.time_high) else [
         f"Outside the range {span} bands are not meant to hold, because steep starts and ends are "
         "smoothed away."]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.tasks import DataType
+from engine.language import quality
 from engine.language.numbers import number, small
 from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip
@@ -34,7 +35,7 @@ def summary(plan: SitePlan) -> list[str]:
               for member, cost in zip(plan.members, map(plan.cost, range(len(plan.members))),
                                       strict=True)]
     if verdict is not None:
-        lines.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
+        lines.append(quality.noise_forecast(verdict))
     protocol = Protocol(plan)
     if plan.shares is not None:
         lines.append(sentences.relied_on(plan.shares))

@@ -1,9 +1,10 @@
 """Dates, clock times and percentages in cells, as numbers.
 
-A date is a number of years (1 July 2024 is 2024.497) or of days since a day that is stated; a clock
-time is hours since midnight; of a percentage the sign goes. None of it depends on the other rows of
-a file, but for one thing: whether 3/4/2024 is a day in March or in April. Where every date of a
-column can be either, the column is not read before somebody has said which.
+A date is a number of years (1 July 2024 is 2024.497), of days since a day that is stated, or of
+days, weeks or years since the first observation of the same person; a clock time is hours since
+midnight; of a percentage the sign goes. None of it depends on the rows of other people, but for one
+thing: whether 3/4/2024 is a day in March or in April. Where every date of a column can be either,
+the column is not read before somebody has said which.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _SLASHED = (r"^(?P<first>[0-9]{1,2})[/-](?P<other>[0-9]{1,2})[/-](?P<year>[0-9]{
 _IN_NAMES = re.compile(r"[0-9]{4}-[0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}:[0-9]{2}")
 
 ASK = ("They may be day/month/year or month/day/year: say which, or write them as 2024-03-31.")
+UNITS = {"days": 1.0, "weeks": 7.0, "years": 365.25}  # in days
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
 CLOCK = "clock times read as hours since midnight: 13:30 is 13.5"
@@ -45,17 +47,24 @@ class Dates:
         Whether 3/4/2024 is a day of April; None where nobody has said.
     since : str
         A day such as "2024-01-01" from which days are counted; "" for calendar years.
+    from_first : str
+        One of `UNITS` where time is counted from each person's first observation. Until then dates
+        are counted from one day for all (`engine.uploads.curves` takes the first ones off).
 
     Raises
     ------
     InputError
-        If `since` is no day.
+        If `since` is no day, `from_first` no unit, or both are given.
     """
 
     day_first: bool | None = None
     since: str = ""
+    from_first: str = ""
 
     def __post_init__(self) -> None:
+        if self.from_first and (self.from_first not in UNITS or self.since):
+            raise InputError(f"Time from the first observation is in {', '.join(UNITS)}, and from "
+                             "no other day.", field="from_first")
         if self.since and not (re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", self.since)
                                and np.isfinite(_read(_ISO, pa.array([self.since]), Dates())[0])):
             raise InputError("Days must be counted from a date such as 2024-01-31.",
@@ -64,6 +73,8 @@ class Dates:
     @property
     def words(self) -> str:
         """What a date becomes."""
+        if self.from_first:
+            return f"dates read as {self.from_first} since each person’s first observation"
         return (f"dates read as days since {self.since}" if self.since else
                 "dates read as calendar years: 1 July 2024 is 2024.497")
 
@@ -168,12 +179,14 @@ def _read(pattern: str, text: pa.Array, dates: Dates, day_first: bool = True) ->
 
 
 def _of_calendar(parts: dict[str, Array], hours: Array, dates: Dates) -> Array:
-    """Years, or days since the stated one; NaN where a month has no such day."""
+    """Years, or time since a day that is the same for all; NaN where a month has no such day."""
     year, month, day = (parts[name].astype(np.int64) for name in ("year", "month", "day"))
     months = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
     first, following = _days(months), _days(months + 1)
     date = first + day - 1
     is_real = (month >= 1) & (month <= 12) & (day >= 1) & (date < following)
+    if dates.from_first:
+        return np.where(is_real, (date + hours / 24) / UNITS[dates.from_first], np.nan)
     if dates.since:
         days = date - _days(np.datetime64(dates.since)) + hours / 24
         return np.where(is_real, days, np.nan)

@@ -35,7 +35,7 @@ from engine.uploads.columns import (
     order_by_person,
     people_of,
 )
-from engine.uploads.conversions import CLOCK, time_in_name
+from engine.uploads.conversions import CALENDAR, CLOCK, time_in_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people
 from engine.uploads.groups import groups_of_curves
@@ -188,6 +188,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
                 _read_long(table, layout, several, notes))
+    if layout.dates.from_first:
+        _check_dates(layout, readings)
+        readings = _from_first(readings)
     _check_n_curves(len(readings.server))
     if np.bincount(readings.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
@@ -212,6 +215,31 @@ class _Readings:
     ids: tuple[str, ...]
     n_people: int
     columns: dict[str, Numbers]
+
+
+def _check_dates(layout: Layout, readings: _Readings) -> None:
+    """Refuse to count what are no dates from first observations: numbers have their own units."""
+    conversion = layout.dates.words if layout.is_wide and time_in_name(
+        layout.times[0][0], CALENDAR) is not None else "".join(
+            column.conversion for name, column in readings.columns.items() if name == layout.time)
+    if "dates" not in conversion:
+        raise InputError("Only dates are counted from the first observation; these times are "
+                         "numbers.", field="from_first", hint="Take each person’s first time off "
+                         "in the file.")
+
+
+def _from_first(readings: _Readings) -> _Readings:
+    """The same with times counted from the first observation of each curve.
+
+    *Neighbours.* The time that is taken off follows from a person's own observations, and it is
+    taken off before anything is bounded or added up. So to replace one person's observations
+    changes that person's curve and no other: sensitivities are those of curves with other times.
+    """
+    known = np.isfinite(readings.times) & np.isfinite(readings.values)
+    first = np.full(len(readings.server), np.inf)
+    np.minimum.at(first, readings.curve[known], readings.times[known])
+    times = np.where(known, readings.times - first[readings.curve], np.nan)
+    return replace(readings, times=times)
 
 
 def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
@@ -290,18 +318,36 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
     if layout.is_single:
         check_single(counts)
     covariates = np.empty((len(order), len(layout.covariates)))
+    dated = replace(table, dates=replace(table.dates, from_first=""))  # which is of times alone
     for k, name in enumerate(layout.covariates):
-        covariates[:, k] = _along_curves(name, numbers_or_words(table, name, notes), readings)
-    repeated = int(((curve[1:] == curve[:-1]) & (times[1:] == times[:-1])).sum())
+        covariates[:, k] = _along_curves(name, numbers_or_words(dated, name, notes), readings)
     curves = CurveTable(
         times=times, values=values, counts=counts, n_people=readings.n_people,
-        header_times=tuple(time for _, time in layout.times),
+        header_times=() if layout.dates.from_first else tuple(time for _, time in layout.times),
         **_groups(table, layout, readings, order),
         **in_order(table, layout, order, readings.server, readings.ids, covariates))
     return replace(curves, notes=(
         *table.notes, *_how_it_was_read(table, layout), *notes,
         *_left_out(readings.columns, int((~known).sum()), layout.is_single),
-        *_doubtful(curves, repeated, layout.is_single)))
+        *_doubtful(curves, _at_one_time(curve, times, values), layout.is_single)))
+
+
+class _AtOneTime(NamedTuple):
+    """How many observations repeat the time of another of their curve: its copies, and others."""
+
+    copies: int
+    others: int
+
+
+def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
+    """Count them, of observations that are in order of curves and times (N,)."""
+    repeated = int(((curve[1:] == curve[:-1]) & (times[1:] == times[:-1])).sum())
+    if not repeated:
+        return _AtOneTime(0, 0)
+    order = np.lexsort((values, times, curve))
+    rows = np.stack([curve[order], times[order], values[order]])
+    copies = int((rows[:, 1:] == rows[:, :-1]).all(axis=0).sum())
+    return _AtOneTime(copies, repeated - copies)
 
 
 def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
@@ -401,7 +447,7 @@ def _left_out(columns: Mapping[str, Numbers], n_missing: int, is_single: bool) -
             "number" + (f" ({infinite:,} infinite)" if infinite else "") + f"; {effect}"]
 
 
-def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
+def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list[str]:
     """What a person should know before they believe a picture; counts only."""
     used = curves.counts[curves.counts > 0]
     without = int(np.isnan(curves.covariates).any(axis=1).sum())
@@ -414,8 +460,12 @@ def _doubtful(curves: CurveTable, repeated: int, is_single: bool) -> list[str]:
     } if is_single else {
         f"{counted(curves.n_curves - len(used), 'curve')} without an observation, still counted as "
         "people": len(used) < curves.n_curves,
-        f"{counted(repeated, 'observation')} at the same time as another of the same curve":
-        repeated,
+        "exact copies of an observation, with the same person, time and value: "
+        f"{repeated.copies:,}; all are used, and count more within their curve. Leave copied rows "
+        "out of the file":
+        repeated.copies,
+        f"{counted(repeated.others, 'observation')} at the same time as another of the same curve, "
+        "with another value: all are used": repeated.others,
         f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
         "coefficients": without,
         "only one curve: nothing can be averaged": curves.n_curves == 1,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.bands import UNCOVERED_END
+from engine.core.names import uncapital
 from engine.core.types import Array, Design, PublicFacts, TimeLaw
 from engine.numerics.observation_times import stated_density
 
@@ -77,7 +78,7 @@ def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
                                   ("last", 1 - times.max(), 1 - even.max())):
         if empty > UNCOVERED_END and len(times) * missing > _SURE_OF_END:
             yield (f"nobody was observed in the {where} {_percent(float(empty))} of the stated "
-                   f"range of {facts.time_name.lower() or 'times'}: curve and band mean nothing "
+                   f"range of {uncapital(facts.time_name) or 'times'}: curve and band mean nothing "
                    "there, and can be wrong elsewhere. A range that fits the plan of the study is "
                    "better")
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from engine.core.errors import InputError
 from engine.core.lists import listed, shortened
+from engine.core.names import uncapital
 from engine.core.tasks import TASKS
 from engine.core.types import Covariate, DataKind, PublicFacts
 from engine.uploads.design import StatedDesign, StatedLaw
@@ -88,7 +89,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     (75.0, 4)
     """
     words = _stated_words(words)
-    value, time = (words.get(name, usual).lower() for name, usual in
+    value, time = (uncapital(words.get(name, usual)) for name, usual in
                    (("value_name", "value"), ("time_name", "time")))
     person = words.get("person", "person")
     lowest, highest = stated_bounds(

@@ -32,6 +32,12 @@ _SYNONYMS = {  # the likeliest first; compared without case, units in brackets a
 _UNITS = {"years", "year", "yrs", "yr", "y", "months", "weeks", "days", "day", "hours", "hour", "h",
           "minutes", "seconds", "s", "cm", "mm", "m", "kg", "g", "mg", "dl", "l", "ml",
           "mmol", "kwh", "kw", "w", "mmhg", "bpm"}  # behind a name, as in height_cm
+_OF_TIME = {"time", "t", "day", "days", "hour", "hours", "hrs", "minute", "minutes", "week",
+            "weeks", "wk", "month", "months", "year", "years", "date", "datetime", "timestamp"}
+_NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start", "end", "onset",
+             "enrolment", "enrollment", "first", "last", "school"}  # one for each person
+_SINCE = {"since", "from", "after"}  # as in days_since_surgery
+_AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test"}
 _RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
 FEW_TIMES = 3  # names that are numbers, which may as well be a first observation
 _MEANINGS = {"id": "who a row belongs to", "time": "when an observation was taken",
@@ -290,8 +296,21 @@ def _qualified(role: str, free: Iterable[str]) -> list[str]:
     names = [name for name in free if name.split("_")[0] in _SYNONYMS[role]
              and name.split("_")[1:] and {*name.split("_")[1:]} <= _UNITS]
     if role == "time":
-        names += [name for name in free if name.endswith("_date") and name != "birth_date"]
+        names += [name for name in free if name not in names and _is_of_time(name)]
     return names if len(names) == 1 else []
+
+
+def _is_of_time(name: str) -> bool:
+    """Whether a name says when somebody was seen: visit_week, days_since_surgery, age_at_visit."""
+    first, *others = name.split("_")
+    if not others:
+        return False
+    if first in _OF_TIME and others[0] in _SINCE:
+        return True  # whatever it is counted from
+    is_of_person = bool({first, *others} & _NO_TIMES)
+    ends = _OF_TIME | (_AT_VISITS if first in _OF_TIME | {"age"} else set()) | (
+        {"age"} if first in _AT_VISITS else set())
+    return not is_of_person and others[-1] in ends
 
 
 def plain_name(column: str) -> str:
@@ -367,8 +386,11 @@ def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
     used = (*roles.values(), *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
     lacking = _lacking(roles, data)
-    if len(lacking) == len(free) == 1 and lacking[0] not in choices:
-        roles[lacking[0]] = free[0]  # the only column left for the only role left
+    left = free
+    if lacking == ["value"] and len(free) > 1:
+        left = [name for name in free if not table.numbers(name).unreadable]
+    if len(lacking) == len(left) == 1 and lacking[0] not in choices:
+        roles[lacking[0]] = left[0]  # the only column left for the only role left
     elif lacking:
         raise _lacking_roles(lacking, free, table)
     return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates,

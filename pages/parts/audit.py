@@ -191,10 +191,11 @@ def attack(view: Audited) -> None:
     started = [(each, job) for each in attacks if (job := _started(_key(each))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
-                     f"takes up to {audit_topic.SECONDS:g} seconds.")
+                     f"searches for {audit_topic.SECONDS:g} seconds once it has begun.")
     else:
         live = [job for _, job in started if job.live]
-        progress((live or [started[-1][1]])[0], lambda _: _results(view, started), "Attack")
+        progress((live or [started[-1][1]])[0], lambda _: _results(view, started), "Attack",
+                 is_timed=False)
     _report(started)
 
 

@@ -1,5 +1,7 @@
 """Lab, survival and other counts: what stands on the page for each curve, and when nothing can."""
 
+import re
+
 import pytest
 
 from engine.core.tasks import COUNTED, TASKS
@@ -25,8 +27,17 @@ def test_every_curve_is_drawn_with_its_error_and_the_odds(task):
     at = page(f"counted-{task}")
     assert not at.error
     assert [header.value for header in at.header][:2] == ["Error", "Attacker"]
-    assert "root mean squared distance from the true curve" in text(at) and "of the variance is noise" in text(at)
+    assert "root mean squared distance from the true curve" in text(at)
+    assert "is noise" in text(at)
     assert at.session_state.settings.estimated == task
+
+
+def test_the_part_that_is_noise_is_that_of_the_two_errors_beside_it():
+    said = text(page("counted-survival"))
+    error, without = (float(found) for found in re.search(
+        r"\*\*([\d.]+)\*\*.*?[Ww]ithout privacy[^\d]*([\d.]+\d)", said, re.DOTALL).groups())
+    share = int(re.search(r"\*\*(\d+) % of the squared error is noise", said)[1])
+    assert abs(share - 100 * (1 - (without / error) ** 2)) < 2  # of rounded numbers
 
 
 def test_two_groups_are_compared_with_and_without_noise():

@@ -145,7 +145,7 @@ def test_what_a_page_waits_for_begins_before_what_came_earlier_and_can_come_late
         sooner = pool.start("sooner", TARGETS + "squares", 3)
         blocking.stop()
         assert later.wait(PATIENCE) and sooner.wait(PATIENCE)
-        assert sooner._began < later._began
+        assert sooner._first < later._first
     finally:
         pool.close()
 

@@ -14,6 +14,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import at_most_percent, percent
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
+from engine.privacy.feasibility import Feasibility
 from engine.release import captions, certified, ledger, published, sentences
 from engine.release import files as release_files
 from engine.release import functions as release_functions
@@ -443,6 +444,15 @@ def test_a_release_with_a_band_as_wide_as_the_range_is_coarse_whatever_was_forec
     assert wide.is_coarse
     assert sentences.headline(wide, NARROW, Budget(1.0), 18).startswith(
         "Coarse: only the level can be trusted, because the confidence band spans 55 %")
+
+
+@pytest.mark.parametrize("size", [50.0, 150.0, 500.0])
+def test_what_sizes_let_expect_is_said_of_noise_alone_and_never_reads_as_accuracy(size):
+    narrow = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0,
+                         0.01)
+    said = sentences.headline(narrow, NARROW, Budget(1.0), 18)
+    assert "privacy noise is" in said and "nothing about smoothing and clipping" in said
+    assert not {"usable", "good", "nearly free"} & {*said.replace(".", "").split()}
 
 
 def test_the_report_holds_no_json_and_is_one_page_of_its_own(one):

@@ -320,6 +320,8 @@ def test_a_curve_without_readings_still_counts_as_a_person():
     ("a,1,5\nb,1,6", "all observations at the same time"),
     ("a,1,5\nb,2,5", "no variation"),
     ("a,1,5\na,1,6\nb,2,5", "1 observation at the same time as another of the same curve"),
+    ("a,1,5\na,1,5\na,1,6\nb,2,5", "same person, time and value: 1"),
+    ("a,1,5\na,1,5\na,1,6\nb,2,5", "1 observation at the same time as another of the same curve"),
     ("a,1,5\na,2,6", "only one curve"),
     ("\n".join(["a,1,5", "b,1,5"] + [f"c,{k},5" for k in range(11)]), "over ten times as many"),
 ])
@@ -448,6 +450,22 @@ def test_bounds_do_not_follow_the_data():
 def test_a_name_that_says_its_unit_is_known_by_its_first_word(header, time, value):
     layout = suggest_layout(read_table(f"{header}\na,2020-01-01,1\na,2020-01-02,2\n".encode()))
     assert (layout.time, layout.value) == (time, value)
+
+
+@pytest.mark.parametrize("time", [
+    "visit_week", "Visit Date", "obs_time", "study_day", "weeks", "t", "Hours", "days_since_surgery",
+    "age_at_visit", "months_from_entry", "visit_age", "week_of_visit"])
+def test_a_name_that_says_when_somebody_was_seen_is_one_of_time(time):
+    table = read_table(f"patient_id,{time},hba1c,hospital,sex\na,1,7.5,Bern,F\nb,2,8,Zug,M\n".encode())
+    layout = suggest_layout(table)
+    assert (layout.id, layout.time, layout.value) == ("patient_id", time, "hba1c")
+
+
+@pytest.mark.parametrize("name", ["birth_year", "birth_date", "age_group",
+                                  "age_at_diagnosis", "bp_min", "mother_age", "time_zone"])
+def test_a_name_of_something_each_person_has_once_is_none_of_time(name):
+    with pytest.raises(InputError, match="when an observation was taken"):
+        suggest_layout(read_table(f"id,{name},height,sex\na,1,2,F\na,2,3,F\n".encode()))
 
 
 def test_of_two_columns_that_could_be_the_value_none_is_taken():

@@ -1,12 +1,18 @@
 """Dates, clock times, percentages and tables with people in columns: read, and said, or asked."""
 
+import json
+
 import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.types import Budget
+from engine.exports.code_for import OwnFile
+from engine.mechanisms import mechanisms
+from engine.release import request
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.conversions import Dates
-from engine.uploads.curves import read_curves
+from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import Layout, has_people_in_columns, suggest_layout
@@ -53,6 +59,54 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for_and_then_read(day_firs
     curves = curves_of(content, Dates(day_first=day_first, since="2024-01-01"))
     assert curves.times.tolist() == [day, day]
     assert any("days since 2024-01-01" in note for note in curves.notes)
+
+
+VISITS = (b"id,date,value\na,2023-01-02,1\na,2023-01-16,2\nb,2024-03-01,3\nb,2024-02-23,4\n"
+          b"b,2020-01-01,\nc,2024-12-31,5\n")
+
+
+@pytest.mark.parametrize(("unit", "days"), [("days", 1), ("weeks", 7), ("years", 365.25)])
+def test_time_is_counted_from_the_first_observation_of_each_person(unit, days):
+    curves = curves_of(VISITS, Dates(from_first=unit))
+    of_people = dict(zip(curves.ids, np.split(curves.times, np.cumsum(curves.counts)[:-1]),
+                         strict=True))
+    assert of_people["a"] * days == pytest.approx([0, 14], abs=1e-8)
+    assert of_people["b"] * days == pytest.approx([0, 7], abs=1e-8)  # a date without a value is none
+    assert of_people["c"].tolist() == [0]
+    assert any(f"{unit} since each person’s first" in note for note in curves.notes)
+    assert not curves.header_times
+
+
+def test_the_first_observation_of_a_person_moves_nobody_else():
+    other = VISITS.replace(b"a,2023-01-02,1", b"a,1999-12-31,1")
+    before, after = (curves_of(content, Dates(from_first="days")) for content in (VISITS, other))
+    kept = {who: times.tolist() for who, times in zip(
+        after.ids, np.split(after.times, np.cumsum(after.counts)[:-1]), strict=True)}
+    for who, times in zip(before.ids, np.split(before.times, np.cumsum(before.counts)[:-1]),
+                          strict=True):
+        assert (kept[who] == times.tolist()) is (who != "a")
+
+
+@pytest.mark.parametrize("dates", [
+    Dates(from_first="weeks"), Dates(since="2023-01-01"), Dates(day_first=True), Dates()])
+def test_a_request_reads_dates_as_the_form_did(dates, tmp_path):
+    (tmp_path / "visits.csv").write_bytes(VISITS)
+    table = read_table(VISITS)
+    layout = Layout("id", "date", "value", dates=dates)
+    source = Upload(curves=read_curves(table, layout), declared=declare(
+        0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")))
+    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
+                             OwnFile("visits.csv", "utf-8", None, layout, "keep"))
+    (again,) = request.all_from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
+    assert again.source.curves.times.tolist() == source.curves.times.tolist()
+
+
+def test_time_from_the_first_observation_has_a_unit_and_no_other_beginning():
+    for wrong in ({"from_first": "fortnights"}, {"from_first": "days", "since": "2024-01-01"}):
+        with pytest.raises(InputError, match="first observation"):
+            Dates(**wrong)
+    with pytest.raises(InputError, match="Only dates"):
+        curves_of(b"id,time,value\na,1,2\na,3,4\n", Dates(from_first="days"))
 
 
 def test_days_are_counted_from_a_stated_day():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from engine.core.types import Budget, PublicFacts, Spend, Step
+from engine.core.errors import InputError
+from engine.core.types import Budget, DataKind, PublicFacts, Spend, Step
 from engine.language import error_words, numbers, odds_words, quality, spending, tags
-from engine.language.grammar import of, uncapital
+from engine.language.grammar import of, span, uncapital
 from engine.language.numbers import at_most_percent, change, number, one_in, small, times, together
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
@@ -301,3 +303,13 @@ def test_rounds_of_fewer_than_ten_curves_are_warned_of():
     assert quality.few_in_a_round(9).startswith("**A round has only 9 curves.**")
     assert "only 1 curve." in quality.few_in_a_round(1)
     assert quality.few_in_a_round(10) == quality.few_in_a_round(None) == ""
+
+
+@pytest.mark.parametrize("value,time,inside", [
+    ("HbA1c", "t", "t"), ("PEF", "Visit time", "visit time"), ("pH", "T", "T")])
+def test_names_that_a_person_typed_keep_their_spelling_inside_sentences(value, time, inside):
+    facts = replace(CHILDREN, kind=DataKind.UPLOAD, value_name=value, time_name=time)
+    assert span(facts) == f"{inside} 2 to 18"
+    assert uncapital(value) == value
+    with pytest.raises(InputError, match=f"lowest {value} must be below"):
+        replace(facts, value_low=300)

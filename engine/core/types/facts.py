@@ -11,6 +11,7 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
+from engine.core.names import uncapital
 
 
 @dataclass(frozen=True)
@@ -351,10 +352,10 @@ class PublicFacts:
 def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:
     unit = f" {unit}" if unit else ""
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise InputError(f"The lowest and highest possible {name.lower()} must be finite numbers.",
-                         field=f"{field}_low")
+        raise InputError(f"The lowest and highest possible {uncapital(name)} must be finite "
+                         "numbers.", field=f"{field}_low")
     if low >= high:
-        raise InputError(f"The lowest {name.lower()} must be below the highest; got {low:g} and "
+        raise InputError(f"The lowest {uncapital(name)} must be below the highest; got {low:g} and "
                          f"{high:g}{unit}.", field=f"{field}_low", hint="Swap or widen them.")
 
 

@@ -25,7 +25,7 @@ def panel_title(name: str, k: int) -> str:
     k : int
         The place of the function; 0 is the intercept.
     """
-    return "Average curve" if k == 0 else f"Effect of {escape(_lower(name))}"
+    return "Average curve" if k == 0 else f"Effect of {escape(uncapital(name))}"
 
 
 def panel_range(facts: PublicFacts, k: int) -> str:
@@ -39,11 +39,6 @@ def panel_range(facts: PublicFacts, k: int) -> str:
         The place of the function; 0 is the intercept.
     """
     return "In the middle of all ranges" if k == 0 else capital(_ends(facts.covariates[k - 1]))
-
-
-def _lower(name: str) -> str:
-    """The name within a sentence; abbreviations and letters with numbers stay as they are."""
-    return uncapital(name) if name[1:2].islower() else name
 
 
 def meaning(facts: PublicFacts) -> str:
@@ -69,7 +64,7 @@ def _range(covariate: Covariate) -> str:
 def _ends(covariate: Covariate) -> str:
     middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
     unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
-    return escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
+    return escape(f"{uncapital(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
@@ -139,7 +134,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:
-        text += (f" The effect of {escape(_lower(answer.names[worst]))} is furthest off: "
+        text += (f" The effect of {escape(uncapital(answer.names[worst]))} is furthest off: "
                  f"**{most}**.")
     count, added = len(answer.names), number(answer.total)
     return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
@@ -157,7 +152,7 @@ def visible(answer: CoefficientsAnswer) -> str:
     """
     known = answer.truth if answer.truth is not None else answer.without  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
-    lost = [escape(_lower(name)) for name, s, e in
+    lost = [escape(uncapital(name)) for name, s, e in
             zip(answer.names[1:], size, answer.error[1:], strict=True) if e > s]
     if not lost:
         return "Every effect is larger than its error, so the release shows it."

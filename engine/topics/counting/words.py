@@ -97,21 +97,28 @@ def band(answer: CountingAnswer) -> str:
 
 
 def noise_share(answer: CountingAnswer) -> str:
-    """How much of the uncertainty is noise.
+    """How much of the squared error is noise, from the two errors that stand beside it.
+
+    Of real people no truth is known, and so no error without privacy: there it is how much of the
+    variance is noise by the release itself, on average over its edges.
 
     Parameters
     ----------
     answer : CountingAnswer
         With a release.
     """
+    if answer.baseline is not None and answer.error > 0:
+        share = max(0.0, 1 - (answer.baseline / answer.error) ** 2)
+        return (f"**{percent(share)} of the squared error is noise**, the rest is sampling "
+                "variability.")
     of_curves = [curve.noise_share[curve.drawn] for curve in answer.curves]
     shares = np.concatenate(of_curves) if of_curves else np.empty(0)
     if answer.roc is not None:
         shares = np.array([float(answer.roc.noise_share)])
     if not len(shares):
         return ""
-    return (f"**{percent(float(shares.mean()))} of the variance is noise**, the rest is sampling "
-            "variability.")
+    return (f"By this release **{percent(float(shares.mean()))} of its variance is noise**, the "
+            "rest is sampling variability.")
 
 
 def counted(answer: CountingAnswer) -> str:

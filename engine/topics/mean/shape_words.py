@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine.answers.groups import WHAT_P_IS
+from engine.core.names import uncapital
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
@@ -201,14 +202,14 @@ def times_asked(facts: PublicFacts) -> str:
 def _time(time: float, facts: PublicFacts) -> str:
     """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
     if not facts.time_unit:
-        return f"{facts.time_name.lower()} {number(time)}"
+        return f"{uncapital(facts.time_name)} {number(time)}"
     return with_unit(number(time), escape(facts.time_unit))
 
 
 def _between(question: Question, facts: PublicFacts) -> str:
     both = f"{question.first:g} to {question.second:g}"
     if not facts.time_unit:
-        return f"{facts.time_name.lower()} {both}"
+        return f"{uncapital(facts.time_name)} {both}"
     return with_unit(both, escape(facts.time_unit))
 
 

@@ -22,6 +22,7 @@ from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import Status
 from engine.core.bands import NORMAL
 from engine.core.errors import InputError
+from engine.core.names import uncapital
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts
 from engine.language.numbers import number, with_unit
@@ -241,7 +242,7 @@ def _fewest(suffices: Callable[[int], bool], most: int) -> int | None:
 
 def _what(plan: PowerPlan, facts: PublicFacts) -> str:
     return (f"a difference of {with_unit(f'{abs(plan.difference):g}', facts.value_unit)} at "
-            f"{facts.time_name.lower()} {with_unit(f'{plan.time:g}', facts.time_unit)}")
+            f"{uncapital(facts.time_name)} {with_unit(f'{plan.time:g}', facts.time_unit)}")
 
 
 def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:

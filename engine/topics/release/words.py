@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.core.names import uncapital
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
@@ -43,7 +44,7 @@ def band(preview: ReleasePreview) -> str:
     """
     where = {"simultaneous": "for the whole curve at once",
              "staircase": "for the whole curve at once, as steps",
-             "pointwise": f"at each {preview.facts.time_name.lower()} on its own"}
+             "pointwise": f"at each {uncapital(preview.facts.time_name)} on its own"}
     if not preview.band:
         return "This method states no confidence band. Dashed: the true curve of the twin."
     if preview.percentiles is not None:

@@ -56,10 +56,13 @@ def _left() -> dict[str, Job]:
     return jobs_left
 
 
-def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs") -> None:
+def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs",
+             is_timed: bool = True) -> None:
     """Show a job while it lives and how it ended; `draw` draws the parts that are there.
 
-    `noun` names that which is counted. The page runs once more when the job has ended.
+    `noun` names that which is counted. `is_timed` says whether the pace so far tells what is left:
+    not of a job that ends at a stated time, however many parts it has by then. The page runs once
+    more when the job has ended.
     """
     job = _left().get(job.key, job)
     live = job.live
@@ -70,15 +73,15 @@ def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs") -> None:
         if live and not job.live:
             st.rerun()
         with user_errors():
-            _bar(job, noun) if live else _ending(job)
+            _bar(job, noun, is_timed) if live else _ending(job)
             draw(job)
 
     timed.run(panel, _POLL_SECONDS if live else None)
 
 
-def _bar(job: Job, noun: str) -> None:
+def _bar(job: Job, noun: str, is_timed: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.fraction, text=_text(job, noun))
+        st.progress(job.fraction, text=_text(job, noun, is_timed))
         if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
             _leave(job)
             st.rerun()
@@ -108,10 +111,10 @@ def _ending(job: Job) -> None:
         st.markdown(f":small[Stopped after {_count(job)}. The numbers are rougher.]")
 
 
-def _text(job: Job, noun: str) -> str:
+def _text(job: Job, noun: str, is_timed: bool) -> str:
     if job.state == "waiting":
         return f"{noun}: waiting for the work of other visitors to end"
-    left = job.seconds_left
+    left = job.seconds_left if is_timed else None
     return f"{noun}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
 
 

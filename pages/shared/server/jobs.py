@@ -68,7 +68,8 @@ class Job:
         self.problem: InputError | None = None
         self.fault = ""
         self._task = task
-        self._came, self._began = time.monotonic(), 0.0
+        self._came = time.monotonic()
+        self._first = 0.0  # when its first part was there
         self.seconds = 0.0  # for which it has run, without those for which it stood still
         self._seen: dict[str, float] = {}  # when each who watches was last heard of
         self.is_left = False  # its visitor has moved on: it may end by itself, but has no claim
@@ -88,11 +89,15 @@ class Job:
 
     @property
     def seconds_left(self) -> float | None:
-        """From the pace so far; None where there is nothing to go by."""
+        """From the pace since the first part; None where there is nothing to go by.
+
+        What comes before the first part is done once: a worker starts, and data are drawn.
+        """
         done = len(self.parts)
-        if self.state != "running" or not self.total or not done:
+        if self.state != "running" or not self.total or done < 2:
             return None
-        return (time.monotonic() - self._began) / done * max(0, self.total - done)
+        pace = (time.monotonic() - self._first) / (done - 1)
+        return pace * max(0, self.total - done)
 
     def watch(self, visitor: str) -> bool:
         """Note that this visitor is there and wants the job; False if it was stopped before."""
@@ -159,7 +164,7 @@ class Job:
         with self._lock:
             if self.state != "waiting":
                 return False
-            self.state, self._began = "running", time.monotonic()
+            self.state = "running"
             return True
 
     def _end(self, state: str, only_from: str = "running") -> None:
@@ -172,6 +177,8 @@ class Job:
     def _take(self, kind: str, payload: Any) -> None:
         """Note one message of the worker."""
         if kind == "part":
+            if not self.parts:
+                self._first = time.monotonic()
             self.parts.append(payload)
         elif kind == "result":
             self.result = payload

@@ -17,7 +17,7 @@ from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
 from engine.uploads import curves, rows
-from engine.uploads.conversions import CALENDAR, Dates, time_in_name
+from engine.uploads.conversions import CALENDAR, UNITS, Dates, time_in_name
 from engine.uploads.curves import CurveTable, read_curves
 from engine.uploads.events import EventColumns, EventTable, read_events
 from engine.uploads.facts import check_columns
@@ -151,8 +151,9 @@ def _layout(table: Table, task: str) -> Layout:
     """Suggested roles, which the person may change, and those that are theirs alone to say."""
     data = TASKS[task].data
     kind = _kind(table) if data is DataType.CURVES else None
-    dates = Dates(st.session_state.get(key_of("upload_dates")),
-                  str(st.session_state.get(key_of("upload_since")) or ""))
+    from_first = str(st.session_state.get(key_of("upload_from_first")) or "")
+    since = "" if from_first else str(st.session_state.get(key_of("upload_since")) or "")
+    dates = Dates(st.session_state.get(key_of("upload_dates")), since, from_first)
     dated = replace(table, dates=dates)
     try:
         layout, unknown = suggest_layout(dated, kind=kind, data=data), None
@@ -169,7 +170,7 @@ def _layout(table: Table, task: str) -> Layout:
     layout = (_with_response(table, layout, task) if data is DataType.RECORDS else
               _with_roles(table, layout, roles))
     if unknown is not None and None in (getattr(layout, role) for role in roles):
-        raise unknown
+        raise InputError(unknown.message, field="columns", hint=unknown.hint)  # not wrong, but open
     _ask_for_dates(table, layout)
     if task == MEAN_FUNCTION.key:
         layout = replace(layout, group=_group_column(table, layout))
@@ -230,8 +231,17 @@ def _ask_for_dates(table: Table, layout: Layout) -> None:
                      format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
                      key=key_of("upload_dates"), placeholder="Choose")
     names_are_dates = layout.is_wide and time_in_name(layout.times[0][0], CALENDAR) is not None
-    if (any("dates" in column.conversion for column in read) or layout.dates.since
+    if not (any("dates" in column.conversion for column in read) or layout.dates.since
+            or layout.dates.from_first
             or (names_are_dates and ":" not in layout.times[0][0][:3])):
+        return
+    counted_from = "" if layout.is_single else st.selectbox(
+        "Time is counted from", ["", *UNITS], key=key_of("upload_from_first"),
+        format_func=lambda unit: f"each person’s first observation, in {unit}" if unit else
+        "the calendar, or a public day",
+        help="From the first observation is common where people enter a study on different days. "
+        "It follows from a person’s own observations alone, so the protection stays the same.")
+    if not counted_from:
         st.text_input("Count days from (optional)", key=key_of("upload_since"), max_chars=10,
                       placeholder="calendar years, or e.g. 2024-01-31",
                       help="A public day, such as the start of the study. Left empty, dates are "

@@ -14,6 +14,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
+from engine.core.names import uncapital
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import EventFacts, PublicFacts
 from engine.language.grammar import capital, span
@@ -222,8 +223,8 @@ def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: boo
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
     if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
         words |= {"person": "row", "people": "rows"}
-    value = plain(words["value_name"] or "value").lower()
-    time = plain(words["time_name"] or "time").lower()
+    value = uncapital(plain(words["value_name"] or "value"))
+    time = uncapital(plain(words["time_name"] or "time"))
     of_curve = " of the curve" if is_single else ""
     left, right = st.columns(2)
     with left:
