@@ -55,13 +55,13 @@ def of(pin: Pin) -> Pinned:
 
 def _budget(scenario: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
-    delta = scenario.delta_on(scenario.source_of(task), scenario.mechanism_of(task))
+    delta = scenario.delta_on(scenario.studied(task), scenario.mechanism_of(task))
     return Budget(scenario.epsilon, delta.value)
 
 
 def _average(scenario: Settings) -> dict[str, Any]:
     """Explore and Rates: an average curve at the chosen ε."""
-    source, budget = scenario.source, _budget(scenario, settings.TASK)
+    source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
     picture = run.mean_at_every_step(source, scenario.mechanism, budget.delta, scenario.seed,
                                     settings.steps_of(scenario.epsilon))
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)

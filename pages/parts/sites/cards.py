@@ -29,8 +29,6 @@ from pages.shared.frame.page import View
 from pages.shared.state import run, session
 
 _NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
-_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
-                "n_visits")
 
 
 class SitesTable(View):
@@ -292,7 +290,8 @@ def options(view: SitesTable) -> None:
         st.subheader("Curves", anchor=False)
         controls.parameter_form(current.source, f"c_{current.source.key}",
                                 lambda member: session.change(source=member),
-                                leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
+                                leave_out=("mean", *(() if view.is_fixed else
+                                                     controls.SIZES_OF_TABLE)))
     st.subheader("Method", anchor=False)
     controls.parameter_form(current.mechanism, f"m_{current.mechanism.key}",
                             lambda member: session.change(mechanism=member))
