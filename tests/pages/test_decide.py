@@ -69,8 +69,8 @@ def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
 @pytest.mark.slow
 def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
     at = visit("plan", SMALL)
-    at.number_input(key="w_plan_people").set_value(60)
-    at.number_input(key="w_plan_readings").set_value(4).run()
+    at.text_input(key="w_plan_people").set_value("60")
+    at.text_input(key="w_plan_readings").set_value("4").run()
     sizes = at.session_state.settings.source.sizes
     assert (sizes.n_curves, sizes.n_observations) == (60, 240)
 

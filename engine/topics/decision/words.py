@@ -316,6 +316,32 @@ def verdict(answer: Decision) -> str:
             f"{odds_main(chosen.odds, person, _record(profile.task))}")
 
 
+def of_the_solver(answer: Decision) -> list[str]:
+    """How the question of the solver is that of a decision, and for which sites it is asked.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    profile, (_, several) = answer.profile, site_noun(answer.profile.facts)
+    asked = f"{CONFIDENCES[answer.confidence]} releases within {target(answer)}"
+    notes = []
+    if answer.chosen is not None:
+        notes.append(
+            f"This page asks for {asked}. At the recommended ε = "
+            f"{answer.chosen.budget.epsilon:g} the typical error is "
+            f"{typical_error(answer.chosen, profile)}: the solver begins with that.")
+    if profile.noise is not NoisePlace.SITES:
+        notes.append(f"The solver is about {several} that add all of their noise.")
+    if len({(row.n_curves, row.n_observations_per_curve) for row in profile.rows}) > 1:
+        people = round(profile.n_people / len(profile.rows))
+        notes.append(f"It is about {len(profile.rows)} {several} that are alike, with "
+                     f"{whole(people)} {escape(profile.facts.people)} each; those of the table "
+                     f"have {spread(profile.rows)}, so its numbers differ a little.")
+    return notes
+
+
 def at_one_point(answer: Decision) -> str:
     """How far a release can be off at one time, where errors are about a whole function.
 

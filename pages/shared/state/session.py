@@ -322,10 +322,11 @@ def change_twin(real: Source, twin: Twin) -> None:
 
 
 def change_source(task: str, source: Source) -> None:
-    """Other data; a target in another unit than theirs is forgotten."""
+    """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None)
+    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None,
+           typical=now.typical if same_unit else None)
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:

@@ -108,10 +108,12 @@ class Settings:
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
-    # The size to find; the error to reach, usually a seventieth of the values' range; right
-    # guesses in 100; the most ε by a rule of one's own; a total for several outputs.
+    # The size to find; the distance to stay within, usually a seventieth of the values' range; the
+    # typical error that the solver is to reach, usually that of the recommendation; right guesses
+    # in 100; the most ε by a rule of one's own; a total for several outputs.
     unknown: str = "epsilon"
     target: float | None = None
+    typical: float | None = None
     risk: float = 60.0
     rule: float | None = None
     split: Split = field(default_factory=Split)
