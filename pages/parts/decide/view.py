@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
@@ -87,6 +88,16 @@ class Study(View):
     def decide(self, profile: Profile) -> None:
         self.answer = decision_topic.decision(profile, self.target, self.now.confidence,
                                               self.now.group)
+
+    def shared(self) -> Decision | None:
+        """The same study where sites add shares of the noise; None where it is refused."""
+        source, mechanism, rows, delta, _, seed = self.arguments
+        try:
+            profile = run.answer(decision_topic.profile_of, source, mechanism, rows, delta,
+                                 str(NoisePlace.SUMS), seed)
+        except InputError:
+            return None
+        return decision_topic.decision(profile, self.target, self.now.confidence, self.now.group)
 
     def strip(self) -> None:
         """The facts of the recommendation."""
