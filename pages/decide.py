@@ -25,7 +25,7 @@ with cards_place:
 with right, layout.user_errors():
     memo.show(view)
 view.strip()
-layout.chips(controls.all_changed(view.decided.key, view.sizes_of_table), layout.reset)
+layout.chips(controls.all_changed(view.decided.key), layout.reset)
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
 with map_place, layout.user_errors():

@@ -8,6 +8,7 @@ from engine.core.types import PublicFacts
 from engine.figures import drawn
 from engine.language import odds_words, tags
 from engine.language.grammar import uncapital
+from engine.language.numbers import unbroken
 from engine.templates import render
 from engine.topics.decision import charts
 from engine.topics.decision import words as decision_words
@@ -102,20 +103,23 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
     head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Typical error",
             f"{answer.confidence} of 20 releases within"]
     rows = [[decision_words.option_name(answer, name, option), f"{option.budget.epsilon:g}",
-             odds_words.odds_short(option.odds), decision_words.typical_error(option, profile),
-             decision_words.within(answer, option)]
+             odds_words.odds_short(option.odds),
+             unbroken(decision_words.typical_error(option, profile)),
+             unbroken(decision_words.within(answer, option))]
             for name, option in answer.options]
     return render(
         "study_memo", title=decision_words.memo_title(profile), author=author, date=date, link=link,
-        colours=drawn.palette("light"), question=decision_words.question(answer),
-        is_reached=chosen is not None, verdict=decision_words.verdict(answer),
-        at_one_point=decision_words.at_one_point(answer),
+        colours=drawn.palette("light"), question=unbroken(decision_words.question(answer)),
+        is_reached=chosen is not None, verdict=unbroken(decision_words.verdict(answer)),
+        at_one_point=unbroken(decision_words.at_one_point(answer)),
+        cautions=[unbroken(text) for text in decision_words.cautions(answer)],
+        sites=decision_words.table_of_sites(profile),
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head, rows=rows, chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
         protection=_protection(answer),
         delta=odds_words.delta_stated(profile.delta),
-        assumptions=decision_words.assumptions(answer))
+        assumptions=[unbroken(text) for text in decision_words.assumptions(answer)])
 
 
 def _protection(answer: Decision) -> dict[str, str]:

@@ -7,9 +7,11 @@ false.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 _NARROW, _UNBROKEN = "\u202f", "\u00a0"
+_IN_UNITS = re.compile(r"(?<=\d) (?=%|[^\W\d_]+/[^\W\d_])")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -315,6 +317,22 @@ def with_unit(text: str, unit: str) -> str:
         As they shall be read; `unit` may be empty.
     """
     return f"{text} {unit}" if unit else text
+
+
+def unbroken(text: str) -> str:
+    r"""A sentence in which no line ends between a number and its percent sign or unit with a slash.
+
+    Parameters
+    ----------
+    text : str
+        As it shall be read.
+
+    Examples
+    --------
+    >>> unbroken("95 % within 0.5 mmol/L of 12 hospitals")
+    '95\xa0% within 0.5\xa0mmol/L of 12 hospitals'
+    """
+    return _IN_UNITS.sub(_UNBROKEN, text)
 
 
 def _signs(text: str) -> str:

@@ -67,8 +67,11 @@ def rests_on(claim: str, simulated: Proportion) -> str:
         Of simulated releases that stay within the distance that was stated.
     """
     low, high = (percent(share) for share in (simulated.low, simulated.high))
+    count = round(simulated.independent)
+    alike = ("" if count >= simulated.n else f", that of {whole(count)} independent releases, "
+             "since those about the same simulated people are alike")
     return (f"“{claim}” are {whole(simulated.count)} of {whole(simulated.n)} simulated ones; the "
-            f"95 % confidence interval for this share is {low} to {high}.")
+            f"95 % confidence interval for this share is {low} to {high}{alike}.")
 
 
 def floor(facts: PublicFacts, least: float, error: float) -> str:

@@ -41,17 +41,20 @@ class Proportion:
         Releases within, and all that were simulated.
     low, high : float
         95 % confidence interval of the share of all releases there could be.
+    independent : float
+        How many independent releases would say as much.
 
     Examples
     --------
     >>> Proportion.within(np.arange(100.0)[:, None], 94.0)
-    Proportion(count=95, n=100, low=0.8882..., high=0.9784...)
+    Proportion(count=95, n=100, low=0.8882..., high=0.9784..., independent=100.0)
     """
 
     count: int
     n: int
     low: float
     high: float
+    independent: float
 
     @classmethod
     def within(cls, errors: Array, distance: float) -> Proportion:
@@ -75,4 +78,4 @@ class Proportion:
         between = float(inside.mean(axis=1).var(ddof=1)) / data_sets if data_sets > 1 else 0.0
         independent = n if between == 0 else np.clip(share * (1 - share) / between, data_sets, n)
         low, high = wilson(share, independent)
-        return cls(int(inside.sum()), n, float(low), float(high))
+        return cls(int(inside.sum()), n, float(low), float(high), float(independent))

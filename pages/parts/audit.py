@@ -141,7 +141,7 @@ def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mecha
             mechanism = current.mechanism_of(each)
             break
     if task in settings.CHOSEN_FOR and current.source_of(task).is_random:
-        source = current.source_of(task)
+        source = current.studied(task)
     return mechanism, source or subject.usual_source()
 
 

@@ -26,15 +26,19 @@ class Moved(NamedTuple):
 
     page: str
     token: str = ""
+    renamed: tuple[str, str] = ("", "")  # a setting's name there, and its name today
 
     def with_settings(self, token: str) -> str:
         """The address there for settings of the earlier page, which go before those of the part."""
-        return "~".join(filter(None, (self.token, token)))
+        before, today = self.renamed
+        words = [f"{today}-{word.removeprefix(f'{before}-')}"
+                 if before and word.startswith(f"{before}-") else word for word in token.split("~")]
+        return "~".join(filter(None, (self.token, *words)))
 
 
 # By the address of the earlier page.
 EARLIER = {
-    "plan": Moved("decide", "open-planner"),
+    "plan": Moved("decide", "open-planner", ("target", "typical")),
     "sites": Moved("decide", "sites-equal~open-hospitals"),
     "teach": Moved("learn", "lesson-1"),
     "guide": Moved("learn", "learn-guide"),

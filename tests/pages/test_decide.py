@@ -26,7 +26,8 @@ def link(at):
 
 
 def memo(at):
-    return next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+    sent = next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+    return sent.replace("\u00a0", " ")
 
 
 def recommended(at):
@@ -40,7 +41,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
-        assert f"± {decision_words.error(option, answer.profile)}" in words(at)
+        assert f"Typical error **{decision_words.typical_error(option, answer.profile)}**" in words(at)
         assert decision_words.typical_error(option, answer.profile) in memo(at)
         assert decision_words.within(answer, option) in memo(at)
     assert decision_words.question(answer) in memo(at)
@@ -51,7 +52,7 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
     at = visit("decide", SMALL)
     before, simulated = memo(at), []
     monkeypatch.setattr(run, "computed", lambda *asked, **_: simulated.append(asked))
-    at.number_input(key="w_target").set_value(2.0).run()
+    at.text_input(key="w_target").set_value("2.0").run()
     assert "target-2" in link(at) and memo(at) != before
     at.selectbox(key="w_confidence").set_value("10").run()
     assert "10 of 20 releases" in memo(at) and not simulated and not at.error
@@ -61,16 +62,16 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
 def test_two_sizes_that_are_typed_before_the_page_is_drawn_again_both_count():
     """What the second bracket changes is the study with the first, not the one on screen."""
     at = visit("decide", SMALL, **OPEN)
-    at.number_input(key="w_study_people").set_value(40)
-    at.number_input(key="w_study_sites").set_value(3).run()
+    at.text_input(key="w_study_people").set_value("40")
+    at.text_input(key="w_study_sites").set_value("3").run()
     assert at.session_state.settings.source.sizes.n_curves_per_server == (40, 40, 40)
 
 
 @pytest.mark.slow
 def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
     at = visit("plan", SMALL)
-    at.number_input(key="w_plan_people").set_value(60)
-    at.number_input(key="w_plan_readings").set_value(4).run()
+    at.text_input(key="w_plan_people").set_value("60")
+    at.text_input(key="w_plan_readings").set_value("4").run()
     sizes = at.session_state.settings.source.sizes
     assert (sizes.n_curves, sizes.n_observations) == (60, 240)
 
@@ -78,16 +79,16 @@ def test_two_blanks_of_the_planner_that_are_typed_at_once_both_count():
 @pytest.mark.slow
 def test_every_bracket_changes_the_study_and_the_link():
     at = visit("decide", SMALL, **OPEN)
-    at.number_input(key="w_study_sites").set_value(3).run()
-    at.number_input(key="w_study_people").set_value(60).run()
-    at.number_input(key="w_study_readings").set_value(5).run()
+    at.text_input(key="w_study_sites").set_value("3").run()
+    at.text_input(key="w_study_people").set_value("60").run()
+    at.text_input(key="w_study_readings").set_value("5").run()
     at.selectbox(key="w_noise").set_value("centre").run()
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise == "centre"
     assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
     assert "60 people at each of 3 sites (180 in all)" in memo(at)
     assert "the centre, which sees every curve" in memo(at)
-    at.number_input(key="w_study_sites").set_value(10_000).run()
+    at.text_input(key="w_study_sites").set_value("10000").run()
     assert any("must lie between" in error.value for error in at.error)
 
 
@@ -135,16 +136,46 @@ def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
     assert "the recommendation" not in words(visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01"))
 
 
-def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first():
-    at = visit("decide", "c-sparse_curves~c.n_curves-600~c.n_servers-12~target-0.01")
-    remedies = [button.key for button in at.button if button.key in ("let_share", "remedy_0")]
-    assert remedies == ["let_share", "remedy_0"]
-    at.button(key="let_share").click().run()
-    assert at.session_state.settings.noise == "sums" and not at.exception
+def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():
+    at = visit("decide", "c-sparse_curves~c.n_curves-240~c.n_servers-12~target-0.09")
+    remedies = [button for button in at.button if button.key in ("let_share", "remedy_0")]
+    assert [button.key for button in remedies] == ["let_share", "remedy_0"]
+    needed = re.search(r"needs ε = ([\d.]+)", remedies[0].label).group(1)
+    remedies[0].click().run()
+    assert at.session_state.settings.noise == "sums" and recommended(at) == needed
+
+
+def test_what_does_not_help_is_no_button_but_said():
+    at = visit("decide", "c-sparse_curves~c.n_curves-240~c.n_servers-12~target-0.0001")
+    assert "let_share" not in {button.key for button in at.button}
+    assert "does not help either" in words(at) and "far beyond the target" in at.error[0].value
+
+
+def test_a_site_of_so_few_that_its_message_is_noise_is_named_on_the_page_and_in_the_memo():
+    at = visit("decide", "c-glucose_days~target-3~sites-A_80_24_1__B_95_24_1__C_2_24_1")
+    said = "C has 2 of 177 patients"
+    assert any(said in box.value for box in at.warning) and said in memo(at)
+
+
+def test_a_target_that_is_met_without_a_margin_is_said_to_be():
+    at = visit("decide", SMALL)
+    within = re.search(r"19 of 20 within \*\*([\d.]+)", words(at)).group(1)
+    chosen = re.findall(r"19 of 20 within \*\*([\d.]+)", words(at))[1]
+    at.text_input(key="w_target").set_value(f"{1.004 * float(chosen):.6g}").run()
+    assert float(within) > float(chosen)
+    assert any("without a margin" in box.value for box in at.warning)
+    at.text_input(key="w_target").set_value(f"{1.05 * float(chosen):.6g}").run()
+    assert not any("without a margin" in box.value for box in at.warning)
+
+
+def test_the_memo_lists_the_sites_that_differ_and_says_how_its_link_is_opened():
+    page = memo(visit("decide", f"c-sparse_curves~target-1~{UNEVEN}"))
+    for site in ("North: 40", "South: 90", "West: 60"):
+        assert site in page
 
 
 @pytest.mark.slow
-def test_a_paste_fills_the_table_and_a_size_of_the_sentence_takes_over_again():
+def test_a_paste_fills_the_table_and_a_line_that_does_not_fit_leaves_it():
     at = visit("decide", SMALL)
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
     at.button(key="use_pasted").click().run()
@@ -153,8 +184,55 @@ def test_a_paste_fills_the_table_and_a_size_of_the_sentence_takes_over_again():
     at.text_area(key="pasted_table").set_value("South;5\nNorth;none").run()
     at.button(key="use_pasted").click().run()
     assert any("Line 2" in error.value for error in at.error)
-    at.number_input(key="w_study_people").set_value(50).run()
-    assert at.session_state.settings.sites == () and "50 people at each of 2" in memo(at)
+    assert at.session_state.settings.sites == (SiteRow("North", 40, 6), SiteRow("South", 90, 6))
+
+
+UNEVEN = "sites-North_40_6_1__South_90_6_1__West_60_6_1"
+
+
+def test_the_sentence_changes_what_it_names_of_a_table_and_nothing_else():
+    """Sizes that differ are changed in the table alone; the observations are those of all rows."""
+    at = visit("decide", f"c-sparse_curves~target-1~{UNEVEN}", **OPEN)
+    before = at.session_state.settings.sites
+    assert "w_study_people" not in {box.key for box in at.text_input}
+    at.text_input(key="w_study_readings").set_value("5").run()
+    assert at.session_state.settings.sites == tuple(
+        replace(row, n_observations_per_curve=5) for row in before)
+    at.text_input(key="w_study_readings").set_value("6").run()
+    assert at.session_state.settings.sites == before
+    at.text_input(key="w_study_sites").set_value("2").run()
+    assert at.session_state.settings.sites == before[:2]
+    assert any("West" in toast.value for toast in at.toast)
+    at.text_input(key="w_study_sites").set_value("3").run()
+    assert [row.name for row in at.session_state.settings.sites[:2]] == ["North", "South"]
+    assert sum(row.n_curves for row in at.session_state.settings.sites) == 220
+
+
+@pytest.mark.parametrize(("field", "typed", "problem"), [
+    ("target", "abc", "“abc” is not a number"), ("target", "", "The field is empty"),
+    ("study_people", "2.5", "“2.5” is not a whole number")])
+def test_what_is_no_number_is_quoted_and_the_value_that_stays_is_said(field, typed, problem):
+    at = visit("decide", SMALL)
+    stays = at.text_input(key=f"w_{field}").value
+    at.text_input(key=f"w_{field}").set_value(typed).run()
+    assert any(problem in error.value.replace("\\", "") and f"{stays} stays" in error.value
+               for error in at.error)
+    assert at.text_input(key=f"w_{field}").value == stays
+
+
+def test_a_decimal_comma_is_a_decimal_mark():
+    at = visit("decide", SMALL)
+    at.text_input(key="w_target").set_value("1,5").run()
+    assert at.session_state.settings.target == 1.5 and at.text_input(key="w_target").value == "1.5"
+
+
+def test_strip_memo_and_sentence_count_the_same_people_whether_or_not_the_target_is_reached():
+    for target in ("target-30", "target-0.0001"):
+        at = visit("decide", f"c-glucose_days~c.n_curves-1800~{target}~{UNEVEN}".replace("-30", "-3"))
+        chips = [chip["text"] for sent in components(at, "decide_strip")
+                 for chip in sent.get("chips", ())]
+        assert any("190 patients" in chip for chip in chips) and "190 patients" in memo(at)
+        assert not any("800" in chip for chip in chips)
 
 
 def test_a_cell_of_the_table_changes_the_study():
@@ -174,7 +252,7 @@ def test_the_author_signs_the_memo_and_is_in_no_link():
 def test_a_file_is_decided_on_by_its_twin_and_never_linked():
     at = visit("decide", "target-5", upload=own_curves(), show_upload=True)
     assert not at.error and "80 children" in memo(at) and "s" not in at.query_params
-    at.number_input(key="w_study_people").set_value(120).run()
+    at.text_input(key="w_study_people").set_value("120").run()
     assert "120 children" in memo(at) and at.session_state["upload"].sizes.n_curves == 80
 
 
@@ -214,13 +292,13 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
 def test_a_redraw_writes_to_no_bracket_but_those_whose_value_the_browser_does_not_have():
     """What is written to a bracket replaces what is being typed there."""
     at = visit("decide", SMALL, **OPEN)
-    before = {box.key: box.proto.id for box in at.number_input}
-    at.number_input(key="w_study_people").set_value(40).run()
-    at.number_input(key="w_target").set_value(1.5).run()
-    assert {box.key: box.proto.id for box in at.number_input} == before
-    assert not [box.key for box in at.number_input if box.proto.set_value]
-    at.number_input(key="w_study_sites").set_value(10_000).run()  # refused: the last value is back
-    assert [box.key for box in at.number_input if box.proto.set_value] == ["w_study_sites"]
+    before = {box.key: box.proto.id for box in at.text_input}
+    at.text_input(key="w_study_people").set_value("40").run()
+    at.text_input(key="w_target").set_value("1.5").run()
+    assert {box.key: box.proto.id for box in at.text_input} == before
+    assert not [box.key for box in at.text_input if box.proto.set_value]
+    at.text_input(key="w_study_sites").set_value("10000").run()  # refused: the last value is back
+    assert [box.key for box in at.text_input if box.proto.set_value] == ["w_study_sites"]
 
 
 def test_a_control_that_two_pages_have_is_told_its_value_wherever_it_is_drawn_first():
@@ -238,7 +316,7 @@ def test_a_control_that_two_pages_have_is_told_its_value_wherever_it_is_drawn_fi
     (1000.0, "must be below"), (0.0, "above zero"), (-3.0, "above zero")])
 def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem):
     at = visit("decide", SMALL)
-    at.number_input(key="w_target").set_value(target).run()
+    at.text_input(key="w_target").set_value(str(target)).run()
     assert any(problem in error.value for error in at.error)
     assert link(at).endswith("target-1")
 
@@ -252,7 +330,7 @@ def test_the_unit_of_glucose_is_chosen_and_nothing_that_was_meant_changes_with_i
     assert now.sites == PRESETS["large"].rows and recommended(at) == epsilon
     assert "within 18 mg/dL" in memo(at) and "mmol/L" not in memo(at)
     again = visit("decide", link(at))
-    assert memo(again) == memo(at) and again.number_input(key="w_target").value == 18
+    assert memo(again) == memo(at) and again.text_input(key="w_target").value == "18"
 
 
 def test_a_target_is_not_taken_over_by_data_in_another_unit():
@@ -296,18 +374,47 @@ def test_lab_is_not_offered_where_it_has_other_numbers(noise):
     assert not at.error and "memo_lab" not in {button.key for button in at.button}
 
 
-def test_a_size_in_the_sentence_says_that_it_replaces_the_table_and_chips_are_silent_on_its_sizes():
-    at = visit("decide", f"{SMALL}~sites-large", **OPEN)
-    assert "150" not in words(at) and "memo_lab" not in {button.key for button in at.button}
-    at.number_input(key="w_study_sites").set_value(3).run()
-    assert any("The table was replaced" in toast.value for toast in at.toast)
-    assert "memo_lab" in {button.key for button in at.button}
+def to_lab(at):
+    """By the menu, which drops the address."""
+    at.query_params.pop("s")
+    at.switch_page("../lab.py").run()
+    assert not at.exception
+    return at
+
+
+def test_the_menu_leads_to_the_study_with_its_table_in_lab_at_the_recommended_budget():
+    at = visit("decide", f"c-sparse_curves~target-1~{UNEVEN}")
+    epsilon, page = recommended(at), memo(at)
+    assert "Table of 3 sites" in words(at) and "reset" in {button.key for button in at.button}
+    to_lab(at)
+    assert f"{at.session_state.settings.epsilon:g}" == epsilon
+    assert "190\u202fpeople" in words(at).replace(" people", "\u202fpeople")
+    assert "40 to 90 at each site" in words(at)
+    strip = next(sent for sent in components(at, "lab_strip") if "budgets" in sent)
+    error = re.search(r"[\d.]+", strip["budgets"][strip["budget"]]["error"]).group()
+    assert f">{error}" in page
+
+
+def test_a_budget_that_was_chosen_in_lab_is_not_replaced_by_the_recommended_one():
+    at = visit("decide", f"{SMALL}~epsilon-3")
+    assert to_lab(at).session_state.settings.epsilon == 3
+
+
+def test_lab_says_what_is_different_where_somebody_else_adds_the_noise():
+    at = visit("decide", f"{SMALL}~c.n_servers-3~noise-centre")
+    assert "A trusted centre adds noise" in words(to_lab(at))
+
+
+def test_reset_puts_the_table_aside():
+    at = visit("decide", f"c-sparse_curves~target-1~{UNEVEN}")
+    at.button(key="reset").click().run()
+    assert at.session_state.settings.sites == () and not at.exception
 
 
 def test_only_the_browsers_back_leads_to_an_address_that_it_has_not_replaced_yet():
     at = visit("decide", "c-sparse_curves~target-1")
     before = at.query_params["s"]
-    at.number_input(key="w_study_people").set_value(40).run()
+    at.text_input(key="w_study_people").set_value("40").run()
     assert at.session_state.settings.source.n_curves == 40
     at.query_params["s"] = before  # as in a run that follows at once, such as of a box that opens
     at.run()

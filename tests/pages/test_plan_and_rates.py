@@ -12,7 +12,7 @@ from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
-from engine.topics.mean.answer import if_doubled
+from engine.topics.mean.answer import EPSILON_STEPS, if_doubled
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
@@ -21,7 +21,7 @@ from engine.topics.rates.presets import PRESETS
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
-from tests.pages.reading import words
+from tests.pages.reading import components, words
 from tests.waiting import PATIENCE
 
 
@@ -38,7 +38,7 @@ def answered(at, setting, unknown, target):
 
 
 def test_plan_answers_on_arrival_with_the_engines_number():
-    at, usual = visit("plan"), settings.Settings()
+    at, usual = visit("plan", "target-2"), settings.Settings()
     result = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value.startswith(planning_words.verdict(result, usual.source.facts))
     assert odds_words.odds_main(result.protection.odds, "child") in words(at)
@@ -48,9 +48,30 @@ def test_plan_answers_on_arrival_with_the_engines_number():
 def test_a_typed_target_changes_the_answer_and_the_address():
     at = visit("plan")
     before = at.success[0].value
-    at.number_input(key="w_plan_error").set_value(4.0).run()
+    at.text_input(key="w_plan_error").set_value("4.0").run()
     assert at.success[0].value != before
-    assert "target-4" in "".join(at.query_params["s"])
+    assert "typical-4" in "".join(at.query_params["s"])
+
+
+def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_finds_its_budget():
+    """The page asks what 19 of 20 releases are within: that is another number."""
+    at = visit("decide", "c-sparse_curves~c.n_curves-150~target-1~open-planner")
+    study = next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+    epsilon = float(re.search(r"differential privacy at ε = ([\d.]+)", study).group(1))
+    asked = float(at.text_input(key="w_plan_error").value)
+    said = float(re.search(r"the typical error is (?:<b>)?([\d.]+)", study).group(1))
+    assert said <= asked < 1.01 * said < at.session_state.settings.target
+    found = float(re.search(r"ε = ([\d.]+) is enough", at.success[0].value).group(1))
+    assert found <= epsilon and found > EPSILON_STEPS[EPSILON_STEPS.index(epsilon) - 1]
+    at.text_input(key="w_plan_error").set_value("0.5").run()
+    assert at.session_state.settings.target == 1 and at.session_state.settings.typical == 0.5
+
+
+def test_the_solver_has_the_sizes_of_the_table_and_they_are_changed_there_alone():
+    at = visit("decide", "c-sparse_curves~target-1~open-planner~sites-A_40_6_1__B_90_6_1")
+    sizes = [at.text_input(key=f"w_plan_{dial}") for dial in ("people", "readings", "sites")]
+    assert [size.value for size in sizes] == ["65", "6", "2"] and all(size.disabled for size in sizes)
+    assert "2 sites that are alike, with 65 people each" in words(at)
 
 
 @pytest.mark.slow
@@ -58,16 +79,16 @@ def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_show
     at = visit("plan")
     at.segmented_control(key="w_unknown").set_value("people").run()
     assert "children are enough" in at.success[0].value
-    at.number_input(key="w_plan_readings").set_value(10).run()
+    at.text_input(key="w_plan_readings").set_value("10").run()
     assert at.session_state.settings.source.n_observations_per_curve == 10
-    at.number_input(key="w_plan_sites").set_value(2).run()
+    at.text_input(key="w_plan_sites").set_value("2").run()
     source = at.session_state.settings.source
     assert (source.n_servers, source.n_curves) == (2, 400)
 
 
 @pytest.mark.slow
 def test_an_impossible_target_is_refused_plainly_with_what_would_do():
-    at = visit("plan", "target-0.05")
+    at = visit("decide", "target-0.05~typical-0.05~open-planner")
     of_study, of_planner = (error.value for error in at.error)
     assert of_study.startswith("**No ε up to 10 reaches the target.**")
     assert of_planner.startswith("**Not possible.** No ε does: without any noise")
@@ -81,7 +102,7 @@ def test_a_value_that_cannot_be_is_refused_beside_its_blank_and_the_answer_stays
         key, value, problem):
     at = visit("plan")
     before = at.success[0].value
-    at.number_input(key=key).set_value(value).run()
+    at.text_input(key=key).set_value(str(value)).run()
     assert any(problem in error.value for error in at.error)
     assert at.success[0].value == before
 
@@ -98,7 +119,7 @@ def test_a_method_that_refuses_these_sizes_is_said_by_study_and_planner_and_the_
     at = visit("plan", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
     of_study, of_planner = (error.value for error in at.error)
     assert of_study == of_planner and "need at least 500 curves" in of_study
-    assert at.number_input(key="w_plan_people")
+    assert at.text_input(key="w_plan_people")
     at.button(key="reset").click().run()
     assert not any("need at least" in error.value for error in at.error)
     assert at.success or any("**Not possible.**" in error.value for error in at.error)
@@ -137,7 +158,7 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
 def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes():
     at = visit("plan", upload=own_curves(), show_upload=True)
     before = at.session_state.settings.source
-    at.number_input(key="w_plan_people").set_value(300).run()
+    at.text_input(key="w_plan_people").set_value("300").run()
     assert "300 children with 5 observations each" in words(at)
     assert at.session_state.settings.source == before
     assert at.session_state["upload"].sizes.n_curves == 80
@@ -157,7 +178,7 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
     other = run.answer
     monkeypatch.setattr(run, "answer", lambda function, *asked, **options: st.stop()
                         if function is plan else other(function, *asked, **options))  # computing
-    at.number_input(key="w_plan_people").set_value(151).run()
+    at.text_input(key="w_plan_people").set_value("151").run()
     assert not at.success and not at.error
     (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
     assert gray.startswith(":gray[") and "with 150 people" in gray
@@ -395,7 +416,7 @@ def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
 
 
 def test_a_lock_above_the_total_is_refused_and_can_be_opened_again():
-    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split~split-1_sum_l2_w1")
+    at = visit("decide", "c-sparse_curves~c.n_curves-150~target-1~open-split~split-1_sum_l2_w1")
     assert any("leave nothing" in error.value for error in at.error)
     at.toggle(key="w_split_lock_0").set_value(False).run()
     assert not at.error and "**ε = 1 of 1**" in words(at)

@@ -94,6 +94,9 @@ class Profile:
     floor : (steps,), optional
         What no unbiased method with Gaussian noise is below, root mean squared, in response units;
         NaN where δ = 0. None where people are not known to be normal.
+    n_functions : tuple of int, optional
+        Basis functions that the method keeps at each step, by a rule from public sizes; () where it
+        keeps none.
     """
 
     source: Source[Any]
@@ -105,6 +108,7 @@ class Profile:
     bands: Bands | None
     spends: tuple[tuple[Spend, ...], ...]
     floor: Array | None = None
+    n_functions: tuple[int, ...] = ()
 
     @property
     def facts(self) -> PublicFacts:
@@ -307,7 +311,8 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
         study.delta, errors, _bands(data, estimate),
         tuple(study.ledger(epsilon, spends)
               for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)),
-        study.floor(budgets))
+        study.floor(budgets),
+        tuple(tuning["truncation"] for tuning in estimate.tuning if "truncation" in tuning))
 
 
 def _bands(data: Data, estimate: Estimate) -> Bands | None:
@@ -453,7 +458,7 @@ def usual_target(task: Task, facts: PublicFacts) -> float:
     return usual_error(facts)
 
 
-_CLOSE = 1.02  # larger budgets may miss a target by so little: simulated distances are that rough
+CLOSE = 1.02  # larger budgets may miss a target by so little: simulated distances are that rough
 
 
 # -- the decision ---------------------------------------------------------------------------------
@@ -499,7 +504,7 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
 def _step(profile: Profile, target: float, confidence: str) -> int:
     """The first step that reaches the target behind the last one that clearly misses it."""
     distance = profile.distance(SHARES[confidence])
-    clear = int(np.flatnonzero(~(distance <= _CLOSE * target)).max(initial=-1)) + 1
+    clear = int(np.flatnonzero(~(distance <= CLOSE * target)).max(initial=-1)) + 1
     reaches = np.flatnonzero(distance[clear:] <= target)
     return clear + int(reaches[0]) if len(reaches) else len(EPSILON_STEPS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +14,13 @@ from engine.core.tasks import Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
 from engine.language import numbers, quality, tags
 from engine.language.grammar import a, escape, of, uncapital
-from engine.language.numbers import digits_up, number, percent_up, whole, with_unit
+from engine.language.numbers import digits_up, number, percent_up, unbroken, whole, with_unit
 from engine.language.odds_words import odds_main
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
 from engine.sources import Source
 from engine.topics.decision.answer import (
+    CLOSE,
     MAP_EPSILONS,
     SHARES,
     Decision,
@@ -165,8 +167,8 @@ def attacker(odds: risk.Odds) -> str:
     odds : Odds
         Of one protected unit, or of several of one person.
     """
-    together = f", {odds.group} together" if odds.group > 1 else ""
-    return f"≤ {percent_up(odds.right)} ({GUESSING}{together})".replace("≤ more than", ">")
+    together = f" ({odds.group} together)" if odds.group > 1 else ""
+    return f"≤ {percent_up(odds.right)}{together}".replace("≤ more than", ">")
 
 
 def option_name(answer: Decision, name: str, option: Option) -> str:
@@ -229,6 +231,24 @@ def sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
         return (f"{whole(here[0].n_curves)} {people} at each of {len(here)} {several} "
                 f"({whole(n)} in all)")
     return f"{whole(n)} {people} at {len(here)} {several} ({spread(rows)} at each)"
+
+
+def table_of_sites(profile: Profile) -> str:
+    """Every site with its people and, where they differ, observations; empty if all are alike.
+
+    Parameters
+    ----------
+    profile : Profile
+        Of a study.
+    """
+    rows = profile.rows
+    if len({(row.n_curves, row.n_observations_per_curve) for row in rows}) == 1:
+        return ""
+    differ = len({row.n_observations_per_curve for row in rows}) > 1
+    each = [f"{escape(row.name)}: {whole(row.n_curves)}"
+            + f" × {whole(row.n_observations_per_curve)}" * differ for row in rows]
+    people = escape(profile.facts.people)
+    return f"{people.capitalize()}{' × observations of each' * differ}: {'; '.join(each)}."
 
 
 def spread(rows: Sequence[SiteRow]) -> str:
@@ -315,6 +335,99 @@ def verdict(answer: Decision) -> str:
             f"{odds_main(chosen.odds, person, _record(profile.task))}")
 
 
+_JUMP = 1.25  # times the next distance: more than a step of ε gives
+
+
+def cautions(answer: Decision) -> list[str]:
+    """What to think of before the recommendation is taken.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    return [text for text in (_no_margin(answer), _few_at_a_site(answer)) if text]
+
+
+def _no_margin(answer: Decision) -> str:
+    chosen = answer.chosen
+    if chosen is None or CLOSE * _distance(answer, chosen) <= answer.target:
+        return ""
+    return (f"**ε = {chosen.budget.epsilon:g} meets the target without a margin:** "
+            f"{CONFIDENCES[answer.confidence]} simulated releases are within "
+            f"{within(answer, chosen)} of the {target(answer)} that are asked for, and simulation "
+            "is hardly more exact than the difference.")
+
+
+def jump(answer: Decision) -> str:
+    """Why the distance falls more than ε explains between two budgets side by side.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+
+    Returns
+    -------
+    str
+        Empty where it does not.
+    """
+    kept, options = answer.profile.n_functions, [option for _, option in answer.options]
+    for low, high in itertools.pairwise(options):
+        at = [EPSILON_STEPS.index(option.budget.epsilon) for option in (low, high)]
+        if (len(kept) == len(EPSILON_STEPS) and kept[at[0]] != kept[at[1]]
+                and _distance(answer, low) > _JUMP * _distance(answer, high)):
+            return (f"From ε = {low.budget.epsilon:g} to {high.budget.epsilon:g} the error changes "
+                    f"by a jump: the method keeps {kept[at[1]]} basis functions instead of "
+                    f"{kept[at[0]]}, a choice it makes from the sizes and ε alone.")
+    return ""
+
+
+_FEW = 10  # people at a site
+
+
+def _few_at_a_site(answer: Decision) -> str:
+    """Sites with so few people that it is a question whether they should take part."""
+    profile, facts = answer.profile, answer.profile.facts
+    few = [row for row in profile.rows if row.n_curves < _FEW]
+    if not few or len(profile.rows) == 1 or profile.noise is NoisePlace.PERSON:
+        return ""
+    site, people = site_noun(facts)[0], escape(facts.people)
+    named = (f"{escape(few[0].name)} has {few[0].n_curves} of {whole(profile.n_people)} {people}."
+             if len(few) == 1 else f"{len(few)} {site_noun(facts)[1]} have fewer than {_FEW} "
+             f"{people}.")
+    noise = (f" Each {site} adds noise for its own {people}, so what so few send is nearly noise."
+             if profile.noise is NoisePlace.SITES else "")
+    return (f"**{named}**{noise} Try whether the study needs them: in the table, *Takes part* "
+            "leaves one out.")
+
+
+def of_the_solver(answer: Decision) -> list[str]:
+    """How the question of the solver is that of a decision, and for which sites it is asked.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    """
+    profile, (_, several) = answer.profile, site_noun(answer.profile.facts)
+    asked = f"{CONFIDENCES[answer.confidence]} releases within {target(answer)}"
+    notes = []
+    if answer.chosen is not None:
+        notes.append(
+            f"This page asks for {asked}. At the recommended ε = "
+            f"{answer.chosen.budget.epsilon:g} the typical error is "
+            f"{typical_error(answer.chosen, profile)}: the solver begins with that.")
+    if profile.noise is not NoisePlace.SITES:
+        notes.append(f"The solver is about {several} that add all of their noise.")
+    if len({(row.n_curves, row.n_observations_per_curve) for row in profile.rows}) > 1:
+        people = round(profile.n_people / len(profile.rows))
+        notes.append(f"It is about {len(profile.rows)} {several} that are alike, with "
+                     f"{whole(people)} {escape(profile.facts.people)} each; those of the table "
+                     f"have {spread(profile.rows)}, so its numbers differ a little.")
+    return notes
+
+
 def at_one_point(answer: Decision) -> str:
     """How far a release can be off at one time, where errors are about a whole function.
 
@@ -328,13 +441,42 @@ def at_one_point(answer: Decision) -> str:
     str
         Empty where no budget is chosen, or the profile has no band.
     """
-    profile, chosen = answer.profile, answer.chosen
-    if chosen is None or chosen.band is None or profile.bands is None:
+    chosen = answer.chosen
+    furthest = None if chosen is None else _at_the_noisiest_point(answer, chosen)
+    if furthest is None:
         return ""
-    furthest = float(np.abs(chosen.band - profile.bands.truth).max())
-    distance = with_unit(number(furthest), escape(profile.unit))
+    distance = with_unit(number(furthest), escape(answer.profile.unit))
     return ("Single points can be farther off than the whole curve: at its noisiest point, 19 of "
             f"20 simulated releases are within {distance}.")
+
+
+def _at_the_noisiest_point(answer: Decision, option: Option) -> float | None:
+    """What 19 of 20 releases are within there; None without a band."""
+    bands = answer.profile.bands
+    if option.band is None or bands is None:
+        return None
+    return float(np.abs(option.band - bands.truth).max())
+
+
+def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:
+    """An option in few words: its title, and a line for each number of it, in Markdown.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+    name : str
+        From `Decision.options`.
+    option : Option
+        Of this name.
+    """
+    furthest = _at_the_noisiest_point(answer, option)
+    lines = [f"Attacker’s accuracy **{attacker(option.odds)}**",
+             f"Typical error **{typical_error(option, answer.profile)}**",
+             f"{CONFIDENCES[answer.confidence]} within **{number(_distance(answer, option))}**"]
+    if furthest is not None:
+        lines.append(f"Noisiest point **{number(furthest)}**")
+    return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]
 
 
 def not_reached(answer: Decision) -> str:
@@ -356,8 +498,16 @@ def not_reached(answer: Decision) -> str:
     distance = float(profile.distance(SHARES[answer.confidence])[-1])
     return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
             f"{CONFIDENCES[answer.confidence]} releases are only within "
-            f"{with_unit(number(distance), unit)}, {number(distance / answer.target)} times the "
-            "target.")
+            f"{with_unit(number(distance), unit)}{_beyond(distance, answer)}.")
+
+
+_FAR = 100.0  # beyond so many times the target, how many says nothing
+
+
+def _beyond(distance: float, answer: Decision) -> str:
+    """How many times the target a distance is, behind a comma."""
+    factor = digits_up(distance / answer.target, 2)
+    return f", {number(factor)} times the target" if factor < _FAR else ", far beyond the target"
 
 
 def floor(answer: Decision) -> str:
@@ -521,6 +671,7 @@ def assumptions(answer: Decision) -> list[str]:
         f"Simulated: {whole(releases)} releases at each ε, of “{escape(facts.name)}”"
         f"{bounds}. No real data were used. Real data may differ: plan with a margin.",
         *_rests_on(answer),
+        *_of_the_noise(answer),
         *(escape(sentence) for sentence in credited(facts)),
         f"Method: {escape(profile.mechanism.label)}. Its bounds, times and settings come from "
         "public facts, never from the data.",
@@ -535,6 +686,20 @@ def _rests_on(answer: Decision) -> list[str]:
         return []
     simulated = answer.profile.simulated(option.budget.epsilon, _distance(answer, option))
     return [quality.rests_on(f"{CONFIDENCES[answer.confidence]} releases", simulated)]
+
+
+def _of_the_noise(answer: Decision) -> list[str]:
+    """On what the attacker's accuracy rests, and what ε and δ alone would allow."""
+    option = answer.chosen or answer.more_private
+    if option is None or option.odds.group > 1:
+        return []
+    alone, known = (percent_up(odds.right) for odds in (risk.odds(None, option.budget),
+                                                       option.odds))
+    if alone == known:
+        return []
+    return [f"The attacker’s accuracy follows from the noise that this method adds, and from δ. "
+            f"Another method with the same ε = {option.budget.epsilon:g} and δ could allow "
+            f"{alone}."]
 
 
 def _record(task: Task) -> str:
@@ -654,8 +819,27 @@ def remedy(answer: Decision, instead: Remedy) -> str:
     if instead.confidence != answer.confidence:
         return f"Ask for {CONFIDENCES[instead.confidence]} releases: {takes}"
     larger = with_unit(f"{instead.target:g}", escape(answer.profile.unit))
-    factor = digits_up(instead.target / answer.target, 2)
-    return f"Allow {larger}, {factor:g} times the target: {takes}"
+    return f"Allow {larger}{_beyond(instead.target, answer)}: {takes}"
+
+
+def with_shares(answer: Decision, shared: Decision) -> str:
+    """The label of a button that lets sites add shares of the noise, or that it does not help.
+
+    Parameters
+    ----------
+    answer : Decision
+        In which no budget is chosen, of sites that add all of their noise.
+    shared : Decision
+        Of the same study where they add shares.
+    """
+    label = WHO[NoisePlace.SUMS].format(site=site_noun(answer.profile.facts)[0])
+    if shared.chosen is not None:
+        return f"{label}: needs ε = {shared.chosen.budget.epsilon:g}"
+    nearest = shared.more_private
+    if nearest is None:
+        return f"“{label}” does not help either: nothing useful could be published."
+    return (f"“{label}” does not help either: at ε = {nearest.budget.epsilon:g}, "
+            f"{CONFIDENCES[answer.confidence]} releases are within {within(shared, nearest)}.")
 
 
 def is_shared_instead(answer: Decision) -> bool:

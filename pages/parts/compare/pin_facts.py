@@ -15,6 +15,7 @@ from engine.core.tasks import (
 )
 from engine.core.types import Budget, Unit
 from engine.language import error_words, tags
+from engine.language.numbers import digits_up
 from engine.privacy import accounting
 from engine.topics.coefficients.answer import coefficients_answer
 from engine.topics.counting.answer import counting_answer
@@ -23,7 +24,7 @@ from engine.topics.decision import words as decision_words
 from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import answer as planning_topic
-from engine.topics.planning.answer import Setting, usual_target
+from engine.topics.planning.answer import usual_target
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Method, Readings, regression_answer
 from engine.topics.sites import words as site_words
@@ -33,6 +34,7 @@ from engine.topics.sparse.answer import Way, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide import estimands
+from pages.parts.plan.cards import setting_of
 from pages.shared.state import links, pins, run, settings
 from pages.shared.state.pins import Pin
 from pages.shared.state.settings import Settings
@@ -55,13 +57,13 @@ def of(pin: Pin) -> Pinned:
 
 def _budget(scenario: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
-    delta = scenario.delta_on(scenario.source_of(task), scenario.mechanism_of(task))
+    delta = scenario.delta_on(scenario.studied(task), scenario.mechanism_of(task))
     return Budget(scenario.epsilon, delta.value)
 
 
 def _average(scenario: Settings) -> dict[str, Any]:
     """Explore and Rates: an average curve at the chosen ε."""
-    source, budget = scenario.source, _budget(scenario, settings.TASK)
+    source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
     picture = run.mean_at_every_step(source, scenario.mechanism, budget.delta, scenario.seed,
                                     settings.steps_of(scenario.epsilon))
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
@@ -117,8 +119,8 @@ def _study(scenario: Settings) -> dict[str, Any]:
 
 def _plan(scenario: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
-    setting = Setting.of(scenario.source, scenario.mechanism, scenario.epsilon, scenario.delta)
-    target = usual_target(scenario.source.facts) if scenario.target is None else scenario.target
+    setting = setting_of(scenario, scenario.source)
+    target = scenario.typical or _recommended(scenario) or usual_target(scenario.source.facts)
     plan = run.answer(planning_topic.plan, setting, scenario.unknown, target, scenario.seed)
     if plan.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
@@ -130,6 +132,16 @@ def _plan(scenario: Settings) -> dict[str, Any]:
             "budget": budget, "budgets": tags.budget_chip(budget),
             "spends": plan.protection.spends, "error": plan.reached.error,
             "within": plan.reached.within, "error_unit": scenario.source.facts.value_unit}
+
+
+def _recommended(scenario: Settings) -> float | None:
+    """The typical error that the solver begins with; not looked at where it finds the error."""
+    if scenario.unknown == "error":
+        return None
+    try:
+        return digits_up(_study(scenario)["error"], 3)
+    except InputError:
+        return None
 
 
 def _sites(scenario: Settings) -> dict[str, Any]:

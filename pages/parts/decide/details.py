@@ -10,6 +10,7 @@ import streamlit as st
 from engine.core.enumerations import NoisePlace
 from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
+from engine.language.numbers import digits_up
 from engine.topics.decision import words
 from engine.topics.planning import precedents
 from pages.parts.decide import estimands
@@ -26,7 +27,7 @@ from pages.shared.frame.page import cards
 
 def of(view: Study) -> list[Detail]:
     """All details; those of an answer only where there is one."""
-    details = _of_means() if view.decided is MEAN_FUNCTION else [Detail(
+    details = _of_means(view) if view.decided is MEAN_FUNCTION else [Detail(
         "hospitals", "Sizes and single sites", _means_alone, _OF_MEANS)]
     details += [
         Detail("trust", "Who is trusted", partial(_trust, view),
@@ -43,10 +44,10 @@ def of(view: Study) -> list[Detail]:
     return details
 
 
-def _of_means() -> list[Detail]:
+def _of_means(view: Study) -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
-        Detail("planner", "Solve for a size", plan_cards.section),
+        Detail("planner", "Solve for a size", partial(_solver, view)),
         Detail("risk", "Start from a risk", lambda: plan_cards.risk(plan_cards.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
             site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
@@ -83,6 +84,16 @@ def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None
         cards(table, *parts)
 
     return draw
+
+
+def _solver(view: Study) -> None:
+    """Asks for the typical error of the recommendation, and says for which sizes."""
+    chosen = None if view.answer is None else view.answer.chosen
+    notes = words.of_the_solver(view.answer) if view.answer is not None else []
+    if chosen is None:
+        plan_cards.section(notes=notes)
+    else:
+        plan_cards.section(digits_up(chosen.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:

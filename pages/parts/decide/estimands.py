@@ -113,7 +113,8 @@ def choose(key: str) -> None:
     """
     now = session.current()
     same_data = session.data_task(key) == session.data_task(now.decided)
-    session.change(decided=key, target=now.target if same_data else None)
+    session.change(decided=key, target=now.target if same_data else None,
+                   typical=now.typical if same_data else None)
 
 
 def change_unit(task: Task, target: float, unit: str) -> None:
@@ -130,8 +131,10 @@ def change_unit(task: Task, target: float, unit: str) -> None:
     """
     data = session.data_task(task.key)
     source: Any = session.current().source_of(data)
+    typical = session.current().typical
     session.change_source(data, replace(source, unit=unit))
-    session.change(target=converted(target, source.units, source.unit, unit))
+    session.change(target=converted(target, source.units, source.unit, unit), typical=None
+                   if typical is None else converted(typical, source.units, source.unit, unit))
 
 
 def use_simulated(task: Task) -> None:

@@ -23,6 +23,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads 
 def show(view: Study) -> None:
     """The live preview; the author's name is in no link."""
     if view.answer is None:
+        session.recommend(None)
         return
     st.subheader("Memo", anchor=False)
     if view.problem is not None:
@@ -44,17 +45,18 @@ def show(view: Study) -> None:
 def _to_lab(view: Study) -> None:
     """The way to the same study in Lab at the recommended budget.
 
-    Only where Lab has the same numbers: not of a table of sites, nor of a twin, nor where anybody
-    but the sites adds the noise.
+    Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
+    noise.
     """
     chosen = None if view.answer is None else view.answer.chosen
-    is_same = (not view.now.sites and view.source is view.on_screen
-               and view.now.noise == NoisePlace.SITES)
-    if chosen is None or not is_same:
+    is_same = view.source is view.on_screen and view.now.noise == NoisePlace.SITES
+    estimand = view.decided.estimand
+    if (chosen is None or not is_same or not estimand
+            or replace(view.now, estimand=estimand).estimated != view.decided.key):
+        session.recommend(None)
         return
-    epsilon, estimand = chosen.budget.epsilon, view.decided.estimand
-    if not estimand or replace(view.now, estimand=estimand).estimated != view.decided.key:
-        return
+    epsilon = chosen.budget.epsilon
+    session.recommend(epsilon)
     if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
                  type="tertiary"):
         session.change(epsilon=epsilon, estimand=estimand, tab=settings.TABS[0])

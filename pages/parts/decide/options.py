@@ -18,7 +18,7 @@ from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 _STEPS = 3  # of the simulation
-_CARD, _MAP = 330, 380  # pixels
+_CARD, _HEIGHT = 330, 380  # pixels, of a card and of the map
 
 
 def solve(view: Study) -> None:
@@ -56,13 +56,14 @@ def cards(view: Study) -> None:
         return
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
-        _remedies(view, answer)
+    place = st.container()
     for k, (column, (name, option)) in enumerate(zip(st.columns(3), answer.options, strict=False)):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
-    floor = words.floor(answer)
-    if floor:
-        st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
+    if answer.chosen is None:
+        with place:  # last: what shares of the noise would do is simulated as well
+            _remedies(view, answer)
+    layout.warned(words.cautions(answer))
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error("**The noise of this method does not prove the ε that was asked for.** See the "
                  "privacy ledger.", icon=":material/error:")
@@ -70,9 +71,12 @@ def cards(view: Study) -> None:
 
 def _remedies(view: Study, answer: Decision) -> None:
     """What would help, by what it gives up: first what takes nothing of the accuracy."""
+    shared = view.shared() if words.is_shared_instead(answer) else None
+    if shared is not None and shared.chosen is None:
+        st.markdown(f":small[{words.with_shares(answer, shared)}]")
     with st.container(horizontal=True, key="remedies"):
-        if words.is_shared_instead(answer):
-            st.button(words.WHO[NoisePlace.SUMS].format(site=view.site), key="let_share",
+        if shared is not None and shared.chosen is not None:
+            st.button(words.with_shares(answer, shared), key="let_share",
                       on_click=lambda: session.change(noise=NoisePlace.SUMS))
         for k, remedy in enumerate(answer.remedies):
             st.button(words.remedy(answer, remedy), key=f"remedy_{k}", on_click=session.change,
@@ -82,23 +86,29 @@ def _remedies(view: Study, answer: Decision) -> None:
 def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
     assert view.answer is not None
-    st.markdown(f"{mark}{name}\n## ε = {option.budget.epsilon:g}\n"
-                f"Attacker’s accuracy **{words.attacker(option.odds)}**  \n"
-                f"Error **± {words.error(option, view.answer.profile)}**")
+    title, lines = words.on_card(view.answer, name, option)
+    st.markdown(f"{mark}{title}\n## ε = {option.budget.epsilon:g}\n" + "  \n".join(lines))
     view.draw(f"Releases at ε = {option.budget.epsilon:g}",
               charts.option_picture(view.answer, option, layout.theme()),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 
 def error_map(view: Study) -> None:
-    """The map with the target line; simulated once the page stands."""
-    answer = view.answer
-    if answer is None:
+    """The map with the target line, and below which error nobody can help."""
+    if view.answer is None:
         return
+    _map(view, view.answer)
+    floor = words.floor(view.answer)
+    if floor:
+        st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
+
+
+def _map(view: Study, answer: Decision) -> None:
+    """Simulated once the page stands."""
     st.subheader(words.map_title(answer), anchor=False)
     people = decision_topic.map_people(view.rows)
     if uses_workers() and not run.knows_parts(decision_topic.error_map, *view.arguments):
-        st.skeleton(height=_MAP)
+        st.skeleton(height=_HEIGHT)
         timed.afterwards("The map is being simulated.",
                          lambda: run.parts(decision_topic.error_map, *view.arguments))
         return
@@ -111,5 +121,5 @@ def error_map(view: Study) -> None:
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
     chart = charts.error_map(answer, people, errors, layout.theme())
-    view.draw("Accuracy over people and ε", chart, "map", _MAP, 320)
-    st.markdown(f":small[{charts.map_key(answer)}]")
+    view.draw("Accuracy over people and ε", chart, "map", _HEIGHT, 320)
+    st.markdown(f":small[{charts.map_key(answer)} {words.jump(answer)}]")

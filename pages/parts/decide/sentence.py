@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,12 +15,14 @@ from engine.language.numbers import whole, with_unit
 from engine.topics.decision import words
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide import estimands, table
 from pages.parts.decide import examples as example_studies
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
 from pages.shared.state import links, session, settings
+from pages.shared.state.site_table import one_more
 
 
 def examples() -> None:
@@ -56,28 +59,32 @@ def show(view: Study) -> None:
             estimands.data_choice(task, label_visibility="collapsed")
         if view.refusal is not None:
             return
-        sizes = words.spread(view.rows)
+        in_all = whole(site_table.people(view.rows))
         is_uneven = len({row.n_curves for row in included}) > 1
-        _say("for" + " an average of" * is_uneven)
-        _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
-        _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
+        if is_uneven:  # their sizes are in the table
+            _say(f"for {in_all} {escape(facts.people)} at")
+        else:
+            _say("for")
+            _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
+            _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
         _sites(view)
-        totals = [f"{whole(site_table.people(view.rows))} in all"] * (len(included) > 1)
-        totals += [f"{sizes} at each"] * is_uneven
+        more = (f"({words.spread(view.rows)} at each)" if is_uneven else
+                f"({in_all} in all)" if len(included) > 1 else "")
         has_several = task.data is DataType.CURVES
-        _say(" ".join([f"({', '.join(totals)})"] * bool(totals) + ["with"] * has_several)
-             + "." * (not has_several))
+        _say(" ".join([more] * bool(more) + ["with"] * has_several) + "." * (not has_several))
         if has_several:
-            if len({row.n_observations_per_curve for row in included}) > 1:
-                _say("on average")
-            _count("readings", f"Observations of each {facts.person}", observations)
+            each = {row.n_observations_per_curve for row in included}
+            if len(each) > 1:
+                _say(f"{min(each)} to {max(each)}")
+            else:
+                _count("readings", f"Observations of each {facts.person}", observations)
             _say("observations each.")
         _who(view)
         _say(words.subject(task))
         with st.container(width=110):
-            controls.bound(st.number_input, "Target", view.target, _set_target(view), "target",
-                           refused_here=False, format="%g", step=None, label_visibility="collapsed",
-                           help=words.distance(task, facts))
+            controls.number("Target", view.target, _set_target(view), "target",
+                            refused_here=False, label_visibility="collapsed",
+                            help=words.distance(task, facts))
         _unit(view)
         _say("in")
         with st.container(width=120):
@@ -118,11 +125,11 @@ def _say(text: str) -> None:
     st.markdown(text, width="content")
 
 
-def _set_target(view: Study) -> Callable[[float | None], None]:
+def _set_target(view: Study) -> Callable[[float], None]:
     """Take a target over that asks for more than the middle of the stated range would give."""
-    def write(value: float | None) -> None:
+    def write(value: float) -> None:
         unit, half = view.unit, view.facts.value_half_width
-        target = settings.checked_target(value or 0.0)
+        target = settings.checked_target(value)
         if view.decided.has_value_unit and target >= half:
             raise InputError(
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
@@ -158,18 +165,21 @@ def _who(view: Study) -> None:
 
 
 def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None:
-    """One size; a table whose sites differ becomes one of sites that are alike."""
+    """One size of all sites."""
     with st.container(width=92):
-        controls.bound(st.number_input, label, value, _resize(dial), f"study_{dial}",
-                       refused_here=False, format="%d", step=1,
-                       label_visibility="visible" if is_labelled else "collapsed")
+        controls.number(label, value, _resize(dial), f"study_{dial}", is_whole=True,
+                        refused_here=False,
+                        label_visibility="visible" if is_labelled else "collapsed")
 
 
-def _resize(dial: str) -> Callable[[int | None], None]:
+def _resize(dial: str) -> Callable[[int], None]:
     """Change a size of the study as it is by then: two can be typed before the page is drawn."""
-    def write(value: int | None) -> None:
+    def write(value: int) -> None:
         view = Study()
         if view.refusal is not None:
+            return
+        if view.on_screen.has_free_sites and view.now.sites:
+            editor.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
         setting = Setting(view.source, view.mechanism, view.now.epsilon, people, observations,
@@ -177,15 +187,33 @@ def _resize(dial: str) -> Callable[[int | None], None]:
         low, high = bounds(setting, dial)
         if dial == "sites":
             high = min(high, site_table.MOST_SITES)
-        if value is None or not low <= value <= high:
+        if not low <= value <= high:
             what = {"people": f"number of {view.facts.people} at each {view.site}",
                     "sites": f"number of {words.site_noun(view.facts)[1]}",
                     "readings": "number of observations"}[dial]
-            raise InputError(f"The {what} must lie between {low:g} and {high:g}.", field=dial)
-        if view.now.sites:
-            several = words.site_noun(view.facts)[1]
-            st.toast(f"The table was replaced by {several} that are alike. The browser’s Back "
-                     "brings it back.", icon=":material/info:")
+            raise InputError(f"The {what} must lie between {low:g} and {high:g}; got {value}.",
+                             field=dial)
         estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         editor.restart()
     return write
+
+
+def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]:
+    """The table with one size of all its sites; sites come and go at its end."""
+    if dial == "people":
+        return [replace(row, n_curves=value) for row in rows]
+    if dial == "readings":
+        return [replace(row, n_observations_per_curve=value) for row in rows]
+    if not 1 <= value <= site_table.MOST_SITES:
+        raise InputError(f"The table takes 1 to {site_table.MOST_SITES} sites; got {value}.",
+                         field="sites")
+    table = list(rows)
+    while sum(row.included for row in table) < value:
+        table = one_more(table)
+    while sum(row.included for row in table) > value:
+        table.pop()
+    gone = [row.name for row in rows[len(table):]]
+    if gone:
+        st.toast(f"Gone from the table: {', '.join(map(escape, gone))}. The browser’s Back brings "
+                 "them back.", icon=":material/info:")
+    return table

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
@@ -16,6 +17,7 @@ from engine.sources import Source
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.decision.answer import Decision, Profile
+from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide import estimands
 from pages.parts.sites import editor
@@ -59,11 +61,6 @@ class Study(View):
         return decision_topic.alike(self.source, capital(self.site))
 
     @property
-    def sizes_of_table(self) -> tuple[str, ...]:
-        """Symbols of the sizes that a table of sites has in place of those of the data."""
-        return ("n", "m", "S") if self.on_screen.has_free_sites and self.now.sites else ()
-
-    @property
     def included(self) -> list[SiteRow]:
         return [row for row in self.rows if row.included]
 
@@ -92,12 +89,23 @@ class Study(View):
         self.answer = decision_topic.decision(profile, self.target, self.now.confidence,
                                               self.now.group)
 
+    def shared(self) -> Decision | None:
+        """The same study where sites add shares of the noise; None where it is refused."""
+        source, mechanism, rows, delta, _, seed = self.arguments
+        try:
+            profile = run.answer(decision_topic.profile_of, source, mechanism, rows, delta,
+                                 str(NoisePlace.SUMS), seed)
+        except InputError:
+            return None
+        return decision_topic.decision(profile, self.target, self.now.confidence, self.now.group)
+
     def strip(self) -> None:
         """The facts of the recommendation."""
         chosen = None if self.answer is None else self.answer.chosen
         protected = words.unit_tag(self.decided, self.facts)
         if chosen is None or self.answer is None:
-            strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected)
+            strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected,
+                         n_curves=site_table.people(self.rows))
             return
         strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
                      odds_words.odds_short(chosen.odds), words.error(chosen, self.answer.profile),

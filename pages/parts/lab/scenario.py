@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from engine.core.enumerations import NoisePlace
 from engine.language.numbers import small
+from engine.topics.decision.words import WHO, site_noun, spread
 from pages.parts.lab.estimands import ESTIMANDS, Estimand
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
@@ -28,9 +30,9 @@ def panel(estimand: Estimand) -> DeltaGenerator:
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
         if brief:
             st.markdown(f":small[{brief}]")
-        if session.current().sites and session.source(estimand.task).has_free_sites:
-            st.markdown(":small[The table of sites on *Decide* is not part of this scenario: here "
-                        "all sites are alike.]")
+        beside = _beside_decide(estimand.task)
+        if beside:
+            st.markdown(f":small[{beside}]")
         layout.chips(controls.all_changed(estimand.task), layout.reset)
         return st.container(horizontal=True)
 
@@ -40,6 +42,21 @@ def _estimate(key: str) -> None:
     usual = settings.FRONT_PAGE
     session.change(estimand=key, sweep=usual.sweep, rate=usual.rate, example="",
                    audited=usual.audited, variant="", limits=usual.limits)
+
+
+def _beside_decide(task: str) -> str:
+    """What this scenario has of the study on Decide, and what is different here."""
+    now = session.current()
+    if task != now.decided or session.uploaded(task):
+        return ""
+    site, _ = site_noun(session.source(task).facts)
+    said = [f"Sizes as in the table on *Decide*: {spread(now.sites)} at each {site}."
+            ] if now.has_table(task) else []
+    if now.noise != NoisePlace.SITES:
+        who = WHO[NoisePlace(now.noise)].format(site=site)
+        said.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers "
+                    "differ.")
+    return " ".join(said)
 
 
 def _in_brief(task: str) -> str:

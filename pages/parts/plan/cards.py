@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
@@ -16,6 +16,7 @@ from engine.exports import memo
 from engine.language import glossary, odds_words
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
+from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
@@ -33,19 +34,44 @@ from pages.shared.cards import rules as rule_cards
 from pages.shared.frame import controls, layout, odometer
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
+from pages.shared.state.settings import Settings
 
 Number = TypeVar("Number", int, float)
 _ANSWER_HEIGHT = 430
+_SIZES = ("people", "readings", "sites")
 _EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
+def setting_of(now: Settings, source: Source) -> Setting:
+    """The sizes that are planned for; of a table those of as many sites that are all alike.
+
+    Parameters
+    ----------
+    now : Settings
+        On screen, or of a link.
+    source : Source
+        Data of the settings, or one's own.
+    """
+    setting = Setting.of(source, now.mechanism, now.epsilon, now.delta)
+    rows = [row for row in now.sites if row.included]
+    if source.facts.is_upload or not now.has_table(settings.TASK) or not rows:
+        return setting
+    people, each = (round(sum(sizes) / len(rows)) for sizes in zip(*(
+        (row.n_curves, row.n_observations_per_curve) for row in rows), strict=True))
+    return replace(setting, people=people, readings=each, sites=len(rows))
+
+
 class Planned(View):
-    """The question on screen: everything but one dial is given."""
+    """The question on screen: everything but one dial is given.
+
+    `recommended` is the typical error of the budget that the study needs, where there is one.
+    """
 
     page, fold_prefix, task = "decide", "plan_", ""
 
-    def __init__(self) -> None:
+    def __init__(self, recommended: float | None = None) -> None:
         super().__init__()
+        self.recommended = recommended
         self.on_screen = session.source()
         self.source = (self.on_screen if self.on_screen.is_random
                        else session.twin_of(self.on_screen))
@@ -54,9 +80,14 @@ class Planned(View):
 
     @cached_property
     def target(self) -> float:
-        if self.now.target is not None:
-            return self.now.target
-        return usual_target(self.facts)
+        if self.now.typical is not None:
+            return self.now.typical
+        return self.recommended or usual_target(self.facts)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the sizes are those of a table, and changed there alone."""
+        return not self.facts.is_upload and self.now.has_table(settings.TASK)
 
     @property
     def arguments(self) -> tuple[Setting, str, float, int]:
@@ -65,7 +96,7 @@ class Planned(View):
 
     @cached_property
     def setting(self) -> Setting:
-        return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
+        return setting_of(self.now, self.source)
 
     def formula(self) -> None:
         """What the method computes, and how a blank is filled."""
@@ -96,31 +127,26 @@ def question(view: Planned) -> None:
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _blank(view, "error", f"Typical error of at most{unit}", view.target,
-               lambda value: session.change(target=settings.checked_target(value)), "%g")
+               lambda value: session.change(typical=settings.checked_target(value)))
         _blank(view, "people", facts.people.capitalize()
                + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
-               lambda value: _resize("people", value), "%d")
+               lambda value: _resize("people", value))
         _blank(view, "readings", "Observations each", view.setting.readings,
-               lambda value: _resize("readings", value), "%d")
+               lambda value: _resize("readings", value))
         _blank(view, "sites", "Number of sites", view.setting.sites,
-               lambda value: _resize("sites", value), "%d")
-        _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon, "%g")
+               lambda value: _resize("sites", value))
+        _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon)
 
 
-def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None],
-           shape: str) -> None:
+def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
+           ) -> None:
     """One blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
         st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
         return
-
-    def checked(entered: Number | None) -> None:
-        if entered is None:
-            raise InputError("A number is needed here.", field=dial)
-        write(entered)
-
-    controls.bound(st.number_input, label, value, checked, f"plan_{dial}", format=shape,
-                   step=1 if shape == "%d" else None)
+    is_whole = dial in _SIZES
+    controls.number(label, value, write, f"plan_{dial}", is_whole=is_whole,
+                    disabled=is_whole and view.has_table)
 
 
 def twin(view: Planned) -> None:
@@ -280,9 +306,19 @@ def _take(epsilon: float) -> None:
     session.change(unknown="error")
 
 
-def section() -> None:
-    """All of the solver: the question with one blank, and its answer."""
-    view = Planned()
+def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None:
+    """All of the solver: the question with one blank, and its answer.
+
+    Parameters
+    ----------
+    recommended : float, optional
+        The typical error of the budget that the study on the page needs.
+    notes : sequence of str
+        How the question is that of the page, and how it is not.
+    """
+    view = Planned(recommended)
+    for note in notes:
+        st.markdown(f":small[{note}]")
     question(view)
     twin(view)
     bar, below = place(view)

@@ -21,7 +21,7 @@ Draw = Callable[[str, Chart, str], None]  # title, chart and key
 def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment:
     """Limits of one kind, by the method and on the data of their own page."""
     task = coverage_topic.KINDS[kind].task
-    source = current.source_of(task)
+    source = current.studied(task)
     mechanism = coverage_topic.mechanism_for(kind, current.mechanism_of(task), current.point)
     return coverage_topic.Experiment(kind, source, mechanism, budget(current, mechanism, source),
                                      current.seed, current.point)

@@ -16,7 +16,7 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
 from engine.core.tasks import TASKS, DataType
-from engine.language import glossary
+from engine.language import glossary, typed
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
 from pages.shared import components
@@ -60,6 +60,24 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     widget(label, key=key, on_change=changed, **options)
     if refused_here:
         show_problem(key)
+
+
+def number(label: str, value: float, write: Callable[[Any], None], key: str, is_whole: bool = False,
+           **options: Any) -> None:
+    """A field for a number as people type it: with a comma or a point; counts with marks too.
+
+    What is no number, or is refused by `write`, is quoted in the message, which says what stays.
+    """
+    shown = str(value) if is_whole else f"{value:.9g}"
+
+    def read(text: str) -> None:
+        try:
+            write(typed.count(text) if is_whole else typed.number(text))
+        except InputError as problem:
+            raise InputError(problem.message, problem.field,
+                             f"{problem.hint} {label}: {shown} stays.".strip()) from None
+
+    bound(st.text_input, label, shown, read, key, **options)
 
 
 def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
@@ -215,6 +233,11 @@ def preset_of(member: Any) -> Any:
 # -- parameters -----------------------------------------------------------------------------
 
 
+# Parameters of curves that a table of sites has in their place.
+SIZES_OF_TABLE = ("n_curves", "n_observations_per_curve", "more_observations", "n_servers",
+                  "site_sizes", "site_readings", "n_visits")
+
+
 def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
                    leave_out: Sequence[str] = (), n_columns: int = 3) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
@@ -278,13 +301,18 @@ def _in_words(value: Any) -> str:
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
-def all_changed(task: str = settings.TASK, leave_out: Sequence[str] = ()) -> list[str]:
-    """Everything that differs from the default settings of a task, in words.
+_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites has in place of the data
 
-    `leave_out` are symbols of sizes of the data that something else decides.
-    """
+
+def all_changed(task: str = settings.TASK) -> list[str]:
+    """Everything that differs from the default settings of a task, in words."""
     current = session.current()
-    out = [] if session.uploaded(task) else changed_chips(current.source_of(task), leave_out)
+    has_table = current.has_table(task) and not session.uploaded(task)
+    out = [] if session.uploaded(task) else changed_chips(
+        current.source_of(task), _OF_TABLE if has_table else ())
+    if has_table:
+        n = len(current.sites)
+        out.append(f"Table of {n} site{'s' * (n != 1)}")
     out += changed_chips(current.mechanism_of(task))
     if current.delta is not None:
         out.append(f"δ {current.delta:g} (default 1/n²)")
@@ -310,7 +338,11 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     mechanism = current.mechanism_of(task)
     if not session.uploaded(task):
         st.subheader(_noun(task), anchor=False)
-        parameter_form(source, f"c_{source.key}",
+        recipe = current.source_of(task)
+        if current.has_table(task):
+            st.markdown(":small[Sizes are those of the table of sites on *Decide*.]")
+            leave_out = (*leave_out, *SIZES_OF_TABLE)
+        parameter_form(recipe, f"c_{recipe.key}",
                        lambda member: session.change_source(task, member),
                        leave_out=("mean", *leave_out), n_columns=columns)
     if TASKS[task].letters:  # otherwise the method is not chosen

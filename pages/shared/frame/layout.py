@@ -205,7 +205,7 @@ def reset() -> None:
 
     current, usual = session.current(), settings.FRONT_PAGE
     session.change(**{name: preset_of(getattr(current, name)) for name in settings.PLUGGED},
-                   delta=usual.delta, seed=usual.seed, group=usual.group,
+                   sites=usual.sites, delta=usual.delta, seed=usual.seed, group=usual.group,
                    population=usual.population, rule=usual.rule)
 
 

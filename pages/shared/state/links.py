@@ -242,6 +242,7 @@ _WORDS = {
     "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
     "step": Word(lambda text: _one_of("step", "data" if text in _EARLIER_STEPS else text)),
     "target": Word(lambda text: settings.checked_target(float(text))),
+    "typical": Word(lambda text: settings.checked_target(float(text))),
     "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
     "percentile_target": Word(lambda text: settings.checked_target(float(text))),
     "risk": Word(lambda text: settings.checked_risk(float(text))),

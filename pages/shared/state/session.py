@@ -41,6 +41,7 @@ OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
 FRAME = "frame"  # that of what stands around every page
+_WITH_TABLE = ("", "home", "explore", LAB)  # Decide has the table itself
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
 _PARAMETER = "s"
 
@@ -71,6 +72,8 @@ def load(page: str) -> None:
         _move_folds(tuple(state))
     if written_token == state.written:
         state.behind = frozenset()
+    if page == LAB and not same_page and not written_token:
+        _take_recommended()
 
 
 def _follow(written_token: str, same_page: bool) -> None:
@@ -235,6 +238,21 @@ def set_epsilon(epsilon: float | None) -> None:
     st.session_state.rev += 1
 
 
+def recommend(epsilon: float | None) -> None:
+    """Keep the ε that *Decide* recommends for *Lab*, which has the same study; None for none."""
+    st.session_state.recommended = epsilon
+
+
+def _take_recommended() -> None:
+    """Begin Lab at the recommended ε, unless another one was chosen."""
+    state, usual = st.session_state, Settings().epsilon
+    epsilon = state.pop("recommended", None)
+    if epsilon is not None and current().epsilon in (usual, state.get("taken_epsilon")):
+        take_over(epsilon=epsilon)
+        state.taken_epsilon = state.own_epsilon = epsilon
+        state.rev += 1
+
+
 def set_delta(delta: float | None, task: str = TASK) -> None:
     """Choose δ below 1/n; nothing means the default 1/n²."""
     n = source(task).sizes.n_curves
@@ -289,9 +307,14 @@ def uploaded(task: str = TASK) -> bool:
 
 
 def source(task: str = TASK) -> Source:
-    """The source on screen: the visitor's own data, or the chosen recipe."""
-    data = upload_of(task)
-    return data if data is not None and uploaded(task) else current().source_of(task)
+    """The source on screen: the visitor's own data, or the chosen recipe.
+
+    Where its sites are those of the table on *Decide*, it has them on all pages with the scenario.
+    """
+    data, page = upload_of(task), st.session_state.page
+    if data is not None and uploaded(task):
+        return data
+    return current().studied(task) if page in _WITH_TABLE else current().source_of(task)
 
 
 def twin_of(real: Source) -> Twin:
@@ -308,10 +331,11 @@ def change_twin(real: Source, twin: Twin) -> None:
 
 
 def change_source(task: str, source: Source) -> None:
-    """Other data; a target in another unit than theirs is forgotten."""
+    """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None)
+    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None,
+           typical=now.typical if same_unit else None)
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:

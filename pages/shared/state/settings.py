@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,6 +22,7 @@ from engine.privacy.amplification import MOST_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
+from engine.topics.decision.answer import sized
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
@@ -107,10 +109,12 @@ class Settings:
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
-    # The size to find; the error to reach, usually a seventieth of the values' range; right
-    # guesses in 100; the most ε by a rule of one's own; a total for several outputs.
+    # The size to find; the distance to stay within, usually a seventieth of the values' range; the
+    # typical error that the solver is to reach, usually that of the recommendation; right guesses
+    # in 100; the most ε by a rule of one's own; a total for several outputs.
     unknown: str = "epsilon"
     target: float | None = None
+    typical: float | None = None
     risk: float = 60.0
     rule: float | None = None
     split: Split = field(default_factory=Split)
@@ -195,6 +199,21 @@ class Settings:
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
         return getattr(self, f"{tasks.TASKS[task].prefix}source")
+
+    def has_table(self, task: str) -> bool:
+        """Whether the sites of these data, and their sizes, are those of the table."""
+        return bool(self.sites) and self.source_of(task).has_free_sites
+
+    def studied(self, task: str) -> Source:
+        """The recipe at the sites that take part, where there is a table of them.
+
+        Data that cannot be had at such sites keep their own, and *Decide* says why.
+        """
+        source = self.source_of(task)
+        if self.has_table(task):
+            with suppress(InputError):
+                return sized(source, self.sites)
+        return source
 
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task; the usual one where none can be chosen."""
