@@ -66,10 +66,6 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool) -> GroupC
         Whether somebody states that nobody is in two of the groups. Cards of groups that were
         published together state it themselves.
 
-    Returns
-    -------
-    GroupComparison
-
     Raises
     ------
     InputError

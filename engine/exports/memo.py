@@ -27,7 +27,6 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
     ----------
     setting : Setting
         What was planned.
-    answer : PlanningAnswer
     facts : PublicFacts
         Of the data.
     rule : float, optional
