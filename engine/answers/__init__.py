@@ -39,10 +39,6 @@ class CurveQuestion(Parameterised):
         curve : ReleasedCurve
             What is asked.
 
-        Returns
-        -------
-        Answer
-
         Raises
         ------
         InputError

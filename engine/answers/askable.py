@@ -14,13 +14,8 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
 
     Parameters
     ----------
-    estimate : Estimate
     budget, repeat, draw : int
         Which release.
-
-    Returns
-    -------
-    bool
     """
     band = estimate.band
     if band is None or band.bias is not None or estimate.functions:
@@ -32,14 +27,5 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
 
 
 def public_curve(estimate: Estimate) -> PublicCurve | None:
-    """The public curve that is added to a release, if there is one.
-
-    Parameters
-    ----------
-    estimate : Estimate
-
-    Returns
-    -------
-    PublicCurve or None
-    """
+    """The public curve that is added to a release, if there is one."""
     return estimate.offset if isinstance(estimate.offset, PublicCurve) else None

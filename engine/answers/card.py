@@ -30,10 +30,6 @@ _AGAIN = "Write the files of the release again with this version, at no charge."
 def written(curve: ReleasedCurve) -> dict[str, Any]:
     """A released curve as the entry "answers" of a guarantee card.
 
-    Parameters
-    ----------
-    curve : ReleasedCurve
-
     Returns
     -------
     dict
@@ -79,10 +75,6 @@ def read(card: Any) -> ReleasedCurve:
     ----------
     card : object
         Whatever JSON a person gave.
-
-    Returns
-    -------
-    ReleasedCurve
 
     Raises
     ------

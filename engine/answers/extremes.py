@@ -88,10 +88,6 @@ class Highest:
             Such as "Highest".
         notes : tuple of str
             What is to be said beside it.
-
-        Returns
-        -------
-        Answer
         """
         time, facts = curve.time(self.place), curve.facts
         pieces, name = curve.in_time(self.pieces), uncapital(facts.time_name)
@@ -126,10 +122,6 @@ def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval)
         1 for the highest, −1 for the lowest.
     window : pair of float
         On [0, 1].
-
-    Returns
-    -------
-    Highest
     """
     among = inside(window)
     middle = np.where(among, sign * band.middle, -np.inf)

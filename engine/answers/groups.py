@@ -120,10 +120,6 @@ class GroupComparison:
         ----------
         first, second : int
             Numbers of the groups.
-
-        Returns
-        -------
-        int
         """
         return min(self.curves[first].size, self.curves[second].size)
 
@@ -138,10 +134,6 @@ class GroupComparison:
         ----------
         first, second : int
             Numbers of the groups.
-
-        Returns
-        -------
-        ReleasedCurve
         """
         a, b, size = self.curves[first], self.curves[second], self.waves(first, second)
         return ReleasedCurve(
@@ -197,10 +189,6 @@ class GroupComparison:
         ----------
         first, second : int
             Numbers of the groups.
-
-        Returns
-        -------
-        GridBand
         """
         curve = self.difference(first, second)
         if len(self.curves) == 2:
@@ -218,10 +206,6 @@ class GroupComparison:
         ----------
         first, second : int
             Numbers of the groups.
-
-        Returns
-        -------
-        Differences
         """
         band, curve = self.band(first, second), self.difference(first, second)
         mean, limits = average(curve, (0.0, 1.0))

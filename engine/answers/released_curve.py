@@ -150,10 +150,6 @@ class ReleasedCurve:
         **other
             `n_people`.
 
-        Returns
-        -------
-        ReleasedCurve
-
         Raises
         ------
         InputError
@@ -235,10 +231,6 @@ class ReleasedCurve:
             1 or 2.
         least : int
             Waves it needs.
-
-        Returns
-        -------
-        str
         """
         what = "How fast it changes" if order == 1 else "How its speed changes"
         if self.refusal:
@@ -366,10 +358,6 @@ class ReleasedCurve:
             Name of the parameter.
         usual : float
             On [0, 1], where none is stated.
-
-        Returns
-        -------
-        float
 
         Raises
         ------

@@ -98,10 +98,6 @@ def refused(reason: str, notes: tuple[str, ...] = ()) -> Answer:
         Why.
     notes : tuple of str
         What is to be said beside it.
-
-    Returns
-    -------
-    Answer
     """
     return Answer(Verdict.REFUSED, reason, notes=notes)
 
@@ -118,10 +114,6 @@ def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[
     limits : pair of float
     unit : str
     notes : tuple of str
-
-    Returns
-    -------
-    Answer
     """
     number, low, high = written([value, *limits], limits[1] - limits[0])
     return Answer(Verdict.TOLD, f"{what}: {with_unit(number, unit)} (95 %: {low} to {high}).",
@@ -137,10 +129,6 @@ def written(values: Sequence[float], width: float) -> list[str]:
         All in one unit.
     width : float
         Of the interval.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
@@ -161,10 +149,6 @@ def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
     pieces : sequence of pairs of float
     joint : str
         The word between the last two.
-
-    Returns
-    -------
-    str
     """
     widths = [high - low for low, high in pieces]
     width = max(min(widths), max(widths) / 10)
@@ -180,10 +164,6 @@ def with_unit(number: str, unit: str) -> str:
     Parameters
     ----------
     number, unit : str
-
-    Returns
-    -------
-    str
     """
     return f"{number} {unit}" if unit else number
 
@@ -197,10 +177,6 @@ def rate_unit(facts: PublicFacts, order: int) -> str:
         Units of values and times.
     order : int
         1 or 2.
-
-    Returns
-    -------
-    str
     """
     unit = facts.time_unit or "unit of time"
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit

@@ -143,13 +143,8 @@ def refusal_of_spread(curve: ReleasedCurve, least: float) -> str:
 
     Parameters
     ----------
-    curve : ReleasedCurve
     least : float
         Effective size N that it needs.
-
-    Returns
-    -------
-    str
     """
     if curve.refusal:
         return curve.refusal
@@ -211,10 +206,6 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observa
         On [0, 1].
     of_observation : bool
         Whether it is about one observation.
-
-    Returns
-    -------
-    NextPerson
     """
     assert curve.spread is not None
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
@@ -263,7 +254,6 @@ def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
 
     Parameters
     ----------
-    spread : PeopleSpread
     times : (times,)
         On [0, 1].
 

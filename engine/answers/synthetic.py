@@ -54,16 +54,7 @@ class SyntheticPeople:
 
 
 def refusal_of_synthetic(curve: ReleasedCurve) -> str:
-    """Why no synthetic people are drawn; empty where they are.
-
-    Parameters
-    ----------
-    curve : ReleasedCurve
-
-    Returns
-    -------
-    str
-    """
+    """Why no synthetic people are drawn; empty where they are."""
     reason = refusal_of_spread(curve, NUMBERS_FROM)
     if not reason and not curve.is_whole:
         return ("No synthetic people: the mean curve may have finer detail than the release can "
@@ -87,10 +78,6 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
         Of each; as most people of the data have where it is not stated.
     points : int
         Times at which curves are given.
-
-    Returns
-    -------
-    SyntheticPeople
 
     Raises
     ------
@@ -139,15 +126,10 @@ def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
 
     Parameters
     ----------
-    synthetic : SyntheticPeople
     curve : ReleasedCurve
         The release they were drawn from.
     mark : str
         Of `watermark`.
-
-    Returns
-    -------
-    str
     """
     text = io.StringIO()
     text.write(f"# {' '.join(mark.split())}\n")

@@ -101,10 +101,6 @@ def crossings(heights: Array) -> list[float]:
     Parameters
     ----------
     heights : (201,)
-
-    Returns
-    -------
-    list of float
     """
     before, after = heights[:-1], heights[1:]
     at = np.flatnonzero((before == 0) | (before * after < 0))

@@ -102,7 +102,6 @@ def average(curve: ReleasedCurve, window: Interval) -> tuple[float, Interval]:
 
     Parameters
     ----------
-    curve : ReleasedCurve
     window : pair of float
         On [0, 1].
 

@@ -250,12 +250,7 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
 
     Parameters
     ----------
-    case : Case
     seed, tries, runs, seconds : as in `audit`
-
-    Returns
-    -------
-    Report
 
     Examples
     --------
@@ -274,7 +269,6 @@ def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *
 
     Parameters
     ----------
-    case : Case
     source, seed, tries, runs, seconds : as in `audit`
 
     Returns

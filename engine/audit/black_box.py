@@ -107,7 +107,6 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
         As it is set.
     pair : tuple[Data, Data]
         Two neighbouring data sets.
-    budget : Budget
     claim : Claim
         Of the ledger.
     runs : int
@@ -116,10 +115,6 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
         Of everything random.
     end : float
         On the monotonic clock, after which none is begun.
-
-    Returns
-    -------
-    iterator of Bound
     """
     ratios = LikelihoodRatios(mechanism, pair, budget, claim, seed)
     scored_of_side: list[list[Scored]] = [[], []]
@@ -156,10 +151,6 @@ def parts(runs: int, most: int = _PART) -> Iterator[int]:
     most : int
         At once.
 
-    Returns
-    -------
-    iterator of int
-
     Examples
     --------
     >>> list(parts(7000, most=4000))
@@ -183,10 +174,6 @@ def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
         Of the pair.
     claim : Claim
         Of the ledger.
-
-    Returns
-    -------
-    int
     """
     if not ratios.hears:
         return MOST[claim.unit]

@@ -51,10 +51,6 @@ class Case:
         ----------
         budget : Budget
             The other one.
-
-        Returns
-        -------
-        Case
         """
         if self.budget.epsilon <= _FEW_SUFFICE:
             return replace(self, budget=budget)
@@ -74,26 +70,13 @@ def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
     Parameters
     ----------
     cls : type[Mechanism]
-
-    Returns
-    -------
-    tuple of Case
     """
     return tuple(Case(cls(**trial.settings), trial.budget, trial.attains, trial.why, trial.chunk)
                  for trial in cls.trials())
 
 
 def case_like(mechanism: Mechanism) -> Case:
-    """The first case of this kind, with the mechanism as it is set.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    Case
-    """
+    """The first case of this kind, with the mechanism as it is set."""
     cases = cases_of(type(mechanism))
     alike = [case for case in cases if case.mechanism.main_task is mechanism.main_task]
     return replace((alike or cases)[0], mechanism=mechanism)

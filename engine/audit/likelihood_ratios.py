@@ -225,10 +225,6 @@ class LikelihoodRatios:
         ----------
         draws : int
             Of each data set.
-
-        Returns
-        -------
-        float
         """
         first, second = (self.scored(side, draws, (self.seed, side, 0, 1)).score.mean()
                          for side in range(2))
@@ -251,7 +247,7 @@ class LikelihoodRatios:
         return self._mu
 
     def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
-        """Release one data set so many times.
+        """Scores of so many releases of one data set.
 
         Parameters
         ----------
@@ -261,10 +257,6 @@ class LikelihoodRatios:
             How many times.
         seed : tuple of int
             Of the noise.
-
-        Returns
-        -------
-        Scored
         """
         heard, outputs = self._heard(side, draws, seed)
         exact = self._behind(heard, draws) if self.follows else self.exact

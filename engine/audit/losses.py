@@ -57,10 +57,6 @@ class Claim:
         Parameters
         ----------
         lines : sequence of Spend
-
-        Returns
-        -------
-        Claim
         """
         budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
@@ -124,22 +120,17 @@ class Losses:
 
 def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
             rng: np.random.Generator) -> Losses:
-    """Run the first data sets, replay the answers on the second, and measure what differs.
+    """What differs if the first data sets are run and the answers replayed on the second.
 
     Parameters
     ----------
     mechanism : Mechanism
     pairs : Pairs
         Neighbouring data sets.
-    budget : Budget
     seed : int
         Of the noise, the same for both.
     rng : numpy.random.Generator
         Where an adversary's answers come from.
-
-    Returns
-    -------
-    Losses
 
     Raises
     ------
@@ -260,7 +251,6 @@ def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
 
     Parameters
     ----------
-    law : NoiseLaw
     units : (pairs, ways, numbers)
         Shifts in standard deviations of the noise.
     spread : (pairs, ways, numbers)
@@ -304,10 +294,6 @@ def law_of(step: Step, claim: Claim) -> NoiseLaw:
         Of the message.
     claim : Claim
         With the lines.
-
-    Returns
-    -------
-    NoiseLaw
 
     Raises
     ------

@@ -159,14 +159,6 @@ class Family:
 def family_of(mechanism: Mechanism) -> Family:
     """The family that fits what a mechanism takes.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    Family
-
     Raises
     ------
     InputError
@@ -220,10 +212,6 @@ def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covari
         Whether every third curve has half of the readings.
     seed : int
         Of the data.
-
-    Returns
-    -------
-    CurveData
     """
     rng = np.random.default_rng(seed)
     counts = np.full(n_curves, readings)
@@ -296,15 +284,10 @@ def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) ->
 
     Parameters
     ----------
-    question : Question
     count : int
         How many pairs.
     rng : numpy.random.Generator
         Where noise comes from.
-
-    Returns
-    -------
-    Pairs
     """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
@@ -351,10 +334,6 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
     mechanism : Mechanism
     n_curves : int or None
         Usually 50 for a mean, else 20.
-
-    Returns
-    -------
-    CurveData
     """
     n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
     is_wide = mechanism.task == COVARIANCE.key and mechanism.key != "bernstein"
@@ -376,10 +355,6 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
     grid = question.mechanism.grid(usual.facts)
@@ -417,10 +392,6 @@ def usual_readings(mechanism: Any) -> CurveData:
     ----------
     mechanism : Mechanism
         Makes no difference.
-
-    Returns
-    -------
-    CurveData
     """
     rng = np.random.default_rng(3)
     facts = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=0.1, unit_scale=True)
@@ -437,10 +408,6 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
@@ -469,10 +436,6 @@ def usual_rows(mechanism: Any) -> SampleData:
     Parameters
     ----------
     mechanism : Mechanism
-
-    Returns
-    -------
-    SampleData
     """
     size = 6 if hasattr(mechanism, "per_machine") else 12
     facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * size)
@@ -489,10 +452,6 @@ def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> P
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
@@ -522,10 +481,6 @@ def usual_rows_with_response(mechanism: Any) -> SampleData:
     ----------
     mechanism : Mechanism
         Makes no difference.
-
-    Returns
-    -------
-    SampleData
     """
     rng = np.random.default_rng(1)
     facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
@@ -542,10 +497,6 @@ def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.G
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -589,10 +540,6 @@ def usual_points(mechanism: Any) -> SampleData:
     ----------
     mechanism : Mechanism
         Makes no difference.
-
-    Returns
-    -------
-    SampleData
     """
     x = np.random.default_rng(5).random((1, 35, 1))
     return SampleData(x, None, np.repeat([0, 1], [20, 15]),
@@ -605,10 +552,6 @@ def pairs_of_points(question: Question, count: int, rng: np.random.Generator) ->
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
@@ -638,10 +581,6 @@ def usual_labelled(mechanism: Any) -> SampleData:
     ----------
     mechanism : Mechanism
         Makes no difference.
-
-    Returns
-    -------
-    SampleData
     """
     points, rng = usual_points(mechanism), np.random.default_rng(7)
     labels = np.sin(7 * points.x[..., 0]) + 0.1 * rng.normal(size=points.x.shape[:2])
@@ -654,10 +593,6 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -690,10 +625,6 @@ def usual_numbers(mechanism: Any) -> CurveData:
     Parameters
     ----------
     mechanism : Mechanism
-
-    Returns
-    -------
-    CurveData
     """
     people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
@@ -707,10 +638,6 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
@@ -771,10 +698,6 @@ def usual_events(mechanism: Any) -> EventData:
     ----------
     mechanism : Mechanism
         Groups are compared where times end in events.
-
-    Returns
-    -------
-    EventData
     """
     rng, n = np.random.default_rng(6), 240
     has_groups = mechanism.task in (SURVIVAL.key, INCIDENCE.key)
@@ -791,10 +714,6 @@ def pairs_of_events(question: Question, count: int, rng: np.random.Generator) ->
     Parameters
     ----------
     question, count, rng : as in `pairs_of_curves`
-
-    Returns
-    -------
-    Pairs
     """
     usual: EventData = question.usual
     n, rows = usual.n_curves, np.arange(count)

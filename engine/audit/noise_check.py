@@ -26,15 +26,10 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run
     mechanism : Mechanism
     data : CurveData or SampleData
         Many repeats.
-    budget : Budget
     seed : int
         Of the first run; the other has the next.
     first_run : Run
         On these data.
-
-    Returns
-    -------
-    str
     """
     second_run = run(mechanism, data, budget, seed + 1, first_run.answers)
     noises = [*_between(mechanism, first_run, second_run), *first_run.added]

@@ -103,10 +103,6 @@ class Heard:
         ----------
         other : Heard
             That part.
-
-        Returns
-        -------
-        Heard
         """
         return replace(self, values=np.concatenate([self.values, other.values]),
                        noise=np.concatenate([self.noise, other.noise]))
@@ -248,15 +244,10 @@ def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple
     ----------
     mechanism : Mechanism
     data : CurveData or SampleData
-    budget : Budget
     draws : int
         How often noise is drawn.
     seed : tuple of int
         Of the noise.
-
-    Returns
-    -------
-    Estimate
     """
     noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
     return released_with(mechanism, data, budget, draws, noise)
@@ -269,15 +260,10 @@ def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: A
     ----------
     mechanism : Mechanism
     data : CurveData or SampleData
-    budget : Budget
     draws : int
         How often noise is drawn.
     rng : numpy.random.Generator
         Where noise comes from.
-
-    Returns
-    -------
-    Estimate
     """
     with granted(), np.errstate(all="ignore"):
         estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, rng)
@@ -286,23 +272,18 @@ def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: A
 
 def run(mechanism: Any, data: Data, budget: Budget, seed: int,
         answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None) -> Run:
-    """Release once, with the answers of another run, of an adversary (`rng`), or as it is.
+    """One release, with the answers of another run, of an adversary (`rng`), or as it is.
 
     Parameters
     ----------
     mechanism : Mechanism
     data : CurveData or SampleData
-    budget : Budget
     seed : int
         Of the noise.
     answers : sequence of arrays, optional
         Of another run.
     rng : numpy.random.Generator, optional
         Where an adversary's answers come from.
-
-    Returns
-    -------
-    Run
     """
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):

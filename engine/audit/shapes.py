@@ -69,7 +69,6 @@ def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int
     mechanism : Mechanism
     usual : CurveData
         Data that pairs are built around.
-    budget : Budget
     count : int
         How many pairs.
     rng : numpy.random.Generator
@@ -102,11 +101,6 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
     mechanism : Mechanism
     usual : CurveData
         Data that pairs are built around.
-    budget : Budget
-
-    Returns
-    -------
-    Shapes
     """
     n, grid = usual.n_curves, mechanism.grid(usual.facts)
     space = mechanism.space(grid, usual.sizes)
@@ -136,7 +130,6 @@ def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
     mechanism : Mechanism
     usual : CurveData
         Data that pairs are built around.
-    budget : Budget
 
     Returns
     -------

@@ -56,10 +56,6 @@ class Parts:
             Chance of a false alarm.
         weaker : float
             How many times weaker noise is than stated.
-
-        Returns
-        -------
-        float
         """
         law, step = self._law(weaker)
         return _power(law, step, alarms)
@@ -71,10 +67,6 @@ class Parts:
         ----------
         weaker : float
             How many times weaker noise is than stated.
-
-        Returns
-        -------
-        float
         """
         law, step = self._law(weaker)
         losses = step * np.maximum(_around_zero(len(law)), 0.0)
@@ -87,10 +79,6 @@ class Parts:
         ----------
         is_explained : callable
             From t to whether noise that is so many times weaker explains it.
-
-        Returns
-        -------
-        float
         """
         low, high = 1 / _FACTOR, _FACTOR
         if is_explained(low):

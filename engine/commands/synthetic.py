@@ -70,10 +70,6 @@ def card_watermark(card: Mapping[str, Any]) -> str:
     card : mapping
         A guarantee card.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     InputError

@@ -20,10 +20,6 @@ def all_finite(values: Array) -> bool:
     values : ndarray
         Of any shape.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> all_finite(np.array([1e308, 1e308])), all_finite(np.array([np.inf, -np.inf]))

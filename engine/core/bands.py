@@ -55,10 +55,6 @@ class Band:
         ----------
         *where : index
             As numpy indexes the leading axes.
-
-        Returns
-        -------
-        Band
         """
         return Band(self.centre[where], self.covariance[where], self.kind,
                     None if self.bias is None else self.bias[where],

@@ -58,10 +58,6 @@ def lasting_name(name: str) -> str:
     name : str
         Its name where it is installed.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> lasting_name(digest.__module__).partition(".")[0]

@@ -203,10 +203,6 @@ def number(value: Any, field: str) -> float:
     field : str
         Where it stands, for errors.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     InputError
@@ -247,10 +243,6 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[s
         Where it stands, for errors.
     known : tuple of str
         The keys that it may have; empty: any.
-
-    Returns
-    -------
-    dict
 
     Raises
     ------

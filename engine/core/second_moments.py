@@ -43,10 +43,6 @@ class SecondMoments:
         ----------
         *where : index
             As numpy indexes the leading axes.
-
-        Returns
-        -------
-        SecondMoments
         """
         return SecondMoments(self.moments[where], self.noise[where], self.stretch[where],
                              self.privacy[where], self.readings)

@@ -99,13 +99,8 @@ def code_for(question: Question, file: OwnFile | None = None) -> Code:
 
     Parameters
     ----------
-    question : Question
     file : OwnFile, optional
         How the file with the visitor's own data was read.
-
-    Returns
-    -------
-    Code
     """
     script = _Script(file)
     script.line(f"question = {script.call_of(question)}")
@@ -123,10 +118,6 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
         What a release would cost.
     file : OwnFile, optional
         How the file with the visitor's own data was read.
-
-    Returns
-    -------
-    Code
     """
     from engine.release import request as release_request  # on first use: it takes a moment
 
@@ -152,10 +143,6 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
         With its axes.
     file : OwnFile, optional
         How the file with the visitor's own data was read.
-
-    Returns
-    -------
-    Code
     """
     script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
@@ -179,10 +166,6 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
 
 def notebook(code: Code) -> bytes:
     """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from.
-
-    Parameters
-    ----------
-    code : Code
 
     Returns
     -------

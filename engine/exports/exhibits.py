@@ -37,15 +37,10 @@ def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
 
     Parameters
     ----------
-    paper : Paper
     exhibit : Exhibit
         Of the paper.
     result : Result
         From a run of it.
-
-    Returns
-    -------
-    str
     """
     findings = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
               "fails_because": claim.fails_because, "is_ours": claim.is_ours}
@@ -69,15 +64,10 @@ def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
 
     Parameters
     ----------
-    paper : Paper
     exhibit : Exhibit
         Of the paper.
     result : Result
         From a run of it.
-
-    Returns
-    -------
-    str
     """
     out = io.StringIO()
     origins = ", ".join(f"{what} {version}" for what, version in result.versions.items())

@@ -28,7 +28,6 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
     ----------
     setting : Setting
         What was planned.
-    answer : PlanningAnswer
     facts : PublicFacts
         Of the data.
     rule : float, optional

@@ -51,10 +51,6 @@ def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: flo
         From `provenance`.
     seconds : float
         How long it took.
-
-    Returns
-    -------
-    str
     """
     return json.dumps({"provenance": origin, "cells": [_row(o) for o in outcomes],
                        "seconds": seconds}, ensure_ascii=False)
@@ -102,10 +98,6 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
         One for each cell.
     origin : mapping
         From `provenance`.
-
-    Returns
-    -------
-    str
     """
     out = io.StringIO()
     for name, value in origin.items():

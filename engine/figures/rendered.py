@@ -15,10 +15,6 @@ from engine.templates import render
 def figure_of(chart: Chart) -> Figure:
     """The figure, which a notebook draws and other programs may change.
 
-    Parameters
-    ----------
-    chart : Chart
-
     Returns
     -------
     plotly.graph_objects.Figure

@@ -291,10 +291,6 @@ class AdaptiveMean(AdaptiveRelease):
             Stated facts.
         budgets : tuple of Budget
             One for each site.
-
-        Returns
-        -------
-        bool
         """
         is_forced = self.is_tight(facts) and not facts.symmetric
         by_rule = self.split is None and not is_forced
@@ -332,10 +328,6 @@ class AdaptiveMean(AdaptiveRelease):
             Stated facts.
         is_joint : bool
             Whether sizes and second moments are sent together with a location.
-
-        Returns
-        -------
-        Constants
         """
         is_even = (facts.design == Design()
                    and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER)
@@ -385,10 +377,6 @@ class AdaptiveMean(AdaptiveRelease):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        bool
         """
         by_rule = facts.symmetric and self._spans_the_range(facts)
         return by_rule if self.clipping is None else self.clipping == "tight"
@@ -505,9 +493,5 @@ def any_pure(budgets: tuple[Budget, ...]) -> bool:
     ----------
     budgets : tuple of Budget
         One for each site.
-
-    Returns
-    -------
-    bool
     """
     return any(budget.is_private and budget.is_pure for budget in budgets)

@@ -239,7 +239,7 @@ class Mechanism(Parameterised):
         return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
 
     def estimate_of(self, plans: Sequence[Any], fit: Fit) -> Estimate:
-        """Put a fit by these plans together with their ledgers.
+        """The estimate that a fit by these plans and their ledgers make.
 
         Parameters
         ----------
@@ -247,10 +247,6 @@ class Mechanism(Parameterised):
             One for each budget.
         fit : Fit
             As `fitted` returns it.
-
-        Returns
-        -------
-        Estimate
         """
         return Estimate.of(self.main_task.key, fit, tuple(self.ledger(plan) for plan in plans),
                            tuple(plan.tuning for plan in plans))
@@ -305,10 +301,6 @@ class Mechanism(Parameterised):
         ----------
         plan : Plan
             As `planned` returns it.
-
-        Returns
-        -------
-        tuple of Spend
         """
         spends: tuple[Spend, ...] = plan.spends
         return spends
@@ -490,10 +482,6 @@ class Mechanism(Parameterised):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        str
         """
         return ""
 
@@ -519,10 +507,6 @@ class Mechanism(Parameterised):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        str
         """
         return ""
 
@@ -537,10 +521,6 @@ class Mechanism(Parameterised):
         ----------
         budget : Budget
             That of the release.
-
-        Returns
-        -------
-        str
         """
         return ("There is no hardened sampler for the way this method draws its noise, so it can "
                 "be looked at, not published.")
@@ -552,10 +532,6 @@ class Mechanism(Parameterised):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Mechanism
         """
         return self
 

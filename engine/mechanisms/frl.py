@@ -177,10 +177,6 @@ class Frl(Selection, KernelRelease):
         ----------
         n : float
             How many curves.
-
-        Returns
-        -------
-        int
         """
         return self.n_functions or max(1, math.floor(n ** (1 / 3) + 1e-9))
 
@@ -213,10 +209,6 @@ class Frl(Selection, KernelRelease):
         ----------
         n : float
             How many curves.
-
-        Returns
-        -------
-        tuple of int
         """
         usual, beta = self.usual(n), self.covariance.decay(1)
         if self.selection_rule == "formula":

@@ -256,10 +256,6 @@ class NoisyCounts(Mechanism):
             n of all sites.
         epsilon : float
             Of one centre with as much noise as all sites together.
-
-        Returns
-        -------
-        Cells
         """
         counted, has_groups = self.counted, self._has_groups(facts)
         causes = len(facts.causes) if self.task == INCIDENCE.key else 1
@@ -360,11 +356,6 @@ class NoisyCounts(Mechanism):
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         """How many people are in each cell at each site: what noise is added to.
 
-        Parameters
-        ----------
-        data : EventData
-        plan : CountPlan
-
         Returns
         -------
         (repeats, sites, groups, m)
@@ -391,12 +382,7 @@ class NoisyCounts(Mechanism):
         return replace(table, scales=(0.0,) * len(plan.scales))
 
     def noise_scales(self, plan: CountPlan) -> tuple[float, ...]:
-        """Scale b of the noise that each site draws, in people, as the plan states it: (sites,).
-
-        Parameters
-        ----------
-        plan : CountPlan
-        """
+        """Scale b of the noise that each site draws, in people, as the plan states it: (sites,)."""
         return plan.scales
 
     def _combined(self, plan: CountPlan, by_site: Array) -> Array:
@@ -405,10 +391,6 @@ class NoisyCounts(Mechanism):
 
     def curves(self, table: CountTable) -> Array:
         """The curves of a table on the drawing grid.
-
-        Parameters
-        ----------
-        table : CountTable
 
         Returns
         -------
@@ -431,12 +413,7 @@ class NoisyCounts(Mechanism):
         return curves if values.shape[-2] > 1 else curves[..., 0, :]
 
     def functions(self, facts: EventFacts) -> tuple[str, ...]:
-        """Names of the curves, where there are several.
-
-        Parameters
-        ----------
-        facts : EventFacts
-        """
+        """Names of the curves, where there are several."""
         groups = facts.groups if self._has_groups(facts) else ()
         causes = facts.causes if self.task == INCIDENCE.key and len(facts.causes) > 1 else ()
         if groups and causes:

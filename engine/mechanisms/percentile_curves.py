@@ -124,10 +124,6 @@ class ValueScale:
         Parameters
         ----------
         unit : ndarray
-
-        Returns
-        -------
-        ndarray
         """
         mid, half = self.ends
         mapped = mid + half * unit
@@ -353,10 +349,6 @@ class PercentileCurves(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        ValueScale
 
         Raises
         ------

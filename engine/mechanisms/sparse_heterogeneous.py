@@ -59,10 +59,6 @@ def of_machine(machine: int) -> Subject:
     ----------
     machine : int
         Counted from 0.
-
-    Returns
-    -------
-    Subject
     """
     return Subject("own coefficients", f"machine {machine + 1}, ")
 
@@ -229,10 +225,6 @@ class SparseHeterogeneous(SparseIntervals):
             How often noise is drawn at each budget.
         rng : numpy.random.Generator
             Where noise comes from.
-
-        Returns
-        -------
-        Estimate
         """
         return self.estimate_of(
             plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng))

@@ -84,10 +84,6 @@ class SparseMeanSigns(UntrustedMean):
     def turn_chance(self, plan: AnswerPlan) -> Array:
         """The chance 1/(1 + e^{ε/l}) that a bit is turned round, for every machine.
 
-        Parameters
-        ----------
-        plan : AnswerPlan
-
         Returns
         -------
         (m,)
@@ -117,16 +113,7 @@ class SparseMeanSigns(UntrustedMean):
         return plan.sd * math.sqrt(math.pi / (2 * float(plan.rows[0])))
 
     def reach(self, plan: AnswerPlan) -> float:
-        """The largest mean that can be reported, in response units.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
-
-        Returns
-        -------
-        float
-        """
+        """The largest mean that can be reported, in response units."""
         return float(self.means(np.array(1.0), plan))
 
     def sensitivity(self, plan: AnswerPlan) -> Array:

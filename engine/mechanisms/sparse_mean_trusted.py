@@ -179,7 +179,6 @@ class SparseMeanTrusted(Mechanism):
         ----------
         pooled : (repeats, 1, d)
             Means of all rows.
-        plan : CentrePlan
         noise : selection.Draw
             Standard noise of choice and values, (repeats, draws, d) each.
 

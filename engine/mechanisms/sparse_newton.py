@@ -297,10 +297,6 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
         scale : float
             Of features, in standard deviations as stated.
 
-        Returns
-        -------
-        RowAverages
-
         Raises
         ------
         InputError

@@ -342,7 +342,6 @@ class UnivariateMean(Mechanism):
         Parameters
         ----------
         votes : (repeats, draws, places)
-        plan : AveragePlan
 
         Returns
         -------
@@ -379,10 +378,6 @@ class UnivariateMean(Mechanism):
             Public sizes.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        int
         """
         if not self.setting.is_by_person or self.setting.is_by_site:
             return 1
@@ -500,21 +495,11 @@ class UnivariateMean(Mechanism):
         return public.observations_per_server
 
     def sensitivity(self, plan: AveragePlan) -> Array:
-        """The most by which one item, or person, moves a part of each server: (servers,).
-
-        Parameters
-        ----------
-        plan : AveragePlan
-        """
+        """The most by which one item, or person, moves a part of each server: (servers,)."""
         return self.reach(plan.places, plan.public.facts) / self.part_sizes(plan.public)
 
     def noise_scale(self, plan: AveragePlan) -> Array:
-        """Scale of the Laplace noise on a part of each server, sensitivity/ε: (servers,).
-
-        Parameters
-        ----------
-        plan : AveragePlan
-        """
+        """Scale of the Laplace noise on a part of each server, sensitivity/ε: (servers,)."""
         if self.setting is Setting.NONE:
             return np.zeros(len(plan.budgets))
         return self.sensitivity(plan) / plan.measure
@@ -558,10 +543,6 @@ class UnivariateMean(Mechanism):
     def groups(self, data: CurveData) -> NDArray[np.int64]:
         """How many neighbouring people, or items, are averaged in each part.
 
-        Parameters
-        ----------
-        data : CurveData
-
         Returns
         -------
         (parts,) array of int
@@ -574,7 +555,6 @@ class UnivariateMean(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         places : int
             Equal places that the range is cut into.
 
@@ -593,10 +573,6 @@ class UnivariateMean(Mechanism):
 
     def clipped(self, data: CurveData) -> Array:
         """Every number within the public range, its middle where it is not finite.
-
-        Parameters
-        ----------
-        data : CurveData
 
         Returns
         -------
@@ -624,7 +600,6 @@ class UnivariateMean(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         places : int
             Equal places that the range is cut into.
 
@@ -659,10 +634,6 @@ class UnivariateMean(Mechanism):
         ----------
         epsilon : (servers,)
             The vote's budget, the same at all.
-
-        Returns
-        -------
-        float
         """
         return float(2 / epsilon[0])
 
@@ -673,7 +644,6 @@ class UnivariateMean(Mechanism):
         Parameters
         ----------
         ballots : (repeats, people, places)
-        data : CurveData
         plans : sequence of AveragePlan
             One for each budget.
         draws : int

@@ -440,10 +440,6 @@ class _Messages:
             For each plan, coarse functions first.
         clips : sequence of (repeats, draws)
             In response units.
-
-        Returns
-        -------
-        list of Heard
         """
         normals = self.normals[k][:, None]  # (repeats, 1, draws, sites, numbers)
         shape = (len(normals), len(self.plans), *normals.shape[2:])

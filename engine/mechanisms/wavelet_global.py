@@ -317,10 +317,6 @@ class WaveletGlobal(WaveletRegression):
             Stated facts.
         design : Design
             Density of the times, and the weight of a reading.
-
-        Returns
-        -------
-        RiskParts
         """
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:

@@ -247,10 +247,6 @@ class WaveletPointwise(WaveletRegression):
         points : str
             Where the curve is estimated.
 
-        Returns
-        -------
-        WaveletPointwise
-
         Raises
         ------
         InputError
@@ -368,10 +364,6 @@ class WaveletPointwise(WaveletRegression):
             One for each server.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        RiskParts
         """
         plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         points = self.ranks

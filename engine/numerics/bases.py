@@ -103,10 +103,6 @@ class Basis:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        Basis
         """
         return replace(self, size=size)
 
@@ -230,10 +226,6 @@ class CosineProducts:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        CosineProducts
         """
         return replace(self, size=size)
 

@@ -81,10 +81,6 @@ class BernsteinBasis:
         size : int
             All of them.
 
-        Returns
-        -------
-        BernsteinBasis
-
         Raises
         ------
         ValueError

@@ -51,10 +51,6 @@ class Coordinates:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        Coordinates
         """
         return replace(self, size=size)
 

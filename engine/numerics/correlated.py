@@ -58,10 +58,6 @@ def largest_variance(kind: str, entries: int) -> float:
         One of `CORRELATIONS`.
     entries : int
         How many entries of v are not zero.
-
-    Returns
-    -------
-    float
     """
     if kind == "identity":
         return 1.0
@@ -107,10 +103,6 @@ def n_blocks(kind: str, size: int) -> int:
         One of `CORRELATIONS`.
     size : int
         d.
-
-    Returns
-    -------
-    int
     """
     return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 

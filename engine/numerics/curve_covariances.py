@@ -62,10 +62,6 @@ def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
         Observations of a curve, and how many people have so many.
     design : Design
         How observation times come about.
-
-    Returns
-    -------
-    SpreadMaps
     """
     people = sum(count for _, count in readings)
     parts = [(count / people, _maps_of_one(basis, length, design)) for length, count in readings
@@ -127,10 +123,6 @@ def people_spread(moments: Array, stretch: Array, maps: SpreadMaps,
         Of the design.
     error : float, optional
         σ², where it is stated.
-
-    Returns
-    -------
-    PeopleSpread
 
     Examples
     --------

@@ -42,10 +42,6 @@ class KnownDesign:
         field : str
             Name of the control, for messages.
 
-        Returns
-        -------
-        KnownDesign
-
         Raises
         ------
         InputError
@@ -128,10 +124,6 @@ class RankBasis:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        RankBasis
         """
         return RankBasis(self.basis.first(size), self.design)
 

@@ -56,10 +56,6 @@ class Deviations(Protocol):
         ----------
         curves : slice
             Which of them.
-
-        Returns
-        -------
-        Deviations
         """
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
@@ -105,10 +101,6 @@ class AffineDeviations:
             Entry [·, j, l, i] is (T_i)_lj.
         targets : (repeats, p, curves)
             t_i.
-
-        Returns
-        -------
-        AffineDeviations
         """
         return cls(np.concatenate([slopes, -targets[:, None]], axis=1))
 
@@ -123,10 +115,6 @@ class AffineDeviations:
         ----------
         parts : sequence of AffineDeviations
             Of as many curves and basis functions each.
-
-        Returns
-        -------
-        AffineDeviations
         """
         rows = [part.rows for part in parts]
         return cls(np.concatenate(rows) if len(rows) > 1 else np.ascontiguousarray(rows[0]))
@@ -177,10 +165,6 @@ class AffineDeviations:
         ----------
         curves : slice
             Which of them.
-
-        Returns
-        -------
-        AffineDeviations
         """
         return AffineDeviations(self.rows[..., curves])
 
@@ -221,10 +205,6 @@ def plain(moments: Moments) -> AffineDeviations:
     ----------
     moments : Moments
         Of the curves.
-
-    Returns
-    -------
-    AffineDeviations
     """
     table = product_table(moments.basis)
     slopes = np.tensordot(moments.waves, table, axes=(1, 0)).transpose(0, 2, 3, 1)

@@ -35,10 +35,6 @@ class DifferenceSet(Protocol):
         ----------
         scales : (r,)
             b, the scales of the noise, in the units of the summary; 0 where nothing can change.
-
-        Returns
-        -------
-        float
         """
         ...
 
@@ -49,10 +45,6 @@ class DifferenceSet(Protocol):
         ----------
         scales : (r,)
             b, its standard deviations; 0 where nothing can change.
-
-        Returns
-        -------
-        float
         """
         ...
 
@@ -63,10 +55,6 @@ class DifferenceSet(Protocol):
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         ...
 
@@ -121,10 +109,6 @@ class Ellipsoid:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         return self.radius * float(np.sqrt((_in_units(self.shrink, scales) ** 2).sum()))
 
@@ -135,10 +119,6 @@ class Ellipsoid:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         return self.radius * float(_in_units(self.shrink, scales).max(initial=0.0))
 
@@ -149,10 +129,6 @@ class Ellipsoid:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         loose = self.radius if self.loose_radius is None else self.loose_radius
         return loose * float(_in_units(self.shrink, scales).sum())
@@ -205,10 +181,6 @@ class Thresholded:
         ----------
         scales : (r,)
             b > 0 where a coordinate moves.
-
-        Returns
-        -------
-        float
         """
         # items (r,) with the value 1/b² and the cost T²; the knapsack holds (1 + 2/n)²
         value = _in_units(self.moving, scales) ** 2
@@ -226,10 +198,6 @@ class Thresholded:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         return 2 / self.n * float(_in_units(self.moving, scales).max(initial=0.0))
 
@@ -240,10 +208,6 @@ class Thresholded:
         ----------
         scales : (r,)
             b > 0.
-
-        Returns
-        -------
-        float
         """
         last = min(int(self.moving.sum()), len(scales) - 1)
         return 2 / self.n * float((1 / scales[:last + 1]).sum())
@@ -296,10 +260,6 @@ class BoxMoments:
         scales : (r,)
             All the same.
 
-        Returns
-        -------
-        float
-
         Raises
         ------
         ValueError
@@ -315,10 +275,6 @@ class BoxMoments:
         ----------
         scales : (r,)
             All the same.
-
-        Returns
-        -------
-        float
 
         Raises
         ------
@@ -340,10 +296,6 @@ class BoxMoments:
         ----------
         scales : (r,)
             b > 0.
-
-        Returns
-        -------
-        float
         """
         return math.sqrt(2) * (self.d + 1) / self.n * float((1 / scales).sum())
 
@@ -393,10 +345,6 @@ class Atoms:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         return self._largest(scales, "cityblock")
 
@@ -407,10 +355,6 @@ class Atoms:
         ----------
         scales : (r,)
             b.
-
-        Returns
-        -------
-        float
         """
         return self._largest(scales, "euclidean")
 
@@ -434,10 +378,6 @@ class Atoms:
         ----------
         scales : (r,)
             Not looked at.
-
-        Returns
-        -------
-        float
         """
         return self.printed
 
@@ -480,10 +420,6 @@ class Averaged:
         ----------
         scales : (r,)
             b, of the average.
-
-        Returns
-        -------
-        float
         """
         return self.changes.l1(scales) / self.n
 
@@ -494,10 +430,6 @@ class Averaged:
         ----------
         scales : (r,)
             b, of the average.
-
-        Returns
-        -------
-        float
         """
         return self.changes.l2(scales) / self.n
 
@@ -508,10 +440,6 @@ class Averaged:
         ----------
         scales : (r,)
             b, of the average.
-
-        Returns
-        -------
-        float
         """
         return self.changes.published(scales) / self.n
 
@@ -557,10 +485,6 @@ class LinearImage:
         ----------
         scales : (r,)
             b > 0.
-
-        Returns
-        -------
-        float
         """
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt(np.abs(units @ units.T).sum()))
@@ -572,10 +496,6 @@ class LinearImage:
         ----------
         scales : (r,)
             b > 0.
-
-        Returns
-        -------
-        float
         """
         return self.radius * float(np.linalg.norm(self.features / scales[:, None], 2))
 
@@ -586,10 +506,6 @@ class LinearImage:
         ----------
         scales : (r,)
             b > 0.
-
-        Returns
-        -------
-        float
         """
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt((units**2).sum(axis=1)).sum())

@@ -339,10 +339,6 @@ def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
         Where it is evaluated.
     rtol : float
         Those with λ_j ≤ rtol λ_1 are dropped.
-
-    Returns
-    -------
-    Eigensystem
     """
     return _eigensystem(kernel, grid, rtol)
 
@@ -428,10 +424,6 @@ class Eigenbasis:
         ----------
         kernel, grid, rtol
             As those of the basis.
-
-        Returns
-        -------
-        Eigenbasis
         """
         return cls(kernel, grid, eigensystem(kernel, grid, rtol).size, rtol)
 
@@ -457,10 +449,6 @@ class Eigenbasis:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        Eigenbasis
         """
         return replace(self, size=size)
 

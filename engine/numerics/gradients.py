@@ -26,10 +26,6 @@ class Curves(Protocol):
         ----------
         iterates : (repeats, columns, p)
             The coefficients.
-
-        Returns
-        -------
-        ndarray
         """
         ...
 

@@ -67,10 +67,6 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
         η, the power.
     grid : Grid
         Where records stand.
-
-    Returns
-    -------
-    DensityAtoms
     """
     basis = Eigenbasis.whole(kernel, grid)
     values, powers = basis.functions.T, basis.eigenvalues**eta
@@ -96,10 +92,6 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
         How many cosines, or products of cosines on a square.
     grid : Grid
         Where records stand.
-
-    Returns
-    -------
-    DensityAtoms
     """
     basis: FunctionBasis = Basis(size, family="cosine")
     if grid.dimension == 2:
@@ -124,10 +116,6 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
         Whose coefficients are values on the lattice.
     grid : Grid
         Where records stand.
-
-    Returns
-    -------
-    DensityAtoms
     """
     atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
     atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)

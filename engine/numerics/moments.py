@@ -68,10 +68,6 @@ class Moments:
         ----------
         part : slice
             Which curves.
-
-        Returns
-        -------
-        Moments
         """
         return Moments(self.features[:, :, part], self.basis)
 
@@ -82,10 +78,6 @@ class Moments:
         ----------
         part : slice
             Which data sets.
-
-        Returns
-        -------
-        Moments
         """
         return Moments(self.features[part], self.basis)
 
@@ -96,10 +88,6 @@ class Moments:
         ----------
         size : int
             How many functions.
-
-        Returns
-        -------
-        Moments
         """
         if size == self.size:
             return self
@@ -212,10 +200,6 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
         Every reading counts with its own weight in all the means; their divisor stays the number of
         readings.
 
-    Returns
-    -------
-    Moments
-
     Examples
     --------
     >>> times, values = np.array([[0.0, 0.5, 1.0]]), np.array([[1.0, 2.0, 6.0]])
@@ -263,10 +247,6 @@ def n_waves(basis: Basis) -> int:
     ----------
     basis : Basis
         Of either family.
-
-    Returns
-    -------
-    int
     """
     highest = highest_wave(basis)
     return 1 + highest * (2 if basis.family == "fourier" else 1)

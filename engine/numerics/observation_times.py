@@ -129,10 +129,6 @@ def visits_span(observations: int, gap: float) -> float:
         Of one curve.
     gap : float
         Between planned visits, as a share of the range.
-
-    Returns
-    -------
-    float
     """
     return gap * (observations - 1 + JITTER)
 

@@ -136,10 +136,6 @@ class Pairs:
         ----------
         size : int
             r(r + 1)/2 for some r.
-
-        Returns
-        -------
-        Pairs
         """
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 

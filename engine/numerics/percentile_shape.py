@@ -38,7 +38,7 @@ class ShapeOfShares:
 
 
 def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
-    """Fit a line and a parabola to the probits of the first thresholds.
+    """A line and a parabola through the probits of the first thresholds.
 
     Parameters
     ----------
@@ -46,10 +46,6 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
         As released.
     n_thresholds : int
         How many of the thresholds to look at, from the first on; at least four.
-
-    Returns
-    -------
-    ShapeOfShares
     """
     n = n_thresholds
     shares = np.clip(surface.shares(surface.unshrunk), LEAST_SHARE, 1 - LEAST_SHARE)
@@ -83,7 +79,6 @@ def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:
 
     Parameters
     ----------
-    surface : ShareSurface
     of_shares : (…, G, n)
         What each share adds at each time.
     """

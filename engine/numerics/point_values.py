@@ -41,10 +41,6 @@ class PointValues:
         field : str
             Name of the control, for messages.
 
-        Returns
-        -------
-        PointValues
-
         Raises
         ------
         InputError
@@ -76,10 +72,6 @@ class PointValues:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        PointValues
         """
         return PointValues(self.points[:size])
 

@@ -58,10 +58,6 @@ class PublicCurve:
         field : str
             Name of the control, for messages.
 
-        Returns
-        -------
-        PublicCurve
-
         Raises
         ------
         InputError
@@ -83,10 +79,6 @@ class PublicCurve:
         ----------
         field : str
             Name of the control, for messages.
-
-        Returns
-        -------
-        PublicCurve
 
         Raises
         ------

@@ -204,10 +204,6 @@ def heavy_tailed(size: int) -> ReferenceLaw:
     ----------
     size : int
         p, its dimensions.
-
-    Returns
-    -------
-    ReferenceLaw
     """
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
@@ -232,10 +228,6 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
         Of every curve.
     design : Design
         How observation times come about; of an unknown one, times are spread evenly and T_i = S_i.
-
-    Returns
-    -------
-    ReferenceLaw
     """
     rng = np.random.default_rng(_SEED)
     times = draw_times(design, _CURVES, observations, Stratified(rng))
@@ -387,10 +379,6 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
         Of every curve.
     design : Design
         How observation times come about.
-
-    Returns
-    -------
-    ProductLaw
     """
     sample, products, covariates = _regression_sample(
         basis, readings, design, moments.shape[-1] - 1)

@@ -58,10 +58,6 @@ class RegressionMoments:
         ----------
         part : slice
             Which curves.
-
-        Returns
-        -------
-        RegressionMoments
         """
         return RegressionMoments(self.moments.curves(part), self.regressors[:, :, part],
                                  self.features[:, :, part])
@@ -73,10 +69,6 @@ class RegressionMoments:
         ----------
         part : slice
             Which data sets.
-
-        Returns
-        -------
-        RegressionMoments
         """
         return RegressionMoments(self.moments.repeats(part), self.regressors[part],
                                  self.features[part])
@@ -88,10 +80,6 @@ class RegressionMoments:
         ----------
         size : int
             How many functions.
-
-        Returns
-        -------
-        RegressionMoments
         """
         if size == self.moments.size:
             return self
@@ -194,7 +182,7 @@ def outer(directions: Array, residuals: Array) -> Array:
 
 
 def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
-    """Put the moments of curves and their regressors together.
+    """The moments of curves and their regressors together.
 
     A curve with a covariate that is no number gets moments of zero, as one with such a reading
     has: it counts, and adds nothing.
@@ -205,10 +193,6 @@ def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
         Of the same curves.
     data : CurveData
         With covariates, or without: then 1 is the only regressor.
-
-    Returns
-    -------
-    RegressionMoments
     """
     if data.covariates is not None and not np.isfinite(data.covariates).all():
         known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
@@ -266,10 +250,6 @@ class RegressionDeviations:
         ----------
         curves : slice
             Which of them.
-
-        Returns
-        -------
-        RegressionDeviations
         """
         return RegressionDeviations(self.curves.curves(curves), self.map, self.inverse)
 

@@ -37,10 +37,6 @@ class RegressorMap:
         ----------
         part : slice
             Which data sets.
-
-        Returns
-        -------
-        RegressorMap
         """
         return RegressorMap(self.standard[part], self.whole[part])
 

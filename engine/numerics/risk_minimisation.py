@@ -109,10 +109,6 @@ class Loss:
         ----------
         label, f : ndarray
             y and f, of shapes that broadcast.
-
-        Returns
-        -------
-        ndarray
         """
         raise NotImplementedError
 
@@ -123,10 +119,6 @@ class Loss:
         ----------
         label, f : ndarray
             y and f, of shapes that broadcast.
-
-        Returns
-        -------
-        ndarray
         """
         raise NotImplementedError
 
@@ -137,10 +129,6 @@ class Loss:
         ----------
         label, f : ndarray
             y and f, of shapes that broadcast.
-
-        Returns
-        -------
-        ndarray
         """
         raise NotImplementedError
 
@@ -155,10 +143,6 @@ class Loss:
             Labels; what is no number counts as 0, or as the class −1.
         n_places : int
             K.
-
-        Returns
-        -------
-        Records
         """
         return _classes(place, y, n_places)
 
@@ -319,10 +303,6 @@ def kappa(atoms: Array) -> float:
     ----------
     atoms : (K, J)
         Features h of each place.
-
-    Returns
-    -------
-    float
     """
     return float(np.sqrt((atoms**2).sum(axis=1).max()))
 
@@ -367,10 +347,6 @@ def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
         ψ > 0.
     n : int
         Number of records.
-
-    Returns
-    -------
-    float
     """
     return (_exact_radius(loss, atoms, penalty, n)
             + 2 * tolerance(loss, atoms, penalty, n))
@@ -394,10 +370,6 @@ def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
         ψ > 0.
     n : int
         Number of records.
-
-    Returns
-    -------
-    int
     """
     size = kappa(atoms)
     bend = loss.most_curvature * size**2 + 2 * penalty
@@ -438,10 +410,6 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
         Labels, of the same shape. What is no number counts as 0, or as the class −1.
     penalty : float
         ψ > 0. Public.
-
-    Returns
-    -------
-    Minimisers
 
     Raises
     ------

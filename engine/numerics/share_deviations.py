@@ -68,10 +68,6 @@ class CurveWeights:
             How observation times come about.
         waves : (repeats, N, r)
             φ at all times; of a time that is no number, anything finite.
-
-        Returns
-        -------
-        CurveWeights
         """
         moments = curve_moments(times, readings, counts, basis)
         (_, deviations), = weighted_within_curves(moments, counts, {basis.size}, design)
@@ -150,10 +146,6 @@ class ShareDeviations:
         ----------
         curves : slice
             Which of them.
-
-        Returns
-        -------
-        ShareDeviations
         """
         return ShareDeviations(self.slopes[..., curves], self.targets[..., curves])
 

@@ -101,10 +101,6 @@ def usual_penalty(noise_sd: float, size: int, n: int) -> float:
         d features.
     n : int
         Rows.
-
-    Returns
-    -------
-    float
     """
     return 2 * noise_sd * math.sqrt(2 * math.log(size) / n)
 

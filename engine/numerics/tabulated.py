@@ -51,10 +51,6 @@ class Tabulated:
         size : int
             K.
 
-        Returns
-        -------
-        Tabulated
-
         Raises
         ------
         ValueError

@@ -33,10 +33,6 @@ def n_bins(size: int) -> int:
     ----------
     size : int
         Basis functions.
-
-    Returns
-    -------
-    int
     """
     return max(2 * size, _FEWEST_BINS)
 

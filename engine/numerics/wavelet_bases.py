@@ -29,10 +29,6 @@ def edge_rule(moments: int, edges: str) -> Periodic | Corrected:
         A, vanishing moments; with one, both treatments are the same.
     edges : {"periodic", "corrected"}
         Its name.
-
-    Returns
-    -------
-    Periodic or Corrected
     """
     if moments == 1 or edges == "periodic":
         return Periodic(moments)
@@ -48,10 +44,6 @@ def allowed_levels(moments: int, edges: str) -> range:
         A, vanishing moments.
     edges : {"periodic", "corrected"}
         The treatment of the ends.
-
-    Returns
-    -------
-    range
 
     Examples
     --------
@@ -117,10 +109,6 @@ class WaveletBasis:
         ----------
         size : int
             2^K.
-
-        Returns
-        -------
-        WaveletBasis
         """
         return replace(self, size=size)
 
@@ -360,10 +348,6 @@ class WaveletBasis:
         ----------
         point : float
             x0, on [0, 1].
-
-        Returns
-        -------
-        float
         """
         return float(np.abs(self.kernel_on_cells(point)[1]).max())
 
@@ -378,10 +362,6 @@ class WaveletBasis:
             x_1 … x_k, on [0, 1].
         order : {1, 2}
             The norm, ℓ1 or ℓ2.
-
-        Returns
-        -------
-        float
         """
         powers: dict[int, Array] = {}
         for point in points:
@@ -396,10 +376,6 @@ class WaveletBasis:
         ----------
         point : float
             x0, on [0, 1].
-
-        Returns
-        -------
-        float
         """
         values = np.abs(self.kernel_on_cells(point)[1])
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))

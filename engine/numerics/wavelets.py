@@ -129,10 +129,6 @@ def sup_norms(moments: int) -> tuple[float, float]:
     ----------
     moments : int
         A, vanishing moments.
-
-    Returns
-    -------
-    tuple of float
     """
     table = scaling_table(moments)
     if moments == 1:
@@ -154,10 +150,6 @@ def meeting_functions(moments: int) -> int:
     ----------
     moments : int
         A, vanishing moments.
-
-    Returns
-    -------
-    int
     """
     return 2 * moments - 1
 
@@ -169,10 +161,6 @@ def printed_sensitivity_constant(moments: int) -> float:
     ----------
     moments : int
         A, vanishing moments.
-
-    Returns
-    -------
-    float
 
     References
     ----------
@@ -188,10 +176,6 @@ def printed_point_constant(moments: int) -> float:
     ----------
     moments : int
         A, vanishing moments.
-
-    Returns
-    -------
-    float
 
     References
     ----------

@@ -72,7 +72,6 @@ def means(name: str, line: Line, style: Look, **options: Any) -> Series:
     Parameters
     ----------
     name : str
-    line : Line
     style, **options : see `curve`
     """
     return curve(name, line.x, line.y, style, line.se, **options)
@@ -130,7 +129,6 @@ def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, 
     Parameters
     ----------
     title : str
-    series : sequence of Series
     x, y : Scale or str
         A title alone makes an axis without logarithm.
     theme : {"light", "dark"}
@@ -157,7 +155,6 @@ def ends(series: Sequence[Series], spec: str = ".3g") -> str:
 
     Parameters
     ----------
-    series : sequence of Series
     spec : str
         Format of a value.
     """

@@ -444,10 +444,6 @@ class Line:
         ----------
         low, high : float
             In the unit of x; included.
-
-        Returns
-        -------
-        Line
         """
         inside = (self.x >= low) & (self.x <= high)
         return Line(self.x[inside], self.y[inside], self.se[inside])
@@ -533,12 +529,7 @@ def slope(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
 
 
 def log_slope(line: Line) -> Number:
-    """Least squares slope of log y on log x; its standard error follows from those of the means.
-
-    Parameters
-    ----------
-    line : Line
-    """
+    """Least squares slope of log y on log x; its standard error follows from those of the means."""
     x = np.log(line.x) - np.log(line.x).mean()
     spread = (x**2).sum()
     return Number(float(x @ np.log(line.y) / spread),
@@ -550,7 +541,6 @@ def change(line: Line, start: float, end: float) -> Number:
 
     Parameters
     ----------
-    line : Line
     start, end : float
         Two of its points x.
     """

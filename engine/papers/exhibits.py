@@ -249,10 +249,6 @@ class Calculated(Protocol):
         ----------
         key : str
             Digest of the call.
-
-        Returns
-        -------
-        list of rows or None
         """
         ...
 
@@ -266,7 +262,6 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
 
     Parameters
     ----------
-    exhibit : Exhibit
     form : {"quick", "full"}
     executor : Executor
         Where cells and calls run; the table does not depend on it.
@@ -342,12 +337,7 @@ def _calculate(calls: Sequence[Call], executor: Executor, calculated: Calculated
 
 
 def n_pieces(work: Work) -> int:
-    """How many steps of progress there will be.
-
-    Parameters
-    ----------
-    work : Work
-    """
+    """How many steps of progress there will be."""
     return len(blocks(work.cells, work.run)) + len(work.calls)
 
 

@@ -35,10 +35,6 @@ def text(result: Result, question: QuestionLike, _: Numbers) -> str:
         Of an exhibit that was run.
     question : QuestionLike
         The question.
-
-    Returns
-    -------
-    str
     """
     return "\n".join(words.claim(*pair) for pair in _findings(result, question))
 
@@ -57,10 +53,6 @@ def chart(result: Result, question: QuestionLike) -> Chart:
         Of an exhibit that was run.
     question : QuestionLike
         The question.
-
-    Returns
-    -------
-    Chart
     """
     chart: Chart = find(question["key"])[1].draw(result.table, "light")[0].chart
     return chart
@@ -73,10 +65,6 @@ def command(question: QuestionLike) -> str:
     ----------
     question : QuestionLike
         The question.
-
-    Returns
-    -------
-    str
     """
     return words.commands(question["key"])
 

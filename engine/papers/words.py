@@ -142,10 +142,6 @@ def made(result: Result, stored: Result | None = None) -> str:
 def time_of(result: Result) -> str:
     """How long a result took, in words.
 
-    Parameters
-    ----------
-    result : Result
-
     Examples
     --------
     >>> time_of(Result("full", [], 372.0, "", {}))

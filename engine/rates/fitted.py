@@ -45,12 +45,7 @@ class Weighted:
 
     @classmethod
     def plain(cls, rate: Rate) -> Weighted:
-        """With all constants one.
-
-        Parameters
-        ----------
-        rate : Rate
-        """
+        """With all constants one."""
         return cls(rate)
 
     @classmethod
@@ -62,7 +57,6 @@ class Weighted:
 
         Parameters
         ----------
-        rate : Rate
         share : float
             From 0 to 1.
         **point : float

@@ -96,10 +96,6 @@ def connect(address: str) -> DaskExecutor:
     address : str
         HOST:PORT of the scheduler.
 
-    Returns
-    -------
-    DaskExecutor
-
     Raises
     ------
     InputError

@@ -214,10 +214,6 @@ def n_workers(executor: Executor) -> int:
     ----------
     executor : Executor
         Any; two is the guess for one that was not made here.
-
-    Returns
-    -------
-    int
     """
     known: int = getattr(executor, "n_workers", 2)
     return known
@@ -230,10 +226,6 @@ def places(executor: Executor) -> int:
     ----------
     executor : Executor
         Any; twice its workers where it does not say.
-
-    Returns
-    -------
-    int
     """
     known: int = getattr(executor, "places", 2 * n_workers(executor))
     return known

@@ -90,10 +90,6 @@ class Worker:
         ----------
         seconds : float
             How long to wait.
-
-        Returns
-        -------
-        bool
         """
         return self._pipe.poll(seconds)
 

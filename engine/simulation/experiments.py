@@ -142,10 +142,6 @@ class Part:
         ----------
         cells : sequence of int
             The numbers that its cells 0, 1, … have there.
-
-        Returns
-        -------
-        Part
         """
         def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
             return {cells[k]: value for k, value in by_cell.items()}

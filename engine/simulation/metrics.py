@@ -361,10 +361,6 @@ class Accuracy:
         ----------
         squared : float
             In squared response units.
-
-        Returns
-        -------
-        Accuracy
         """
         return cls(math.sqrt(squared), math.nan)
 

@@ -73,10 +73,6 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
     instead : mapping, optional
         Values by key.
 
-    Returns
-    -------
-    Scenario
-
     Raises
     ------
     InputError
@@ -87,16 +83,12 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 
 def from_plain(plain: Any) -> Scenario:
-    """Check a scenario given as plain dictionaries and lists; see `from_json`.
+    """A checked scenario from plain dictionaries and lists; see `from_json`.
 
     Parameters
     ----------
     plain : object
         What was read of JSON.
-
-    Returns
-    -------
-    Scenario
 
     Raises
     ------
@@ -127,7 +119,6 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, 
     ----------
     source : Source
         Of no visitor's own data.
-    mechanism : Mechanism
     budgets : tuple of Budget
         One for all servers, or one for each.
     run : Run

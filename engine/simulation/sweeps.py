@@ -40,10 +40,6 @@ class Finished(Protocol):
         ----------
         key : str
             Digest of the block's recipe.
-
-        Returns
-        -------
-        Part or None
         """
         ...
 

@@ -164,10 +164,6 @@ class Source(Parameterised, Generic[D]):
         name : str
             One of `group_names`.
 
-        Returns
-        -------
-        Source
-
         Raises
         ------
         InputError

@@ -52,8 +52,6 @@ class EventTwin:
 
         Parameters
         ----------
-        facts : EventFacts
-        sizes : Sizes
         counted : Counted
             Whether outcomes, values or scores are wanted.
         tells_causes : bool

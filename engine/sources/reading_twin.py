@@ -46,8 +46,6 @@ class ReadingTwin:
 
         Parameters
         ----------
-        facts : PublicFacts
-        sizes : Sizes
         back : callable
             From [−1, 1] to response units.
         point_mass : float, optional

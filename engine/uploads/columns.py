@@ -82,7 +82,6 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
 
     Parameters
     ----------
-    table : Table
     layout : Layout
         With the columns of ids and sites, if there are any.
     notes : list of str
@@ -136,7 +135,6 @@ def named(table: Table, column: str, check: Check | None = None
 
     Parameters
     ----------
-    table : Table
     column : str
     check : callable
         As for `Table.codes`.
@@ -193,8 +191,6 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
 
     Parameters
     ----------
-    table : Table
-    layout : Layout
     order : (n,)
         From `order_by_person`.
     server, ids : (n,)
@@ -218,7 +214,6 @@ def column_numbers(table: Table, names: Sequence[str], notes: list[str]) -> dict
 
     Parameters
     ----------
-    table : Table
     names : sequence of str
     notes : list of str
         Gets how cells became numbers.
@@ -264,7 +259,6 @@ def numbers_or_words(table: Table, name: str, notes: list[str], role: str = "the
 
     Parameters
     ----------
-    table : Table
     name : str
         Of the column.
     notes : list of str

@@ -98,7 +98,6 @@ def converted(text: pa.Array, dates: Dates) -> Converted | None:
     text : (rows,)
         In lower case, without blanks at the ends, with points in its decimals; null where a cell
         is missing.
-    dates : Dates
 
     Returns
     -------
@@ -117,7 +116,6 @@ def time_in_name(name: str, dates: Dates) -> float | None:
     Parameters
     ----------
     name : str
-    dates : Dates
     """
     if not _IN_NAMES.match(name.strip()):
         return None

@@ -110,10 +110,6 @@ class CurveTable(Observations):
         name : str
             One of `group_names`.
 
-        Returns
-        -------
-        CurveTable
-
         Raises
         ------
         InputError
@@ -151,7 +147,6 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
 
     Parameters
     ----------
-    table : Table
     layout : Layout
         From `suggest_layout`, or chosen by the person.
     several : "keep", "average" or None
@@ -568,10 +563,6 @@ class Upload(UploadedData[CurveData]):
             One of `groups`.
         of : str
             What the groups are together.
-
-        Returns
-        -------
-        Upload
 
         Raises
         ------

@@ -119,12 +119,7 @@ class EventColumns:
                        self.dates)
 
     def unused(self, table: Table) -> list[str]:
-        """The columns of a table without a role.
-
-        Parameters
-        ----------
-        table : Table
-        """
+        """The columns of a table without a role."""
         return [name for name in table.columns if name not in self.columns]
 
     def check(self) -> None:
@@ -189,7 +184,6 @@ def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
 
     Parameters
     ----------
-    table : Table
     kind : Counted
         Whether these are outcomes, values or labels.
 
@@ -219,7 +213,6 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
 
     Parameters
     ----------
-    table : Table
     columns : EventColumns
         With the texts that are events.
 
@@ -378,7 +371,6 @@ def codes_in(table: Table, column: str) -> tuple[str, ...]:
 
     Parameters
     ----------
-    table : Table
     column : str
 
     Raises

@@ -69,10 +69,6 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     words
         Other fields of `PublicFacts`, of which empty ones are left as usual.
 
-    Returns
-    -------
-    PublicFacts
-
     Raises
     ------
     InputError
@@ -161,10 +157,6 @@ def declare_rows(task: str, covariates: Sequence[StatedCovariate], origin: str,
         Whether the response only tells two classes apart, as that of a prediction may.
     words
         "person" and "people", of which empty ones are left as usual.
-
-    Returns
-    -------
-    PublicFacts
 
     Raises
     ------

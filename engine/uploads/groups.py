@@ -18,7 +18,6 @@ def groups_of_curves(table: Table, column: str, row_curve: Integers, person: Int
 
     Parameters
     ----------
-    table : Table
     column : str
         Of the texts that name groups; a blank one is a group of people of whom nothing is said.
     row_curve : (rows,)

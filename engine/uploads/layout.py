@@ -159,7 +159,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None,
                    data: DataType = DataType.CURVES) -> Layout:
-    r"""Find the roles of the columns from their names; a person's choices override.
+    r"""The roles of the columns by their names; a person's choices override.
 
     A column that looks like one of sites gets no role unless it is chosen: who is trusted with the
     data is for their holder to say (`site_like` offers it). All other columns of records are
@@ -167,7 +167,6 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
 
     Parameters
     ----------
-    table : Table
     roles : mapping
         "id", "time", "value", "server", "group" → a column name, or None for no column;
         "covariates" → column names.
@@ -175,10 +174,6 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
         Whether a row is an observation or a curve, or a column is one; from the names if None.
     data : DataType
         What the rows are.
-
-    Returns
-    -------
-    Layout
 
     Raises
     ------
@@ -214,10 +209,6 @@ def has_people_in_columns(table: Table) -> bool:
 
     Its name is that of a time, its numbers increase, and no column is called as a person or as
     what was measured is.
-
-    Parameters
-    ----------
-    table : Table
     """
     first, *others = table.columns
     suggested = roles_by_name(table, {})
@@ -242,12 +233,7 @@ def _of_records(table: Table) -> Layout:
 
 
 def site_like(table: Table) -> str | None:
-    """The column whose name is usual for sites: to be offered, never to be taken.
-
-    Parameters
-    ----------
-    table : Table
-    """
+    """The column whose name is usual for sites: to be offered, never to be taken."""
     return roles_by_name(table, {}).get("server")
 
 
@@ -270,7 +256,6 @@ def roles_by_name(table: Table, choices: Mapping[str, Any]) -> dict[str, str]:
 
     Parameters
     ----------
-    table : Table
     choices : mapping
         Role → column or columns that a person chose: neither is looked for.
     """
@@ -399,11 +384,6 @@ def _long(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
 
 def check_roles(table: Table, layout: Layout) -> None:
     """Refuse a layout of one row per observation in which a needed role has no column.
-
-    Parameters
-    ----------
-    table : Table
-    layout : Layout
 
     Raises
     ------

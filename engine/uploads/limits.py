@@ -73,7 +73,6 @@ def check_columns(n_columns: int, limits: Limits) -> None:
     Parameters
     ----------
     n_columns : int
-    limits : Limits
 
     Raises
     ------
@@ -90,7 +89,6 @@ def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
     Parameters
     ----------
     n_rows, n_columns : int
-    limits : Limits
 
     Raises
     ------

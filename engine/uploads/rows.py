@@ -66,7 +66,6 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
 
     Parameters
     ----------
-    table : Table
     layout : Layout
         From `suggest_layout` for records, or chosen by the person.
 

@@ -51,16 +51,7 @@ def spread(facts: PublicFacts) -> str:
 
 
 def group(group: PublicGroup) -> str:
-    """Which group of people these are: "girls of heights (others: boys); membership is public".
-
-    Parameters
-    ----------
-    group : PublicGroup
-
-    Returns
-    -------
-    str
-    """
+    """Which group of people these are: "girls of heights (others: boys); membership is public"."""
     return (f"{group.name} of {group.set} (others: {', '.join(group.others)}); who belongs to a "
             "group is public, and nobody is in two")
 

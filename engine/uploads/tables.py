@@ -253,11 +253,6 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
         One of `ENCODINGS`, for text without a byte-order mark.
     sheet : str or None
         One of several sheets; the first if None.
-    limits : Limits
-
-    Returns
-    -------
-    Table
 
     Raises
     ------

@@ -116,7 +116,6 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
     ----------
     text : bytes
         In UTF-8.
-    limits : Limits
 
     Returns
     -------

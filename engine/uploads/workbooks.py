@@ -62,7 +62,6 @@ def read_workbook(content: bytes, sheet: str | None, limits: Limits
     content : bytes
     sheet : str or None
         Its name; the first if None.
-    limits : Limits
 
     Returns
     -------

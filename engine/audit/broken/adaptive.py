@@ -56,10 +56,6 @@ class _OtherSites(Broken, AdaptiveMean):
         ----------
         honest : Site
             As it should be.
-
-        Returns
-        -------
-        Site
         """
         raise NotImplementedError
 

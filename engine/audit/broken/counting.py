@@ -25,8 +25,6 @@ class _Counts(Broken, NoisyCounts):
 
         Parameters
         ----------
-        data : EventData
-        plan : CountPlan
         cells : list of Cells
             One for each data set.
         """

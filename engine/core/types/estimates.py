@@ -209,10 +209,6 @@ class Estimate:
             A ledger for each budget.
         tuning : tuple of dict
             What each plan chose.
-
-        Returns
-        -------
-        Estimate
         """
         return cls(
             task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,

@@ -93,10 +93,6 @@ class Design:
         ----------
         times : sequence of float
             On [0, 1], increasing. Without any the design is that of no statement.
-
-        Returns
-        -------
-        Design
         """
         return cls(law=TimeLaw.COMMON, times=tuple(times)) if len(times) else cls()
 
@@ -108,10 +104,6 @@ class Design:
         ----------
         gap : float
             As a share of the time range.
-
-        Returns
-        -------
-        Design
         """
         return cls(law=TimeLaw.VISITS, gap=gap)
 

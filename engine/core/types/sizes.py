@@ -48,10 +48,6 @@ class Sizes:
             Observations of each.
         facts : PublicFacts
             What is stated of them.
-
-        Returns
-        -------
-        Sizes
         """
         curves, d = tuple(int(k) for k in np.bincount(server)), len(facts.covariates)
         if stated := facts.observations_per_curve:

@@ -124,10 +124,6 @@ class Spend:
             Its number.
         **other
             Fields with other values.
-
-        Returns
-        -------
-        Spend
         """
         line = object.__new__(Spend)
         line.__dict__.update(self.__dict__, server=server, **other)

@@ -52,10 +52,6 @@ class Truth:
             Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
         rule : {"gauss", "midpoints", "square"}
             See `grids.quadrature`.
-
-        Returns
-        -------
-        Truth
         """
         drawn, nodes = drawing_points(rule), quadrature(rule)[0]
         return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
@@ -68,10 +64,6 @@ class Truth:
         ----------
         entries : (d,) or (machines, d)
             One vector, or one for each machine.
-
-        Returns
-        -------
-        Truth
         """
         values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
@@ -83,10 +75,6 @@ class Truth:
         ----------
         curve : callable
             Takes points to values, like those of `of`.
-
-        Returns
-        -------
-        Truth
         """
         drawn, nodes = drawing_points(self.rule), self.quadrature[0]
         return replace(self, grid_values=read_only(self.grid_values - curve(drawn)),
@@ -147,10 +135,6 @@ class FunctionBasis(Protocol):
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        FunctionBasis
         """
         ...
 

@@ -67,10 +67,6 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
     budgets : tuple of Budget
         One for each site.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
@@ -114,10 +110,6 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
         With them r is no larger than there are common times.
     factor : float
         A smaller one keeps fewer.
-
-    Returns
-    -------
-    int
     """
     if facts is not None and facts.common_times:
         most = min(most, len(facts.common_times))
@@ -128,16 +120,7 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
 
 
 def mu_of(budget: Budget) -> float:
-    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place.
-
-    Parameters
-    ----------
-    budget : Budget
-
-    Returns
-    -------
-    float
-    """
+    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place."""
     if budget.is_private and budget.is_pure:
         return budget.epsilon / 4
     return accounting.exact_mu(budget.epsilon, budget.delta)
@@ -157,10 +140,6 @@ def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
         Whether anything is released.
     releases : sequence of (Step, float)
         What is released, and its share of μ², or of ε where δ = 0.
-
-    Returns
-    -------
-    tuple of Spend
     """
     if not verdict.is_feasible:
         return nothing_spent(budgets)
@@ -177,10 +156,6 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
         One for each site.
     unit : Unit
         What would have been protected.
-
-    Returns
-    -------
-    tuple of Spend
     """
     why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
     return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),

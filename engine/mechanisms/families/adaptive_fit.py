@@ -244,10 +244,6 @@ class UnitFit:
             How many sites.
         readings : tuple of pairs of int
             Of `SecondMoments`, where those are to be put; else empty.
-
-        Returns
-        -------
-        UnitFit
         """
         square = (*shape, shape[-1])
         each = (plans, repeats, draws)
@@ -400,10 +396,6 @@ class AdaptiveFit:
         ----------
         members : sequence of int
             Plans, by their numbers.
-
-        Returns
-        -------
-        list of int
         """
         return [k for k in members if self.plans[k].feasible]
 
@@ -446,10 +438,6 @@ class AdaptiveFit:
             Of the data.
         mixing : Mixing or None
             E T_i where it was released.
-
-        Returns
-        -------
-        Site
         """
         plan, n_plans = self.plans[members[0]], len(self.feasible(members))
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]

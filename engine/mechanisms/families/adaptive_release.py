@@ -75,10 +75,6 @@ class AdaptiveRelease(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        tuple of str
         """
         return ()
 
@@ -89,10 +85,6 @@ class AdaptiveRelease(Mechanism):
         ----------
         sizes : Sizes
             Public sizes.
-
-        Returns
-        -------
-        int
         """
         return 1
 
@@ -105,10 +97,6 @@ class AdaptiveRelease(Mechanism):
             How many.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Basis
         """
         raise NotImplementedError
 
@@ -123,10 +111,6 @@ class AdaptiveRelease(Mechanism):
             N; infinite without a budget.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        int
         """
         raise NotImplementedError
 
@@ -137,10 +121,6 @@ class AdaptiveRelease(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Scale
         """
         return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
 
@@ -151,10 +131,6 @@ class AdaptiveRelease(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Design
         """
         return facts.design
 
@@ -163,13 +139,8 @@ class AdaptiveRelease(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         moments : Moments
             Of all curves.
-
-        Returns
-        -------
-        Moments or RegressionMoments
         """
         return moments
 
@@ -179,7 +150,6 @@ class AdaptiveRelease(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         basis : Basis
             The waves of the largest plan.
         plans : sequence of AdaptivePlan
@@ -188,10 +158,6 @@ class AdaptiveRelease(Mechanism):
             How often noise is drawn at each budget.
         rng : numpy.random.Generator
             Where noise comes from.
-
-        Returns
-        -------
-        AdaptiveFit
         """
         raise NotImplementedError
 
@@ -211,10 +177,6 @@ class AdaptiveRelease(Mechanism):
             What fitted it.
         released : (plans, repeats, draws) array of bool
             The releases that say anything at all.
-
-        Returns
-        -------
-        iterable of Caution
         """
         raise NotImplementedError
 
@@ -266,7 +228,6 @@ class AdaptiveRelease(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         basis : Basis
             Its waves.
 

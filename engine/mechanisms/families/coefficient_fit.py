@@ -69,10 +69,6 @@ class CoefficientStreams(Streams):
             K.
         size : int
             Of the largest basis.
-
-        Returns
-        -------
-        CoefficientStreams
         """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
@@ -167,10 +163,6 @@ class CoefficientFit(AdaptiveFit):
             Plans of one kind, by their numbers.
         repeats : slice
             Of the data.
-
-        Returns
-        -------
-        CovariateSite
         """
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share

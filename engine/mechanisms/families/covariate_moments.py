@@ -48,10 +48,6 @@ def shift(n_functions: int) -> float:
     ----------
     n_functions : int
         K.
-
-    Returns
-    -------
-    float
     """
     return float(np.sqrt(2) * n_functions)
 
@@ -175,7 +171,7 @@ class CovariateMoments:
 
 
 def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> CovariateMoments:
-    """Make both releases of all sites; the first is left out where second moments are declared.
+    """Both releases of all sites; the first is left out where second moments are declared.
 
     Sites count with (n_s μ_s)², the inverse of their noise variance. A wrong declaration makes the
     second release a coarser one, and no more, as that measures what is left.
@@ -185,10 +181,6 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
     sites : sequence of CovariateSite
     declared : (K, K)
         Stated second moments of the regressors.
-
-    Returns
-    -------
-    CovariateMoments
     """
     if declared is None:
         rough, noise = _combined([site.first() for site in sites],

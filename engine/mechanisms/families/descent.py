@@ -154,10 +154,6 @@ class Server:
         ----------
         size : int
             How many.
-
-        Returns
-        -------
-        Server
         """
         coefficients = _first_of_each(self.radii.shape[1], self.moments, size)
         return replace(self, moments=self.moments.first(size), radii=self.radii[:, coefficients],
@@ -271,10 +267,6 @@ class NoisyGradient(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        tuple of str
         """
         return ()
 
@@ -283,7 +275,6 @@ class NoisyGradient(Mechanism):
 
         Parameters
         ----------
-        data : CurveData
         moments : Moments
             Of all curves.
 
@@ -376,10 +367,6 @@ class NoisyGradient(Mechanism):
             r.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Basis
         """
         if self.functions == "cosine":
             return Basis(size, family="cosine")

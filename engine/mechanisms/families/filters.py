@@ -97,10 +97,6 @@ class Filter(Protocol):
         ----------
         allowance : (…, p)
             The variance that is added.
-
-        Returns
-        -------
-        Filter
         """
 
     def covariance(self, sampling: Array) -> Array:
@@ -173,10 +169,6 @@ class Joint:
             Of the prior.
         prior : (…, p)
             Variance of its error, for the bands.
-
-        Returns
-        -------
-        Joint
         """
         eye = np.broadcast_to(np.eye(variance.shape[-1]), (*variance.shape, variance.shape[-1]))
         return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior)

@@ -49,11 +49,6 @@ class FunctionNoise(Protocol):
             The vector, and the changes that one record can make to it.
         n : float
             How many records it is averaged over.
-        budget : Budget
-
-        Returns
-        -------
-        Calibrated
 
         Raises
         ------

@@ -177,10 +177,6 @@ class FunctionalRelease(Mechanism):
             Where curves are taken.
         sizes : Sizes
             Public sizes.
-
-        Returns
-        -------
-        Space
         """
         raise NotImplementedError
 
@@ -199,10 +195,6 @@ class FunctionalRelease(Mechanism):
         order : (r,) array of int, optional
             The number of each function, from 0; of a product that of its later factor. Default:
             as they come.
-
-        Returns
-        -------
-        tuple of Smoothing
         """
         return (Linear(np.ones(len(eigenvalues))),)
 
@@ -215,10 +207,6 @@ class FunctionalRelease(Mechanism):
             The points.
         n : float
             How many records there are.
-
-        Returns
-        -------
-        DensityAtoms
         """
         raise NotImplementedError
 
@@ -246,10 +234,6 @@ class FunctionalRelease(Mechanism):
             Where records stand.
         sizes : Sizes
             Public sizes.
-
-        Returns
-        -------
-        Features
         """
         raise NotImplementedError
 
@@ -313,10 +297,6 @@ class FunctionalRelease(Mechanism):
             Its key.
         settings : dict[str, Any]
             Of the preset.
-
-        Returns
-        -------
-        bool
         """
         return task in cls.tasks
 
@@ -333,10 +313,6 @@ class FunctionalRelease(Mechanism):
             Public sizes.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Summary
         """
         summary: Summary = summaries[self.task](self, sizes, facts)
         return summary
@@ -400,10 +376,6 @@ class FunctionalRelease(Mechanism):
         ----------
         budget : Budget
             Of the whole.
-
-        Returns
-        -------
-        Budget
         """
         return budget
 
@@ -414,10 +386,6 @@ class FunctionalRelease(Mechanism):
         ----------
         usual : float
             By formula.
-
-        Returns
-        -------
-        tuple of float
         """
         return (usual,)
 
@@ -460,10 +428,6 @@ class FunctionalRelease(Mechanism):
             Stated facts.
         dimension : int
             1 or 2.
-
-        Returns
-        -------
-        Grid
 
         Raises
         ------
@@ -524,10 +488,6 @@ class FunctionalRelease(Mechanism):
             Number of the site.
         budget : Budget
             Of the whole.
-
-        Returns
-        -------
-        tuple of Spend
         """
         return ()
 

@@ -92,10 +92,6 @@ class PenalisedRelease(KernelRelease):
         ----------
         dimension : int
             1 or 2; β is the decay of the kernel there.
-
-        Returns
-        -------
-        float
         """
         if self.eta is not None:
             return self.eta
@@ -126,10 +122,6 @@ class PenalisedRelease(KernelRelease):
             How many records are averaged.
         effective : float
             nε, over all sites.
-
-        Returns
-        -------
-        float
         """
         if self.penalty_weight is not None:
             return self.penalty_weight

@@ -39,10 +39,6 @@ def effective_size(n_people: int, budget: Budget) -> float:
     budget : Budget
         Of every person.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(effective_size(400, Budget(1.0, 1e-5)), 1)  # one centre would have 20 times as much

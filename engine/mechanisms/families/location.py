@@ -92,10 +92,6 @@ def release_steps(is_joint: bool) -> tuple[Step, ...]:
     ----------
     is_joint : bool
         Whether sizes and second moments are sent together with a location.
-
-    Returns
-    -------
-    tuple of Step
     """
     return JOINT if is_joint else SEPARATE
 
@@ -109,10 +105,6 @@ def of_stage(step: Step, stage: str) -> Step:
         One of `release_steps`.
     stage : str
         What the run locates; empty where there is only one.
-
-    Returns
-    -------
-    Step
     """
     if not stage:
         return step
@@ -275,7 +267,7 @@ class Located:
 def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
            constants: Constants = SEPARATELY, n_functions: int = 1, prior: Array | None = None
            ) -> Located:
-    """Locate the mean by a few releases, and its covariance where second moments are among them.
+    """The mean by a few releases, and its covariance where second moments are among them.
 
     Parameters
     ----------
@@ -291,10 +283,6 @@ def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
         K; coefficients run function after function, p/K of each.
     prior : (p,), optional
         The size of coefficients before anything is measured. None: in units of u.
-
-    Returns
-    -------
-    Located
     """
     state = _start(sites[0], public_scale, constants, law, prior)
     release = _jointly if sites[0].steps == JOINT else _one_by_one

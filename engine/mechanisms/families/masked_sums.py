@@ -34,10 +34,6 @@ def all_but_one(n_sites: int) -> Shares:
     ----------
     n_sites : int
 
-    Returns
-    -------
-    Shares
-
     Raises
     ------
     InputError
@@ -64,10 +60,6 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
     budget : Budget
         Of every person.
 
-    Returns
-    -------
-    Budget
-
     Raises
     ------
     InputError
@@ -92,13 +84,8 @@ def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tu
     ----------
     spends : sequence of Spend
         Of the centre, with Gaussian noise in every line.
-    shares : Shares
     budget : Budget
         Of every person.
-
-    Returns
-    -------
-    tuple of Spend
     """
     return tuple(_of_every_site(spend, shares, budget) for spend in spends)
 

@@ -87,10 +87,6 @@ class MeanStreams(Streams):
             Of the largest basis.
         pure : bool
             Whether δ = 0 at any budget.
-
-        Returns
-        -------
-        MeanStreams
         """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))

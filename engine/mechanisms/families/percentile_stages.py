@@ -232,10 +232,6 @@ class StageNoise:
         repeats, draws : int
         plans : sequence of PercentilePlan
             Of all budgets.
-
-        Returns
-        -------
-        StageNoise
         """
         k = plans[0].n_thresholds
         sizes = [max(getattr(plan, name) for plan in plans)
@@ -346,10 +342,6 @@ class PercentileFit:
             How many waves.
         waves : (repeats, N, r)
             φ at all times, of at least so many waves.
-
-        Returns
-        -------
-        CurveWeights
         """
         return CurveWeights.of(self.data.times[repeats], self.values[repeats], self.data.counts,
                                self.basis.first(size), self.design, waves[..., :size])

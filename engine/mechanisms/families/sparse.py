@@ -189,10 +189,6 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
         B.
     scale : float
         Of features, in standard deviations as stated: they are divided by it before they are held.
-
-    Returns
-    -------
-    Rows
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -230,10 +226,6 @@ def is_standard(facts: PublicFacts) -> bool:
     ----------
     facts : PublicFacts
         Stated facts.
-
-    Returns
-    -------
-    bool
     """
     return facts.unit_scale and facts.is_simulated
 
@@ -275,10 +267,6 @@ def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
     n : int
         N.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> sensitivity(step=0.5, residual=4.0, feature=4.0, n=1000)
@@ -300,10 +288,6 @@ def largest_residual(response: float, sparsity: int, feature: float, radius: flo
         The clip c of features.
     radius : float
         c₀.
-
-    Returns
-    -------
-    float
     """
     return response + math.sqrt(sparsity) * feature * radius
 
@@ -321,10 +305,6 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
         d.
     smallest : float
         That coefficient.
-
-    Returns
-    -------
-    float
     """
     return scale * math.log(n_features) / smallest
 
@@ -338,10 +318,6 @@ def fewest_rounds(step: float, least_eigenvalue: float) -> int:
         η.
     least_eigenvalue : float
         ν, of the covariance of the features.
-
-    Returns
-    -------
-    int
 
     Examples
     --------
@@ -390,10 +366,6 @@ class Subject:
         ----------
         t : int
             How many came before it.
-
-        Returns
-        -------
-        Step
         """
         return Step(f"{self.part}round {t + 1}", charged_to=(self.choice.key, self.values.key))
 
@@ -421,10 +393,6 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
         What each machine asked for.
     subject : Subject
         What the rounds are about.
-
-    Returns
-    -------
-    tuple of Spend
     """
     choice, values = costs(law, steps.sparsity, most, scales)
     why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "

@@ -193,10 +193,6 @@ class PublishedConstants:
             Rows of the draw.
         factor : float
             By which the draw is multiplied: σ in Algorithm 10.
-
-        Returns
-        -------
-        float
         """
         return (2 * self.largest_multiplier * factor * math.sqrt(self.sparsity)
                 * self.column_radius * self.feature / math.sqrt(n))
@@ -430,10 +426,6 @@ def restricted_eigenvalue(second: Array, constants: PublishedConstants, n_direct
         Whether μ_s is meant, otherwise ν_s.
     rng : numpy.random.Generator
         Where directions and noise come from.
-
-    Returns
-    -------
-    float
     """
     size, s = len(second), constants.sparsity
     where = rng.permuted(np.tile(np.arange(size), (n_directions, 1)), axis=1)[:, :s]

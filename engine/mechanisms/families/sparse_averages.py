@@ -198,10 +198,6 @@ class RowAverages:
         ----------
         machine : int
             Its number.
-
-        Returns
-        -------
-        RowAverages
         """
         stop = int(np.cumsum(self.rows.per_machine)[machine])
         size = self.rows.per_machine[machine]
@@ -372,10 +368,6 @@ def of_rows(averages: RowAverages) -> Moments:
     ----------
     averages : RowAverages
         Over those rows.
-
-    Returns
-    -------
-    Moments
     """
     x, y = averages.rows.x, averages.rows.y
     return Moments(averages.n, averages.gram(), -averages.gradient(np.zeros_like(x[:, :1]))[:, 0],
@@ -389,10 +381,6 @@ def pooled(parts: Sequence[Moments]) -> Moments:
     ----------
     parts : sequence of Moments
         Of each machine.
-
-    Returns
-    -------
-    Moments
     """
     n = sum(part.n for part in parts)
 
@@ -422,10 +410,6 @@ def drawn(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
         How many data sets.
     rng : numpy.random.Generator
         Where the data come from.
-
-    Returns
-    -------
-    Moments
     """
     size = len(covariance)
     factor = np.tril(rng.standard_normal((repeats, size, size)), -1)

@@ -58,7 +58,7 @@ class Residuals:
 
 def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, deviations: Array,
                  columns: Columns, rng: np.random.Generator) -> Residuals:
-    """Release the squares of residuals and the share within their clip, as one message.
+    """Released squares of residuals and the share within their clip, as one message.
 
     Parameters
     ----------
@@ -76,10 +76,6 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
         Budgets and draws side by side.
     rng : numpy.random.Generator
         Where noise comes from.
-
-    Returns
-    -------
-    Residuals
     """
     squares = averages.squared_residuals(vectors, clip)
     unit = clip**2 if math.isfinite(clip) else 1.0
@@ -149,10 +145,6 @@ class Distance:
             β̂.
         radius : float
             The stated norm.
-
-        Returns
-        -------
-        Distance
         """
         norm = np.linalg.norm(vectors, axis=-1)
         return cls(np.zeros_like(vectors), np.zeros((*vectors.shape, vectors.shape[-1])),
@@ -241,10 +233,6 @@ def correct(averages: Averages, vectors: Array, directions: Directions, places: 
         Gram matrix.
     are_alike : bool
         Whether the Gram matrix is that of the same rows.
-
-    Returns
-    -------
-    Corrected
     """
     deviations = tuple((noise.residuals, noise.correction) for noise in noises)
     return newton(averages, vectors, vectors[..., places], directions, c.residual, c.guess,
@@ -283,10 +271,6 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
     are_alike : bool
         Whether the Gram matrix is that of the same rows: chance in it then cancels, and what β̂
         lacks is no part of the sampling error.
-
-    Returns
-    -------
-    Corrected
     """
     of_residuals, of_averages = (columns.per_budget([noise[k] for noise in noises]) for k in (0, 1))
     law = residual_law(averages, vectors, clip, guess, of_residuals, columns, rng)

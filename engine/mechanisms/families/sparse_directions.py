@@ -126,10 +126,6 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
         Which coefficients.
     deviation : (columns,)
         Of its noise, whose norm is about 2√d times as large.
-
-    Returns
-    -------
-    Directions
     """
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
@@ -216,10 +212,6 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
         Budgets and draws side by side.
     rng : numpy.random.Generator
         Where noise comes from.
-
-    Returns
-    -------
-    Directions
     """
     vectors = descend(partial(_column_gradient, pooled, place, c.product),
                     (columns.repeats, columns.draws, size), c.column, c.law,

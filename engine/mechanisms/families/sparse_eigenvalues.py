@@ -95,10 +95,6 @@ def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
         c and B, to which entries of a row of data and its norm are held.
     n : int
         N.
-
-    Returns
-    -------
-    float
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
@@ -127,10 +123,6 @@ def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:
     s, size, n : int
         s, d and N.
     epsilon, delta : float
-
-    Returns
-    -------
-    float
     """
     if math.isinf(epsilon):
         return 0.0

@@ -78,10 +78,6 @@ class PublicGuesses(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        float
         """
         return self.reach or facts.reach or _REACH
 
@@ -92,10 +88,6 @@ class PublicGuesses(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        float
 
         Raises
         ------
@@ -116,10 +108,6 @@ class PublicGuesses(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        float
         """
         usual = 1.0 if is_standard(facts) else facts.value_half_width
         return usual if self.radius is None else self.radius
@@ -200,10 +188,6 @@ def with_responses(data: Data) -> SampleData:
     Parameters
     ----------
     data : CurveData or SampleData
-
-    Returns
-    -------
-    SampleData
 
     Raises
     ------

@@ -119,10 +119,6 @@ def ball(n_entries: int, spread: float = 1.0) -> float:
     spread : float
         Root mean square of an entry.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> ball(100)
@@ -140,10 +136,6 @@ def row_norm(size: int, feature: float) -> float:
         d.
     feature : float
         The clip of features.
-
-    Returns
-    -------
-    float
     """
     return min(ball(size), math.sqrt(size) * feature)
 
@@ -216,10 +208,6 @@ def gaussian(most: float, rho: float) -> float:
     rho : float
         ρ.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> gaussian(1.0, 0.5)
@@ -238,10 +226,6 @@ def gaussian_rho(budgets: Sequence[Budget]) -> float:
     ----------
     budgets : sequence of Budget
         Of all machines.
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -264,10 +248,6 @@ def stage_average(k: int) -> Step:
     ----------
     k : int
         How many came before it.
-
-    Returns
-    -------
-    Step
     """
     return Step(f"averages, stage {k + 1}")
 
@@ -288,10 +268,6 @@ def gram_noise(row: float, n: int, rho: float) -> float:
         N.
     rho : float
         ρ.
-
-    Returns
-    -------
-    float
     """
     return gaussian(row**2 / n, rho)
 
@@ -305,10 +281,6 @@ def column_sensitivity(c: Constants, n: int) -> float:
         Clips and steps.
     n : int
         How many rows are averaged over.
-
-    Returns
-    -------
-    float
     """
     return sensitivity(c.column.size, c.product, c.feature, n)
 
@@ -328,10 +300,6 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int)
         Rows of all machines.
     n_machine : int
         Rows that the coefficients belong to.
-
-    Returns
-    -------
-    NoiseDeviations
     """
     return NoiseDeviations(
         residuals=gaussian(math.sqrt(2) / n_machine, shares.variance * rho),
@@ -359,10 +327,6 @@ def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: 
         Its budget.
     why : str
         How the noise follows.
-
-    Returns
-    -------
-    Spend
     """
     mu = math.sqrt(2 * rho)
     return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
@@ -399,10 +363,6 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, n_mac
         Number of the machine.
     budget : Budget
         Its budget.
-
-    Returns
-    -------
-    list of Spend
     """
     why = WHY if n_machine == pooled else _WHY_OWN
     lines = [line(RESIDUALS, math.sqrt(2) / n_machine, shares.variance * rho, server, budget,
@@ -571,10 +531,6 @@ class FromAverages(Mechanism, Generic[A]):
             How often noise is drawn at each budget.
         rng : numpy.random.Generator
             Where noise comes from.
-
-        Returns
-        -------
-        Estimate
         """
         return self.estimate_of(plans, self.fit_averages(averages, plans, repeats, draws, rng))
 
@@ -585,10 +541,6 @@ class FromAverages(Mechanism, Generic[A]):
         Parameters
         ----------
         averages, plans, repeats, draws, rng : see `estimate`
-
-        Returns
-        -------
-        Fit
         """
         return by_kind(plans, lambda plan: plan.thresholding is None,
                        lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
@@ -600,10 +552,6 @@ class FromAverages(Mechanism, Generic[A]):
         Parameters
         ----------
         averages, plans, repeats, draws, rng : see `estimate`
-
-        Returns
-        -------
-        Fit
         """
         raise NotImplementedError
 

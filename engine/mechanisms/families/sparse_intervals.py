@@ -140,10 +140,6 @@ class SparseIntervals(PublicGuesses):
         ----------
         sizes : Sizes
             Public sizes.
-
-        Returns
-        -------
-        bool
         """
         return self.directions == "column"
 
@@ -154,10 +150,6 @@ class SparseIntervals(PublicGuesses):
         ----------
         sizes : Sizes
             Public sizes.
-
-        Returns
-        -------
-        Shares
         """
         return ONE if self.is_one(sizes) else SEVERAL
 
@@ -172,10 +164,6 @@ class SparseIntervals(PublicGuesses):
             Stated facts.
         sparsity : int
             How many entries are kept.
-
-        Returns
-        -------
-        Steps
         """
         return Steps(min(sparsity, sizes.n_covariates), self.n_rounds(self.step), self.step,
                      self.largest_norm(facts))
@@ -187,10 +175,6 @@ class SparseIntervals(PublicGuesses):
         ----------
         step : float
             η.
-
-        Returns
-        -------
-        int
         """
         return self.rounds or fewest_rounds(step, LEAST_EIGENVALUE)
 
@@ -203,10 +187,6 @@ class SparseIntervals(PublicGuesses):
             Public sizes.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        Constants
 
         Raises
         ------
@@ -229,10 +209,6 @@ class SparseIntervals(PublicGuesses):
             Rows with responses.
         c : Constants or None
             Clips; without them nothing is clipped.
-
-        Returns
-        -------
-        RowAverages
 
         Raises
         ------
@@ -259,10 +235,6 @@ class SparseIntervals(PublicGuesses):
             d.
         released : Shown
             Takes columns to what may be seen of them.
-
-        Returns
-        -------
-        Intervals
         """
         refused = corrected.is_refused[..., None]
         half, errors = (np.where(refused, np.nan, entries)
@@ -281,10 +253,6 @@ class SparseIntervals(PublicGuesses):
             Of every machine; a caution applies where it does to any.
         columns : Columns
             Budgets and draws side by side.
-
-        Returns
-        -------
-        tuple of Caution
         """
         distinct, enough = (columns.released(np.all([getattr(entries, name) for entries in each],
                                                     axis=0))

@@ -61,10 +61,6 @@ def suits_moments(gram_noise: float, size: int) -> bool:
         Deviation of an entry beside the diagonal.
     size : int
         d.
-
-    Returns
-    -------
-    bool
     """
     return gram_noise * math.sqrt(size) <= MOST_NOISE
 
@@ -96,10 +92,6 @@ def stage_noise(clip: float, n: int, rho: float) -> float:
         N.
     rho : float
         ρ.
-
-    Returns
-    -------
-    float
     """
     return gaussian(2 * clip / n, rho)
 
@@ -140,10 +132,6 @@ def from_moments(pooled: Averages, directions: Directions, s: int, stages: Seque
         Budgets and draws side by side.
     rng : numpy.random.Generator
         Where noise comes from.
-
-    Returns
-    -------
-    Pilot
     """
     assert directions.gram is not None
     gram, root, size = directions.gram, directions.root, directions.gram.shape[-1]
@@ -211,10 +199,6 @@ class Thresholding:
             N and d.
         rho : float
             ρ.
-
-        Returns
-        -------
-        Thresholding
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
         most = sensitivity(steps.size, residual, feature, n)
@@ -293,10 +277,6 @@ class Thresholding:
             Budgets of all machines.
         subject : Subject
             What the rounds are about.
-
-        Returns
-        -------
-        tuple of Spend
         """
         rounds = ledger(law, self.steps, self.most, self.scales, budgets, subject)
         if self.bound is None:

@@ -121,10 +121,6 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
     is_sharp : bool
         Whether noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which each of
         them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
-
-    Returns
-    -------
-    tuple of PublishedCost
     """
     delta = 1 / (2 * machines * per_machine)
     normal = accounting.printed_mu(epsilon, delta, "isotropic") ** 2 / 2

@@ -48,10 +48,6 @@ def scale_noise(row: float, n: int, rho: float) -> float:
         N.
     rho : float
         ρ of the message.
-
-    Returns
-    -------
-    float
     """
     return gaussian(row**2 / n, rho)
 
@@ -65,10 +61,6 @@ def is_told(noise: float, size: int) -> bool:
         As `scale_noise` has it.
     size : int
         d.
-
-    Returns
-    -------
-    bool
     """
     return noise <= _MOST_NOISE * size
 
@@ -85,7 +77,6 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
         Of every budget.
     size : int
         d.
-    columns : Columns
     rng : numpy.random.Generator
         Where noise comes from.
 
@@ -113,7 +104,6 @@ def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
     ----------
     scales : (repeats, columns)
         As released.
-    columns : Columns
     rng : numpy.random.Generator
         Where noise comes from.
     fit : callable

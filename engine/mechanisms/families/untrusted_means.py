@@ -125,10 +125,6 @@ class UntrustedMean(Mechanism):
             The smallest of all machines.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        int
         """
         raise NotImplementedError
 
@@ -182,7 +178,6 @@ class UntrustedMean(Mechanism):
         ----------
         answers : (repeats, 1, m, k)
             Without noise.
-        plan : AnswerPlan
         standard : (repeats, draws, m, k)
             Randomness.
 
@@ -195,10 +190,6 @@ class UntrustedMean(Mechanism):
     def noise_sd(self, plan: AnswerPlan) -> Array:
         """Standard deviation of what leaves machines, of equal answers.
 
-        Parameters
-        ----------
-        plan : AnswerPlan
-
         Returns
         -------
         (m,)
@@ -207,10 +198,6 @@ class UntrustedMean(Mechanism):
 
     def gain(self, plan: AnswerPlan) -> Array:
         """What answers are multiplied by.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
 
         Returns
         -------
@@ -221,10 +208,6 @@ class UntrustedMean(Mechanism):
     def variance(self, plan: AnswerPlan) -> Array:
         """Variance of an answer that was multiplied by its gain.
 
-        Parameters
-        ----------
-        plan : AnswerPlan
-
         Returns
         -------
         (m,)
@@ -233,10 +216,6 @@ class UntrustedMean(Mechanism):
 
     def noise_variance(self, plan: AnswerPlan) -> Array:
         """The part of `variance` that is due to privacy.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
 
         Returns
         -------
@@ -250,7 +229,6 @@ class UntrustedMean(Mechanism):
         Parameters
         ----------
         averages : (…, d)
-        plan : AnswerPlan
 
         Returns
         -------
@@ -260,24 +238,11 @@ class UntrustedMean(Mechanism):
         return averages
 
     def slope(self, plan: AnswerPlan) -> float:
-        """Slope of `means` at 0.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
-
-        Returns
-        -------
-        float
-        """
+        """Slope of `means` at 0."""
         return 1.0
 
     def sensitivity(self, plan: AnswerPlan) -> Array:
         """The most by which what is protected moves one answer of every machine.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
 
         Returns
         -------
@@ -287,10 +252,6 @@ class UntrustedMean(Mechanism):
 
     def scale(self, plan: AnswerPlan) -> Array:
         """Noise in one answer of every machine, as the ledger states it.
-
-        Parameters
-        ----------
-        plan : AnswerPlan
 
         Returns
         -------
@@ -330,7 +291,6 @@ class UntrustedMean(Mechanism):
 
         Parameters
         ----------
-        plan : AnswerPlan
         answers : (repeats, m, k)
             Without noise.
         standard : (repeats, draws, m, k)
@@ -429,10 +389,6 @@ def bound(sizes: Sizes, facts: PublicFacts) -> float:
         Public sizes.
     facts : PublicFacts
         Stated facts.
-
-    Returns
-    -------
-    float
     """
     return largest_mean(facts) + facts.reading_sd * math.sqrt(2 * math.log(2 * sizes.n_curves))
 
@@ -444,10 +400,6 @@ def largest_mean(facts: PublicFacts) -> float:
     ----------
     facts : PublicFacts
         Stated facts.
-
-    Returns
-    -------
-    float
     """
     return max(abs(facts.value_low), abs(facts.value_high))
 
@@ -461,7 +413,6 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     ----------
     data : SampleData
         Rows of all machines.
-    plan : AnswerPlan
 
     Returns
     -------

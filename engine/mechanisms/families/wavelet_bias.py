@@ -72,10 +72,6 @@ class CurveClass:
             J.
         size : float
             Of the curve, against which rounding is measured.
-
-        Returns
-        -------
-        bool
         """
         return bool(np.abs(left_out).max() <= self.detail_bound(level) + _ROUNDING * size)
 
@@ -131,10 +127,6 @@ def largest_kernel_mass(moments: int, edges: str) -> float:
         A, vanishing moments of the wavelet.
     edges : str
         "periodic" or "corrected".
-
-    Returns
-    -------
-    float
     """
     safe = WaveletBasis(2 ** max(int(np.ceil(np.log2(4 * moments))), 1), moments, edges)
     n_cells = safe.size * STEPS

@@ -87,10 +87,6 @@ class Sites:
             One for each server.
         bound, sigma, unit : float
             As those of the class.
-
-        Returns
-        -------
-        Sites
         """
         return cls(np.array(sizes.n_curves_per_server, dtype=float),
                    np.array([budget.epsilon for budget in budgets]),
@@ -156,10 +152,6 @@ class Sites:
         ----------
         smoothness : float
             α or ν.
-
-        Returns
-        -------
-        float
         """
         return WaveletSites(self.n, self.epsilon).resolution(smoothness)
 
@@ -172,10 +164,6 @@ class Sites:
             α or ν.
         lowest : int
             That level.
-
-        Returns
-        -------
-        int
         """
         return max(lowest, math.ceil(math.log2(self.resolution(smoothness)) - _TIE))
 
@@ -219,10 +207,6 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
     weights : str
         "variance": u_j ∝ 1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of
         each level.
-
-    Returns
-    -------
-    Choice
     """
     variance = (data[..., None] / sites.n
                 + clips[:, None] ** 2 * unit_noise[:, None])  # (levels, clips, sites)
@@ -311,10 +295,6 @@ class WaveletRegression(Mechanism):
         ----------
         level : int
             J.
-
-        Returns
-        -------
-        WaveletBasis
         """
         return WaveletBasis(2**level, self.moments, self.edges)
 
@@ -374,10 +354,6 @@ class WaveletRegression(Mechanism):
         facts : PublicFacts
             Stated facts.
 
-        Returns
-        -------
-        Sites
-
         Raises
         ------
         InputError
@@ -400,10 +376,6 @@ class WaveletRegression(Mechanism):
         ----------
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        CurveClass
         """
         estimator: Any = self  # smoothness and radius are declared by each estimator
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
@@ -482,10 +454,6 @@ def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scale
         What was asked for.
     why : str
         How the noise follows.
-
-    Returns
-    -------
-    tuple of Spend
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         costs = np.where(scales > 0, sensitivity / scales, math.inf).tolist()
@@ -509,10 +477,6 @@ def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> B
         Of each plan, from public numbers.
     bias : sequence of float
         Of each plan, in response units.
-
-    Returns
-    -------
-    Band
     """
     shape = (*centre.shape, centre.shape[-1])
     return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
@@ -526,7 +490,6 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
 
     Parameters
     ----------
-    data : CurveData
     clip : float
         τ.
 
@@ -553,10 +516,6 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
 
 def times_of(data: CurveData) -> Array:
     """Times with 0 for what is no finite number.
-
-    Parameters
-    ----------
-    data : CurveData
 
     Returns
     -------

@@ -140,10 +140,6 @@ def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> Risk
         With the noise of all coefficients.
     design : Design
         Density of the times, and the weight of a reading.
-
-    Returns
-    -------
-    RiskParts
     """
     basis, (nodes, share) = average.basis, truth.quadrature
     curve, weighting = truth.node_values, design.density(nodes) * design.weight(nodes)
@@ -169,10 +165,6 @@ def point_risk(curve: Callable[[Array], Array], point: float, average: Average) 
         x0.
     average : Average
         With the noise of the value there.
-
-    Returns
-    -------
-    RiskParts
     """
     nodes, kernel, width = _kernel_nodes(point, average.basis)
     values = curve(nodes)

@@ -69,10 +69,6 @@ class WaveletSites:
         ----------
         gamma : float
             γ.
-
-        Returns
-        -------
-        float
         """
         from scipy.optimize import brentq  # on first use: it takes a moment
 
@@ -112,10 +108,6 @@ class WaveletSites:
         ----------
         gamma : float
             γ.
-
-        Returns
-        -------
-        str
         """
         if not self.epsilon.any():
             return "neither"
@@ -130,10 +122,6 @@ class WaveletSites:
         ----------
         gamma : float
             γ.
-
-        Returns
-        -------
-        float
         """
         resolution = self.resolution(gamma)
         return 1.0 if resolution <= 1 else float(resolution ** (-2 * gamma))

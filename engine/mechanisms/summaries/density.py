@@ -171,10 +171,6 @@ class Width:
             Of the points of the grid.
         n_in, n_out : int
             Records of the training part, and those that are held out.
-
-        Returns
-        -------
-        float
         """
         products = self.on_grid * weights @ self.on_grid.T  # (a, c)
         held_out = 2 * np.ptp(self.on_grid, axis=1).max()
@@ -205,13 +201,8 @@ class Counts:
 
         Parameters
         ----------
-        data : SampleData
         grid : Grid
             The points.
-
-        Returns
-        -------
-        Counts
         """
         place = places(data, grid)
         apart = place + grid.size * np.arange(data.n_repeats)[:, None]
@@ -228,10 +219,6 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
         The mechanism.
     facts : PublicFacts
         Stated facts.
-
-    Returns
-    -------
-    Grid
 
     Raises
     ------
@@ -250,7 +237,6 @@ def places(data: SampleData, grid: Grid) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    data : SampleData
     grid : Grid
         The points.
 

@@ -112,10 +112,6 @@ class ClippedCurves:
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
 
-        Parameters
-        ----------
-        smoothing : Smoothing
-
         Returns
         -------
         float
@@ -158,21 +154,16 @@ class ClippedCurves:
 
 
 def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> ClippedCurves:
-    """Bring every curve onto the grid, within its stated bounds, and clip it to size one.
+    """Every curve on the grid, within its stated bounds, and clipped to size one.
 
     Parameters
     ----------
-    data : CurveData
     space : Space
         The functions.
     grid : Grid
         The points.
     reach : float
         τ, in response units.
-
-    Returns
-    -------
-    ClippedCurves
     """
     curves = data.on_grid(grid.times) / reach
     return ClippedCurves(curves, space.clip_factors(curves), space)

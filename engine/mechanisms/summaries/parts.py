@@ -158,10 +158,6 @@ def penalised(basis: Eigenbasis, eta: float) -> Features:
         Eigenfunctions of the kernel.
     eta : float
         η.
-
-    Returns
-    -------
-    Features
     """
     roots = basis.eigenvalues ** (eta / 2)
     return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
@@ -172,15 +168,10 @@ def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
 
     Parameters
     ----------
-    kernel : Kernel
     dimension : int
         Of what functions are of: 1 or 2.
     excess : float
         (η − 1)β.
-
-    Returns
-    -------
-    float
     """
     beta = kernel.decay(dimension)
     if math.isinf(beta):
@@ -206,10 +197,6 @@ class Smoothing(Protocol):
             The largest change of one coordinate as papers count it.
         n : float
             How many records are averaged.
-
-        Returns
-        -------
-        DifferenceSet
         """
         ...
 
@@ -358,10 +345,6 @@ class FunctionPlan(Plan):
         ----------
         block : int
             Its number.
-
-        Returns
-        -------
-        list of int
         """
         return [len(vectors[block].shape) for vectors in self.blocks]
 
@@ -372,10 +355,6 @@ class FunctionPlan(Plan):
         ----------
         candidate : int
             Which smoothing.
-
-        Returns
-        -------
-        float
         """
         each = np.array([site[-1].energy for site in self.noise[candidate]])
         return float((self.weights[candidate] ** 2 * each).sum())
@@ -416,10 +395,6 @@ class Summary:
         ----------
         release : FunctionalRelease
             The mechanism.
-
-        Returns
-        -------
-        str
         """
         return ""
 
@@ -433,10 +408,6 @@ class Summary:
             The mechanism.
         facts : PublicFacts
             Stated facts.
-
-        Returns
-        -------
-        bool
         """
         return True
 
@@ -448,10 +419,6 @@ class Summary:
         ----------
         dimension : int
             So many numbers.
-
-        Returns
-        -------
-        int
         """
         return 0
 
@@ -467,10 +434,6 @@ class Summary:
             How many records there are.
         dimension : int
             Of what functions are of.
-
-        Returns
-        -------
-        Kernel
         """
         return replace(release.covariance, length=release.length)
 
@@ -484,10 +447,6 @@ class Summary:
             1/β, β being the decay of the kernel.
         is_printed : bool
             Whether the printed size is meant.
-
-        Returns
-        -------
-        float
         """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
@@ -514,10 +473,6 @@ class Summary:
             How many records there are.
         effective : float
             nε, over all sites.
-
-        Returns
-        -------
-        tuple of Smoothing
         """
         raise NotImplementedError
 
@@ -528,10 +483,6 @@ class Summary:
         ----------
         smoothing : Smoothing
             One of the candidates.
-
-        Returns
-        -------
-        tuple of Block
         """
         raise NotImplementedError
 
@@ -598,10 +549,6 @@ class Summary:
         ----------
         smoothings : sequence of Smoothing
             The candidates.
-
-        Returns
-        -------
-        int
         """
         return len(smoothings) // 2
 
@@ -649,10 +596,6 @@ class Summary:
             The candidates.
         n_in, n_out : int
             Records of the training part, and those that are held out.
-
-        Returns
-        -------
-        float
         """
         raise NotImplementedError
 

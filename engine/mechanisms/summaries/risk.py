@@ -120,10 +120,6 @@ class RiskSummary(Summary):
     def labels(self, data: SampleData) -> Array:
         """Numbers on [−1, 1] or classes ±1, each from its own record.
 
-        Parameters
-        ----------
-        data : SampleData
-
         Returns
         -------
         (repeats, n)
@@ -179,10 +175,6 @@ def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:
         The mechanism.
     facts : PublicFacts
         Stated facts.
-
-    Returns
-    -------
-    str
     """
     return release.loss or ("logistic" if facts.two_classes else "huber")
 

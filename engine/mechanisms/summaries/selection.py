@@ -109,10 +109,6 @@ class Selection(Mechanism):
         ----------
         usual : float
             By formula.
-
-        Returns
-        -------
-        tuple of float
         """
         if self.selection_rule == "formula":
             return (usual,)
@@ -147,10 +143,6 @@ class Selection(Mechanism):
         ----------
         budget : Budget
             Of the whole.
-
-        Returns
-        -------
-        Budget
         """
         if self.selection_rule != "paid":
             return budget
@@ -165,10 +157,6 @@ class Selection(Mechanism):
             Number of the site.
         budget : Budget
             Of the whole.
-
-        Returns
-        -------
-        tuple of Spend
         """
         if self.selection_rule == "formula":
             return ()
@@ -193,7 +181,6 @@ def choose(release: Any, summary: Summary, plan: FunctionPlan, records: list[Any
         With its rule.
     summary : Summary
         What is released.
-    plan : FunctionPlan
     records : list of object
         Of each site, as the summary keeps them.
     draws : int
@@ -247,7 +234,6 @@ def scores_of(summary: Summary, plan: FunctionPlan, records: Any, folds: int, pa
     ----------
     summary : Summary
         What is released.
-    plan : FunctionPlan
     records : object
         Of the site, as the summary keeps them.
     folds : int

@@ -245,10 +245,6 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Qu
         Of the survival curve.
     level : float
         Between 0 and 1; the median has ½.
-
-    Returns
-    -------
-    Quantile
     """
     lower, upper = limits.monotone(limits.pointwise_width)
     last = np.asarray(edges)[limits.drawn.sum(axis=-1)]

@@ -46,10 +46,6 @@ def difference(first: Limits, second: Limits) -> Difference:
     ----------
     first, second : Limits
         With errors of one joint sample, so that what both groups share is in it.
-
-    Returns
-    -------
-    Difference
     """
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
@@ -84,7 +80,7 @@ class LogRank:
 
 
 def log_rank(table: CountTable, weighting: str = "log-rank") -> LogRank:
-    """Test whether two groups have equal hazards.
+    """The test of whether two groups have equal hazards.
 
     With A the people at risk in the middle of an interval and d its events, the statistic is
     U = Σ w (A₂d₁ − A₁d₂). It multiplies noisy numbers of *different* groups only, so under equal
@@ -100,10 +96,6 @@ def log_rank(table: CountTable, weighting: str = "log-rank") -> LogRank:
         Of outcomes in two groups.
     weighting : {"log-rank", "Gehan"}
         w is 1/(A₁ + A₂), or 1 for a test that looks at early times first.
-
-    Returns
-    -------
-    LogRank
 
     References
     ----------

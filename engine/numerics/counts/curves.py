@@ -197,7 +197,6 @@ def curves_of(table: CountTable, is_survival: bool = True, least: float = LEAST_
 
     Parameters
     ----------
-    table : CountTable
     is_survival : bool
         Of outcomes: survival curves, else cumulative incidences.
     least : float

@@ -67,10 +67,6 @@ def roc(table: CountTable) -> Roc:
     ----------
     table : CountTable
         Of labels.
-
-    Returns
-    -------
-    Roc
     """
     with_label, without = _labelled(table)
     n_with, n_without = (np.maximum(count.sum(axis=-1, keepdims=True), 1e-9)
@@ -115,10 +111,6 @@ def calibration(table: CountTable) -> Calibration:
     ----------
     table : CountTable
         Of labels.
-
-    Returns
-    -------
-    Calibration
     """
     with_label, without = _labelled(table)
     people = with_label + without

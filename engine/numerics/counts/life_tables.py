@@ -181,10 +181,6 @@ def life_tables(table: CountTable) -> list[LifeTable]:
     ----------
     table : CountTable
         Of outcomes.
-
-    Returns
-    -------
-    list of LifeTable
     """
     return [LifeTable(table.estimated[..., g, :], table.cells)
             for g in range(table.cells.n_groups)]

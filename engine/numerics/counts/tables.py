@@ -107,10 +107,6 @@ class CountTable:
         ----------
         index : int
             Which, from 0.
-
-        Returns
-        -------
-        CountTable
         """
         return replace(self, cells=replace(self.cells, n_groups=1),
                        noisy=self.noisy[..., index:index + 1, :], totals=(self.totals[index],))

@@ -72,10 +72,6 @@ def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
     Parameters
     ----------
     groups : iterable of sequences of Cell
-
-    Returns
-    -------
-    tuple of Cell
     """
     return tuple(cell for group in groups for cell in group)
 
@@ -87,10 +83,6 @@ def row(outcome: Outcome) -> Row:
     ----------
     outcome : Outcome
         Of one cell.
-
-    Returns
-    -------
-    Row
     """
     return {**outcome.cell.at, **measured(outcome, "total_error"), "repeats": outcome.repeats}
 

@@ -112,10 +112,6 @@ def of_regions(table: pd.DataFrame) -> pd.DataFrame:
     ----------
     table : DataFrame
         Rows of the exhibit’s results.
-
-    Returns
-    -------
-    DataFrame
     """
     return table.dropna(subset="density_squared")
 
@@ -235,10 +231,6 @@ def region_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return tuple(_regions(f"{origin}: {family}", rows, methods, theme)
                  for family, methods in _FAMILIES.items()
@@ -270,10 +262,6 @@ def age_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return tuple(_overlay(table, region, family, theme)
                  for region in pd.unique(table["region"]) for family in _FAMILIES)

@@ -371,10 +371,6 @@ def line_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     truth = where(table, curve="truth")["truth"]
     return tuple(_ten(where(table, curve=method), truth, method, theme) for method in ON_LINE)
@@ -404,10 +400,6 @@ def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())

@@ -19,10 +19,6 @@ def style(method: str, theme: Theme) -> Look:
         Its name in the paper.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    Look
     """
     key, variant = _STYLES[method]
     return method_style(key, "functional", theme, variant)

@@ -89,10 +89,6 @@ def error_row(outcome: Outcome) -> Row:
     ----------
     outcome : Outcome
         Of one cell.
-
-    Returns
-    -------
-    Row
     """
     cell = outcome.cell
     if outcome.failure:
@@ -165,10 +161,6 @@ def qr_is_best(noise: str) -> Check:
     ----------
     noise : str
         Exact or printed sensitivities.
-
-    Returns
-    -------
-    Check
     """
     def measure(table: pd.DataFrame) -> dict[str, object]:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
@@ -295,10 +287,6 @@ def formula_is_close(choice: str, sensitivities: str) -> Check:
         With which it is compared.
     sensitivities : str
         Exact or printed.
-
-    Returns
-    -------
-    Check
     """
     return within(_formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")), high=1.5,
                   text="In S-1 the error of PSS is {FRL:.2f} times that of PCV for FRL and "
@@ -347,10 +335,6 @@ def split_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     rows = _pss(table)
     error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
@@ -386,10 +370,6 @@ def choice_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}", theme)
                  for mean in MEANS for method in CHOSEN)

@@ -88,10 +88,6 @@ def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return tuple(_panel(name, table, theme) for name in KERNELS)
 

@@ -52,10 +52,6 @@ def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRel
         Smoothness ν of the Matérn kernel.
     constants : str
         "published" or another of its choices.
-
-    Returns
-    -------
-    FunctionalRelease
     """
     if method == "Bernstein":
         return Bernstein(constants=constants)
@@ -338,10 +334,6 @@ def table_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return (*(_errors(f"Printed: {data}, ν = {nu:g}", _meant(rows), theme)
               for data, nu, rows in printed_halves()),
@@ -364,10 +356,6 @@ def draw_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         Rows of the exhibit’s results.
     theme : Theme
         Light or dark.
-
-    Returns
-    -------
-    tuple of Panel
     """
     return tuple(_draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method, theme)
                  for name in DATA for nu in KERNELS for method in _NAMES)

@@ -115,10 +115,6 @@ def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
         Data sets at each place.
     fit : str
         The way of estimating.
-
-    Returns
-    -------
-    Errors
     """
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, quiet, near = [], [], []
@@ -191,10 +187,6 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
         Data sets at each place.
     features : sequence of int
         Whose coefficients.
-
-    Returns
-    -------
-    Limits
     """
     mechanism = SparseHeterogeneous(
         target="coordinates", features=", ".join(str(k + 1) for k in features),
@@ -235,10 +227,6 @@ def moments(source: SparseRows, repeats: int) -> Moments:
         Draws data sets with the same coefficients.
     repeats : int
         Data sets at each place.
-
-    Returns
-    -------
-    Moments
     """
     return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
                                  source.n_curves, repeats, generator(_SEED, DATA_STREAM, 0))
@@ -303,10 +291,6 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
         δ of every release.
     repeats : int
         Data sets at each place.
-
-    Returns
-    -------
-    Corrections
     """
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),))
              for epsilon in epsilons]

@@ -167,10 +167,6 @@ def weighted_rows(printed: Table) -> dict[str, float]:
     ----------
     printed : Table
         As printed.
-
-    Returns
-    -------
-    dict of str to float
     """
     rows = frame(printed)
     share = rows["s_star"] / rows["d"]

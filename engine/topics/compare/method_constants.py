@@ -62,10 +62,6 @@ def constants_of(key: str) -> ConstantsTable | None:
     ----------
     key : str
         Of the mechanism.
-
-    Returns
-    -------
-    ConstantsTable or None
     """
     return _table(mechanisms.get(key)())
 

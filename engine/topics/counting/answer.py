@@ -173,7 +173,7 @@ class CountingAnswer:
 
 def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int
                     ) -> CountingAnswer:
-    """Draw, count, release at one budget, and measure.
+    """A release at one budget of data that are drawn and counted, and its errors.
 
     Parameters
     ----------
@@ -185,10 +185,6 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         Of every site; δ is not used.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    CountingAnswer
 
     Raises
     ------
@@ -312,7 +308,6 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
         Simulated times; the truth is its own.
     mechanism : Mechanism
         Noised counts of outcomes or values.
-    budget : Budget
     seed : int
         Of data and noise.
     repeats : int
@@ -427,7 +422,6 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
         Two simulated groups; its number of people is varied.
     mechanism : Mechanism
         Noised counts.
-    budget : Budget
     seed : int
         Of data and noise.
     wanted : float

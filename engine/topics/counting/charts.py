@@ -124,7 +124,6 @@ def height(answer: CountingAnswer, plot: int = 380) -> int:
 
     Parameters
     ----------
-    answer : CountingAnswer
     plot : int
         Pixels of the picture alone.
     """

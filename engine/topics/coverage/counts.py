@@ -116,7 +116,7 @@ def settings() -> Iterator[CountSetting]:
 
 
 def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
-    """Repeat a setting so often.
+    """The row of a setting that is repeated so often.
 
     Parameters
     ----------
@@ -126,10 +126,6 @@ def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
         How many data sets.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    CountRow
     """
     mechanism = NoisyCounts(task=setting.task)
     return CountRow(setting, counting_study(setting.source, mechanism, Budget(setting.epsilon),

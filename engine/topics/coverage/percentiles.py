@@ -133,7 +133,7 @@ def settings() -> Iterator[PercentileSetting]:
 
 
 def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
-    """Repeat a setting so often, each time with random streams of its own.
+    """The row of a setting, repeated so often with random streams of its own each time.
 
     Parameters
     ----------
@@ -143,10 +143,6 @@ def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileR
         How many data sets.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    PercentileRow
     """
     mechanism, truth, grid = setting.mechanism, setting.truth, drawing_grid()
     squares, inside, warned = [], [], []

@@ -83,19 +83,14 @@ def networks() -> Iterator[Network]:
 
 
 def measured(network: Network, repeats: int, seed: int) -> SitesRow:
-    """Repeat a network so often, in blocks with random streams of their own.
+    """The row of a network, repeated so often in blocks with random streams of their own.
 
     Parameters
     ----------
-    network : Network
     repeats : int
         How many data sets.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    SitesRow
     """
     parts = [_block(network, min(_AT_ONCE, repeats - first), seed, first)
              for first in range(0, repeats, _AT_ONCE)]

@@ -87,7 +87,6 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     ----------
     source : Source
         Of curves.
-    mechanism : Mechanism
     budgets : sequence of Budget
         Of every site, one for each release.
     seed : int
@@ -132,23 +131,18 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
 
 def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int, runs: int = RUNS) -> ReleaseRange:
-    """Run the mechanism `runs` times on all curves of one data set, at every budget.
+    """The range of `runs` releases of all curves of one data set, at every budget.
 
     Parameters
     ----------
     source : Source
         Of curves.
-    mechanism : Mechanism
     budgets : sequence of Budget
         Of every site, one for each release.
     seed : int
         Of data and noise.
     runs : int
         How often it is run at each budget.
-
-    Returns
-    -------
-    ReleaseRange
 
     Raises
     ------

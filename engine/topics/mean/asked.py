@@ -92,16 +92,7 @@ class AskedReleases:
 
 
 def curve_question(question: Question) -> CurveQuestion:
-    """The question to one release that belongs to a question of shape.
-
-    Parameters
-    ----------
-    question : Question
-
-    Returns
-    -------
-    CurveQuestion
-    """
+    """The question to one release that belongs to a question of shape."""
     if question.kind == "peak":
         return PeakTime()
     if question.kind == "fastest":
@@ -127,10 +118,6 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         Of data and noise.
     question : Question
         Checked.
-
-    Returns
-    -------
-    AskedReleases
 
     Raises
     ------
@@ -163,10 +150,6 @@ def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
         All with one δ.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    AskedReleases
 
     Raises
     ------
@@ -215,12 +198,7 @@ def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
 
 
 def drawn(band: GridBand) -> Array:
-    """A line at the points that are drawn: middle, lower and upper limit, (3, GRID_SIZE).
-
-    Parameters
-    ----------
-    band : GridBand
-    """
+    """A line at the points that are drawn: middle, lower and upper limit, (3, GRID_SIZE)."""
     return np.stack([band.middle, band.low, band.high])[:, ::_EVERY]
 
 
@@ -245,10 +223,6 @@ def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budge
     seed : int
         Of data and noise.
 
-    Returns
-    -------
-    ReleasedCurve
-
     Raises
     ------
     InputError
@@ -263,13 +237,8 @@ def mark(curve: ReleasedCurve, question: Question) -> Mark:
 
     Parameters
     ----------
-    curve : ReleasedCurve
     question : Question
         Checked.
-
-    Returns
-    -------
-    Mark
     """
     answer = curve_question(question).answer(curve)
     if question.kind in ("crossing", "above"):

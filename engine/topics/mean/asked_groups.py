@@ -85,10 +85,6 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
     seed : int
         Of data and noise.
 
-    Returns
-    -------
-    GroupedReleases
-
     Raises
     ------
     InputError

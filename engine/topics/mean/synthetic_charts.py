@@ -24,17 +24,12 @@ def curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str, theme: Them
 
     Parameters
     ----------
-    people : SyntheticPeople
     curve : ReleasedCurve
         The release they were drawn from.
     mark : str
         The watermark, which stands in the picture.
     theme : {"light", "dark"}
         Of the page.
-
-    Returns
-    -------
-    Chart
     """
     facts, x = curve.facts, plain(people.at)
     drawn = people.curves[:SHOWN_PEOPLE]

@@ -15,10 +15,6 @@ def watermark(name: str, budget: Budget) -> str:
         Of the release.
     budget : Budget
         Its guarantee.
-
-    Returns
-    -------
-    str
     """
     return (f"Synthetic people, drawn from a private release ({name}, ε = "
             f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "

@@ -19,10 +19,6 @@ def mechanism(name: str) -> PercentileCurves:
     ----------
     name : str
         One of `NAMES`.
-
-    Returns
-    -------
-    PercentileCurves
     """
     return PercentileCurves(**dict(PercentileCurves.presets())[name])
 
@@ -36,10 +32,6 @@ def people(name: str, before: Any = None) -> PopulationReadings:
         One of `NAMES`.
     before : Source, optional
         What was chosen before. The numbers of people and sites of simulated people stay.
-
-    Returns
-    -------
-    PopulationReadings
     """
     population, observations = _PEOPLE[name]
     sizes = {"n_curves": before.n_curves, "n_servers": before.n_servers} if isinstance(
@@ -54,10 +46,6 @@ def name_of(source: Any, method: Any) -> str | None:
     ----------
     source : Source
     method : Mechanism
-
-    Returns
-    -------
-    str or None
     """
     return next((name for name, (population, _) in _PEOPLE.items()
                  if isinstance(source, PopulationReadings) and source.population == population

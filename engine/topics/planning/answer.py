@@ -76,17 +76,12 @@ class Setting:
         ----------
         source : Source
             Whose sizes are taken.
-        mechanism : Mechanism
         epsilon : float
             Of every site.
         delta : float, optional
             By the rule of all pages if it is left out.
         function : str, optional
             The one whose error counts.
-
-        Returns
-        -------
-        Setting
 
         Raises
         ------
@@ -122,10 +117,6 @@ class Setting:
         dial : "epsilon", "people", "readings" or "sites"
         value : float
             Rounded where it is a count.
-
-        Returns
-        -------
-        Setting
         """
         if dial == "epsilon":
             return replace(self, epsilon=float(f"{value:.6g}"))
@@ -252,10 +243,6 @@ def usual_target(facts: PublicFacts) -> float:
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
     """An answer as plain values, for JSON; infinite errors become None.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
 
     Returns
     -------

@@ -90,10 +90,6 @@ def power_of(difference: float, error: float) -> float:
     error : float
         Its standard error.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(power_of(2.8016, 1.0), 3), round(power_of(0.0, 1.0), 3)
@@ -129,10 +125,6 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
         Of the simulation.
     most : int
         People in each group beyond which none are tried.
-
-    Returns
-    -------
-    PowerPlan
 
     Raises
     ------
@@ -250,15 +242,10 @@ def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
 
     Parameters
     ----------
-    plan : PowerPlan
     facts : PublicFacts
         Names and units.
     budget : Budget
         Of each release.
-
-    Returns
-    -------
-    str
     """
     if plan.people is None:
         last = plan.sizes[-1]
@@ -275,15 +262,10 @@ def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[s
 
     Parameters
     ----------
-    plan : PowerPlan
     facts : PublicFacts
         Names and units.
     budget : Budget
         Of each release.
-
-    Returns
-    -------
-    sequence of str
     """
     return [verdict(plan, facts, budget), *(
         f"  {size.people:,} {facts.people} in each group: "

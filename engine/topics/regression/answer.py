@@ -542,10 +542,6 @@ def least(network: Network) -> float:
     ----------
     network : Network
         m sites with n observations each.
-
-    Returns
-    -------
-    float
     """
     return math.sqrt(network.n_sites) / network.n_readings
 

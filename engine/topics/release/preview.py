@@ -147,7 +147,6 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     ----------
     facts, sizes
         Of the data that would be published: all that is looked at.
-    mechanism : Mechanism
     budget : Budget
         The one that the quote plans the mechanism with.
     seed : int

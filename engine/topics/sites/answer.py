@@ -150,7 +150,7 @@ def _here(function: Callable[..., Result], /, *arguments: Any) -> Result:
 
 def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
                answer: Answer = _here) -> SitesAnswer:
-    """Simulate the table: together, pooled, and each site alone.
+    """The table, simulated: together, pooled, and each site alone.
 
     Rows that are not included are drawn all the same, so that the curves of the others stay.
 
@@ -166,10 +166,6 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
         Of the simulation.
     answer : callable
         Asked for every study and every release: those that do not change need no computing.
-
-    Returns
-    -------
-    SitesAnswer
 
     Raises
     ------

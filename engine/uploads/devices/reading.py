@@ -70,7 +70,6 @@ def read_export(text: bytes, limits: Limits) -> Read | None:
     ----------
     text : bytes
         In UTF-8.
-    limits : Limits
 
     Returns
     -------
@@ -115,7 +114,6 @@ def read_archive(content: bytes, decode: Callable[[bytes], bytes], limits: Limit
     content : bytes
     decode : callable
         From the bytes of a file to UTF-8.
-    limits : Limits
 
     Raises
     ------

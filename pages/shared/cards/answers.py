@@ -32,12 +32,7 @@ def table(curve: ReleasedCurve) -> None:
 
 
 def one_question(curve: ReleasedCurve) -> None:
-    """Any question with any times and level, answered in a sentence.
-
-    Parameters
-    ----------
-    curve : ReleasedCurve
-    """
+    """Any question with any times and level, answered in a sentence."""
     question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
     labels = {cls.label: cls for cls in curve_questions.all()}
     controls.bound(st.selectbox, "Ask", question.label, lambda label: _keep(labels[label]()),

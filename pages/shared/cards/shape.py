@@ -143,7 +143,6 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
 
     Parameters
     ----------
-    scene : Scene
     question : Question
         Checked.
 
@@ -159,10 +158,6 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
 def next_person(scene: Scene) -> AskedReleases:
     """Where the next person would lie by the releases on screen, at every budget.
 
-    Parameters
-    ----------
-    scene : Scene
-
     Raises
     ------
     InputError
@@ -174,10 +169,6 @@ def next_person(scene: Scene) -> AskedReleases:
 
 def grouped_releases(scene: Scene) -> GroupedReleases:
     """Two groups of the people on screen, released apart, at every budget.
-
-    Parameters
-    ----------
-    scene : Scene
 
     Raises
     ------

@@ -78,7 +78,6 @@ class View:
         ----------
         title : str
             Above its table, as Markdown.
-        chart : Chart
         key : str
             Tells the charts of a page apart.
         height, phone : int

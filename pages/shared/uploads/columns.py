@@ -285,7 +285,6 @@ def who(table: Table, suggested: str | None) -> str | None:
 
     Parameters
     ----------
-    table : Table
     suggested : str or None
         A column whose name is usual for people.
     """
@@ -306,7 +305,6 @@ def site_column(table: Table, layout: Layout | EventColumns) -> str | None:
 
     Parameters
     ----------
-    table : Table
     layout : Layout or EventColumns
         The roles of its columns.
 

@@ -106,12 +106,7 @@ def bounds_step(task: str) -> bool:
 
 
 def in_short(facts: PublicFacts) -> str:
-    """Bounds and their source in a line.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-    """
+    """Bounds and their source in a line."""
     value = facts.value_name or "value"
     if isinstance(facts, EventFacts):
         compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
