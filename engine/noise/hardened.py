@@ -102,10 +102,6 @@ class ZeroGenerator:
         ----------
         n_children : int
             How many.
-
-        Returns
-        -------
-        list of ZeroGenerator
         """
         return [ZeroGenerator() for _ in range(n_children)]
 
@@ -116,10 +112,6 @@ class ZeroGenerator:
         ----------
         size : int or tuple of int, optional
             Shape of the result; None for a single number.
-
-        Returns
-        -------
-        ndarray
         """
         return np.zeros(() if size is None else size)
 
@@ -130,10 +122,6 @@ class ZeroGenerator:
         ----------
         size : int or tuple of int, optional
             Shape of the result; None for a single number.
-
-        Returns
-        -------
-        ndarray
         """
         return np.zeros(() if size is None else size)
 

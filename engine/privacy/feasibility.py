@@ -80,10 +80,6 @@ class Feasibility:
         ----------
         n_curves : int
             How many there are.
-
-        Returns
-        -------
-        int
         """
         return math.ceil(n_curves * self.shortfall)
 
@@ -94,10 +90,6 @@ class Feasibility:
         ----------
         budget : Budget
             The present one, whose δ stays.
-
-        Returns
-        -------
-        float
         """
         factor = self.shortfall
         if budget.is_pure:

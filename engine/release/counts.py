@@ -118,7 +118,6 @@ def curves_in(table: CountTable, mechanism: Mechanism) -> list[CountedCurve]:
 
     Parameters
     ----------
-    table : CountTable
     mechanism : Mechanism
         Noised counts.
     """

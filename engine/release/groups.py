@@ -54,10 +54,6 @@ class StatedGroups:
         name : object
             What a request says.
 
-        Returns
-        -------
-        str
-
         Raises
         ------
         InputError
@@ -80,10 +76,6 @@ class StatedGroups:
             Read with a column of groups.
         name : str
             Of the group.
-
-        Returns
-        -------
-        Upload
 
         Raises
         ------

@@ -30,7 +30,6 @@ def drawn(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
 
     Parameters
     ----------
-    release : ReleasedPercentiles
     x : (k,)
         Times in their own unit.
     place : callable

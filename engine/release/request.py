@@ -129,10 +129,6 @@ def from_json(text: str, folder: Path) -> Request:
     folder : Path
         That of the request.
 
-    Returns
-    -------
-    Request
-
     Raises
     ------
     InputError
@@ -425,7 +421,6 @@ def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
         That was read.
     data : mapping
         How its columns are read, and what is stated of them; keys as `keys_of` lists.
-    mechanism : Mechanism
     facts : PublicFacts, optional
         Facts that hold in place of those in `data`.
 
@@ -457,7 +452,6 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
     ----------
     data : mapping
         Keys as `keys_of` lists.
-    mechanism : Mechanism
 
     Raises
     ------
