@@ -235,7 +235,7 @@ def test_one_person_changes_nothing_that_the_page_publishes(tmp_path, monkeypatc
         at.text_input(key=key).set_value("growth").run()
         at.button(key="release_publish").click().run()
         assert not at.exception
-        one = at.session_state["released"]
+        (one,) = at.session_state["released"]
         released.append(without_label(release_files.all_files(one), one.card))
     assert_same(*released)
 
