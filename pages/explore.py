@@ -2,6 +2,9 @@
 
 from functools import partial
 
+import streamlit as st
+
+from engine.core.identity import digest
 from engine.language import tags
 from engine.language.grammar import escape
 from pages.parts.explore import cards, details, doors
@@ -12,16 +15,20 @@ from pages.shared.uploads import panel
 session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
 page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
-preview = page.compute(partial(
-    run.mean_at_every_step, source, current.mechanism, session.delta(source).value, current.seed,
-    session.steps(current.epsilon)), height=640)
+data = digest(source.facts)
+computed, said, picture = st.container(), page.messages(), layout.picture_of(data)
+with computed:
+    preview = page.compute(partial(
+        run.mean_at_every_step, source, current.mechanism, session.delta(source).value,
+        current.seed, session.steps(current.epsilon)), height=640, data=data)
 scene = None
 if preview is not None:
     cards.follow_figure(preview)
     scene = cards.Explored(preview, source, session.current())
-    with page.messages():
+    with said:
         scene.promise()
-    cards.figure(scene)
+    with picture():
+        cards.figure(scene)
 contents = details.of(scene, source)
 doors.show(contents)
 panel.draw()

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 
 from engine.core.lists import counted
-from engine.core.types import Budget, PublicFacts
+from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import capital, escape, span, uncapital
 from engine.language.numbers import (
     digits_down,
@@ -325,6 +325,27 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     parts = [f"{with_unit(number(value), unit)} at ε = {other:g}" for other, value in
              ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
+
+
+def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
+    """What a band says that has room for a constant curve, as very wide bounds make it.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The name of time.
+    low, high : (k,)
+        Ends of the band at some times.
+
+    Returns
+    -------
+    str
+        Empty where some change can be told.
+    """
+    if not low.max() <= high.min():
+        return ""
+    return (f"A constant curve fits into the confidence band: no change over "
+            f"{uncapital(facts.time_name)} can be told. Narrower public bounds lessen the noise.")
 
 
 def few_functions(size: int) -> str:

@@ -46,10 +46,11 @@ CENTRE_NOT_MEAN = (
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
     "and skew, which no release shows, can make it miss.")
+# In simulations it holds with one in five people shifted by four standard deviations, with one in
+# twenty shifted by five, and with skewed levels.
 HOLDS_WITH_SKEW = (
-    "Skew and outliers do not show in a release. In simulations the band holds with one in five "
-    "people shifted by four standard deviations, with one in twenty shifted by five, and with "
-    "skewed levels. More extreme people may move the mean out of it.")
+    "The band does not cover extreme outliers and skew: they do not show in a release, and may "
+    "move the mean out of it.")
 FEW_TIMES = ("Everybody was observed at a few common times. Between them the curve and its band "
              "rest on the assumption that the mean is smooth.")
 CLUSTERED_TIMES = (

@@ -7,6 +7,7 @@ import numpy as np
 from engine.core.grids import drawing_grid
 from engine.core.tasks import DENSITY, RISK_MINIMISATION, ROC, Argument, DataType
 from engine.core.types import Array, Data, Estimate, PublicFacts
+from engine.language import quality
 from engine.language.numbers import percent, with_unit
 from engine.mechanisms import Mechanism
 from engine.release.certified import Quote
@@ -125,6 +126,9 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
               for name, ends in ranges.items()}
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
+    if band is not None and len(ranges) == 1 and mechanism.main_task.argument is Argument.TIME and (
+            mechanism.main_task.data is not DataType.EVENTS):
+        warnings += tuple(filter(None, [quality.no_change(facts, *next(iter(ranges.values())))]))
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
         band, mechanism.feasibility(data.sizes, quoted.inner_budgets), warnings, moved,
         0.0 if band is None else band.half_width / facts.value_half_width)

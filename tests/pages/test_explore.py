@@ -394,14 +394,21 @@ def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
 
 def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
     """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
+    def places_in(block, before=()):
+        for k, part in block.children.items():
+            if part.type == "bidi_component" and part.proto.component_name.endswith("figure"):
+                yield (*before, k)
+            elif hasattr(part, "children"):
+                yield from places_in(part, (*before, k))
+
     def place(at):
-        return next(k for k, part in at.main.children.items() if part.type == "bidi_component"
-                    and part.proto.component_name.endswith("figure"))
+        (found,) = places_in(at.main)
+        return found
 
     at = open_page()
     before = place(at)
     assert place(at.run()) == before
-    for said in ("epsilon-2~rule-1.5", "open-accuracy", "never-heard-of"):
+    for said in ("epsilon-2~rule-1.5", "open-accuracy", "never-heard-of", "c-sea_temperature"):
         assert place(open_page(said)) == before
 
 

@@ -343,6 +343,12 @@ def texts(one):
             for name, content in release_files.all_files(one).items() if name != "again.json"}
 
 
+def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_change(tmp_path):
+    one = released(tmp_path, children(400), epsilon=4.0)  # as tall at all ages
+    for name in ("release.csv", "release.html"):
+        assert "no change over" in texts(one)[name], name
+
+
 def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     one = released(tmp_path, children(18), epsilon=5.0)
     assert one.uncertainty.feasibility.verdict == "coarse"

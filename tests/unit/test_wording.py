@@ -313,3 +313,9 @@ def test_names_that_a_person_typed_keep_their_spelling_inside_sentences(value, t
     assert uncapital(value) == value
     with pytest.raises(InputError, match=f"lowest {value} must be below"):
         replace(facts, value_low=300)
+
+
+def test_a_band_with_room_for_a_constant_says_that_no_change_is_told_and_no_other_does():
+    middle = np.linspace(100.0, 150.0, 20)
+    assert "no change over age can be told" in quality.no_change(CHILDREN, middle - 40, middle + 40)
+    assert quality.no_change(CHILDREN, middle - 10, middle + 10) == ""

@@ -177,15 +177,30 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
                  if is_published and math.isfinite(value) else ""
                  for value, is_published in zip(values, shown.published, strict=True)]
                 for values in errors]
-    n_functions = (0,) * len(in_words[0]) if shown.band is None else shown.band.n_functions
     return [_at_budget(facts, n_curves, *at_one) for at_one in zip(
-        shown.budgets, odds, shown.feasibility, n_functions, *in_words, strict=True)]
+        shown.budgets, odds, shown.feasibility, _notes(facts, shown), *in_words, strict=True)]
+
+
+def _notes(facts: PublicFacts, shown: MeanAnswer) -> list[str]:
+    """What is said of the band at each budget; of a file that most releases show no change."""
+    band = shown.band
+    if band is None:
+        return [""] * len(shown.budgets)
+    notes = [quality.few_functions(size) for size in band.n_functions]
+    if not facts.is_upload:
+        return notes
+    for k, (low, high) in enumerate(zip(band.low, band.high, strict=True)):
+        flat = [text for one in zip(low, high, strict=True)
+                if (text := quality.no_change(facts, *one))]
+        if 2 * len(flat) > len(low):
+            notes[k] = f"{flat[0]} {notes[k]}".strip()
+    return notes
 
 
 def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
-               feasibility: Feasibility | None, n_functions: int, error: str, within: str
+               feasibility: Feasibility | None, note: str, error: str, within: str
                ) -> components.AtBudget:
-    refused, note = None, quality.few_functions(n_functions)
+    refused = None
     if feasibility is not None and not feasibility.is_feasible:
         refused = quality.refused(facts, feasibility, budget, n_curves)
     elif feasibility is not None and feasibility.verdict == "coarse":

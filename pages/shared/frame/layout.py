@@ -74,18 +74,39 @@ def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warni
         st.warning(lines[0], icon=icon)
 
 
+def picture_of(data: str) -> Callable[[], DeltaGenerator]:
+    """The place of a picture, made before it is computed and entered once it is.
+
+    The last picture stays there meanwhile, unless it is of other data: it would stand below a title
+    that is about these.
+    """
+    if _drawn().get(_page(), data) != data:
+        return st.empty().container  # a container made at once would keep what stands in it
+    place = st.container()
+    return lambda: place
+
+
+def _drawn() -> dict[str, str]:
+    """The data that each page was last drawn with."""
+    drawn: dict[str, str] = st.session_state.setdefault("drawn_pages", {})
+    return drawn
+
+
+def _page() -> str:
+    return str(st.session_state.get("page", ""))
+
+
 @contextmanager
-def loading(height: int = 430) -> Iterator[None]:
+def loading(height: int = 430, data: str = "") -> Iterator[None]:
     """Gray places for the strip and a picture of some height, the first time a page is drawn.
 
     A line says that it is computed, and for how long already. Later the last picture stays while
-    the next one is computed.
+    the next one of the same data is computed.
     """
-    drawn: set[str] = st.session_state.setdefault("drawn_pages", set())
-    page = st.session_state.get("page", "")
+    drawn, page = _drawn(), _page()
     place = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
     waiting = ExitStack()
-    if page not in drawn:
+    if drawn.get(page) != data:
         with place.container():
             waiting.enter_context(st.spinner(_COMPUTING, show_time=True))
             st.skeleton(height=_STRIP)
@@ -94,7 +115,7 @@ def loading(height: int = 430) -> Iterator[None]:
         with waiting:
             yield
     finally:
-        drawn.add(page)
+        drawn[page] = data
         place.empty()
 
 

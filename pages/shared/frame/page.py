@@ -268,12 +268,13 @@ def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430) -
     return above(compute(see, height), lead)
 
 
-def compute(make: Callable[[], V | None], height: int = 430) -> V | None:
+def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> V | None:
     """What a function gives; None, with the reason on the page, where it refuses.
 
-    `height` is that of the first picture in pixels, gray until the page was drawn once.
+    `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
+    tells the data apart of which it is, where a picture of others must not stay meanwhile.
     """
-    with layout.loading(height):
+    with layout.loading(height, data):
         try:
             return make()
         except InputError as problem:
