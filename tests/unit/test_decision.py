@@ -130,7 +130,9 @@ def test_a_table_is_pasted_with_any_separator_and_heading(text):
 
 def test_numbers_alone_are_sites_and_names_that_do_not_fit_are_numbered():
     assert [row.name for row in pasted("150\n90")] == ["Site 1", "Site 2"]
-    assert [row.n_curves for row in pasted("A_1;20\nA_1;30", 12)] == [20, 30]
+    assert pasted("A_1;20\nA_1;30", 12) == (SiteRow("A 1", 20, 12), SiteRow("A 1 2", 30, 12))
+    assert [row.name for row in pasted("A;1\nA;2\nA;3")] == ["A", "A 2", "A 3"]
+    assert pasted("UKE Hamburg, Haus 2;20")[0].name == "UKE Hamburg, Haus 2"
     assert pasted("A;20", 12)[0].n_observations_per_curve == 12
 
 

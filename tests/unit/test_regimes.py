@@ -344,7 +344,7 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     z = chart.spec["data"][0]["z"]
     assert line["start"] == line["end"] == z[0][2] == z[1][1]  # where the error is the target
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
-    assert "at most 2.00 cm on 50 % of the map" in chart.alt
+    assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
     empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
                                       "children", "cm", "dark")
     go.Figure(empty.spec)

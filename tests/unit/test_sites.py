@@ -144,7 +144,9 @@ def test_the_usual_delta_is_one_over_n_squared_of_all_who_take_part():
 def test_sites_that_come_with_the_curves_get_fit_names():
     source = SparseCurves(n_curves=7, n_servers=2)
     assert [row.name for row in rows_of(source)] == ["Site 1", "Site 2"]
-    assert [row.name for row in rows_of(source, ["St. Mary_1", "$x$"])] == ["St  Mary 1", "x"]
+    assert [row.name for row in rows_of(source, ["St. Mary_1", "$x$"])] == ["St. Mary 1", "x"]
+    assert [row.name for row in rows_of(source, ["UKE, Haus 2", "www.x"])] == ["UKE, Haus 2", "www x"]
+    assert [row.name for row in rows_of(source, ["A", "a"])] == ["A", "a 2"]
     assert [row.name for row in rows_of(source, ["??", "b"])] == ["Site 1", "Site 2"]
     assert [row.n_curves for row in rows_of(source)] == [4, 3]
 

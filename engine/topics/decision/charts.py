@@ -184,16 +184,20 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
         (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit, theme)
 
 
-def map_key(answer: Decision) -> str:
+def map_key(answer: Decision, errors: Sequence[Array] = ()) -> str:
     """How the map is read.
 
     Parameters
     ----------
     answer : Decision
         Of a study.
+    errors : sequence of (budgets, data sets, releases)
+        As in `error_map`.
     """
+    is_white = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     unit, diamond = answer.profile.unit, " ◇ the recommendation." * (answer.chosen is not None)
     return (f"Thick line: {answer.confidence} of 20 releases within "
             f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other distances"
             f"{', in ' * bool(unit)}{unit}. "
-            f"Stronger blue: less accurate.{diamond}")
+            f"Stronger blue: less accurate.{diamond}"
+            + " White: nothing useful could be released." * is_white)

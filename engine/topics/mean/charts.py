@@ -25,7 +25,7 @@ from engine.figures.theme import (
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language import error_words
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import digits_up, named, number, with_unit
+from engine.language.numbers import digits_up, named, number, times, with_unit
 from engine.language.odds_words import odds_short
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
@@ -131,7 +131,8 @@ def _finding(method: Method, others: Sequence[Method], baseline: float | None, e
         return f"The error is {number(error)} at ε = {epsilon:g}"
     if error < 1.05 * baseline:
         return f"Privacy hardly adds to the error at ε = {epsilon:g}"
-    return f"At ε = {epsilon:g} privacy multiplies the error by {number(error / baseline)}"
+    factor = times(error / baseline).removesuffix(" times")
+    return f"At ε = {epsilon:g} privacy multiplies the error by {factor}"
 
 
 def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:

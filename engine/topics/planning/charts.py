@@ -12,7 +12,7 @@ from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, layout, log_axis, log_ticks
 from engine.language.grammar import capital
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import number, whole, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
@@ -43,14 +43,17 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         notes = [note for level in levels if level != target
                  for note in _name(level, people, epsilons, errors, theme)]
     data.append(traces.diamond(*here, theme, cliponaxis=False))
-    share = float((errors <= target).mean())
+    reaches = [epsilon for epsilon, error in zip(epsilons, errors[-1], strict=True)
+               if error <= target]
+    finding = (f"{whole(people[-1])} {noun}: target met at ε = {min(reaches):g}" if reaches else
+               "The target is met nowhere here")
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
-        title=f"{100 * share:.0f} % of the map meets the target",
+        title=finding,
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
         yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people)))}
-    return Chart(spec, f"Map of the error over ε and {noun}. It is at most "
-                 f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
+    return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
+                 f"{with_unit(number(target), unit)}. {finding}.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
                   "error": traces.plain(errors.ravel(), 4)})
 

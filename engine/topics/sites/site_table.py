@@ -11,6 +11,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Budget, CurveData
+from engine.language import typed
 from engine.privacy.failure import Delta, delta_rule
 from engine.sources import Source
 from engine.topics.mean.answer import EPSILON_STEPS, MOST_READINGS
@@ -105,12 +106,28 @@ def rows_with(source: Source[CurveData], chosen: Sequence[tuple[float, float | N
                      rows_of(source, source.site_names), chosen, strict=True))
 
 
+# What a name of a site is made of. A point is never within a word: no name is an address.
+_LETTER, _MARK, _MARKS = r"[^\W_]", r"[ ,'’()-]|\.(?!\w)", " -,.'’()"
+
+
 def fit_names(names: Sequence[str], count: int) -> list[str]:
-    """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
-    short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]
-    if len(short) == count == len(set(short)) and all(short):
-        return short
-    return [f"Site {k + 1}" for k in range(count)]
+    """Names that a table can have; a second one that is alike gets a number, others are numbered.
+
+    Marks of a name that no table has, such as the underscore of addresses, become spaces.
+    """
+    short = [re.sub(rf"(?!{_LETTER})(?!{_MARK}).", " ", name, flags=re.DOTALL) for name in names]
+    short = [re.sub(" +", " ", name).lstrip(_MARKS)[:LONGEST_NAME].strip(" -,") for name in short]
+    if len(short) != count or not all(short):
+        return [f"Site {k + 1}" for k in range(count)]
+    taken: list[str] = []
+    for name in short:
+        other, k = name, 1
+        while other.casefold() in taken:
+            k += 1
+            other = f"{name[:LONGEST_NAME - 3].strip()} {k}"
+        taken.append(other.casefold())
+        short[len(taken) - 1] = other
+    return short
 
 
 def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
@@ -148,9 +165,10 @@ def _check_together(rows: Sequence[SiteRow]) -> None:
 
 
 def _check_site(row: SiteRow) -> None:
-    if not re.fullmatch(rf"(?=\S)[^\W_](?:[^\W_]|[ -]){{0,{LONGEST_NAME - 1}}}", row.name):
+    if not re.fullmatch(rf"{_LETTER}(?:{_LETTER}|{_MARK}){{0,{LONGEST_NAME - 1}}}", row.name):
         raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
-                         f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
+                         "spaces, hyphens, commas, points, apostrophes and brackets, at most "
+                         f"{LONGEST_NAME}.", field="name")
     _check_range(row, "the number of people", row.n_curves, 1, MOST_CURVES, "n_curves")
     _check_range(row, "the number of observations each", row.n_observations_per_curve, 1,
                  MOST_OBSERVATIONS, "n_observations_per_curve")
@@ -236,8 +254,10 @@ def _is_count(cell: str) -> bool:
 
 def _count(cell: str) -> int | None:
     """A whole number, with or without marks between thousands."""
-    digits = re.sub(r"(?<=\d)[\s.,’'\u202f](?=\d{3}\b)", "", cell)
-    return int(digits) if re.fullmatch(r"\d{1,9}", digits) else None
+    try:
+        return typed.count(cell)
+    except InputError:
+        return None
 
 
 def _pasted_row(line: int, cells: Sequence[str], observations: int) -> tuple[str, int, int]:
@@ -252,8 +272,9 @@ def _pasted_row(line: int, cells: Sequence[str], observations: int) -> tuple[str
                          "observations of each, such as: North, 150, 30.")
     counts = [_count(cell) for cell in numbers]
     for what, count in zip(("number of people", "number of observations"), counts, strict=False):
-        if count is None:
-            raise InputError(f"Line {line}: the {what} must be a whole number.", field="sites",
+        if count is None or count < 1:
+            wrong = "a whole number" if count is None else f"at least 1; got {count}"
+            raise InputError(f"Line {line}: the {what} must be {wrong}.", field="sites",
                              hint="Such as: North, 150, 30.")
     each = counts[1] if len(counts) > 1 else observations
     assert counts[0] is not None and each is not None

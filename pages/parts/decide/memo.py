@@ -31,7 +31,8 @@ def show(view: Study) -> None:
                    "was before.", icon=":material/warning:")
     sheet = st.container()
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
-                           placeholder="Author of the memo", label_visibility="collapsed")
+                           placeholder="Author, kept until the page is reloaded",
+                           label_visibility="collapsed", persist_state="session")
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
                       date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
     with sheet:

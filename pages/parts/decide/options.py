@@ -122,4 +122,4 @@ def _map(view: Study, answer: Decision) -> None:
         return
     chart = charts.error_map(answer, people, errors, layout.theme())
     view.draw("Accuracy over people and ε", chart, "map", _HEIGHT, 320)
-    st.markdown(f":small[{charts.map_key(answer)} {words.jump(answer)}]")
+    st.markdown(f":small[{charts.map_key(answer, errors)} {words.jump(answer)}]")

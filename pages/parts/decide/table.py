@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
+from engine.language.grammar import escape
 from engine.language.numbers import whole
 from engine.topics.decision import words
 from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide.view import Study
 from pages.parts.sites import editor
 from pages.shared.frame import controls
@@ -78,12 +82,19 @@ def _nouns(view: Study) -> tuple[str, str]:
 
 def _use(observations: int, people: str, nouns: tuple[str, str]) -> None:
     """Take the pasted table over, say what was read, and close the box."""
+    text = st.session_state.get("pasted_table", "")
     try:
-        rows = site_table.pasted(st.session_state.get("pasted_table", ""), observations)
+        rows = site_table.pasted(text, observations)
         editor.replace_table(rows)
     except InputError as problem:
         st.session_state.problem = ("pasted_table", problem)
         return
     st.session_state[_BOX] = False
     st.toast(f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
-             f"{people}.", icon=":material/check:")
+             f"{people}." + _renamed(text, rows), icon=":material/check:")
+
+
+def _renamed(text: str, rows: Sequence[SiteRow]) -> str:
+    """Which names of the table are not as they were pasted."""
+    others = [escape(row.name) for row in rows if row.name not in text]
+    return f" Names here: {', '.join(others)}." if others else ""

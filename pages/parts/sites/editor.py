@@ -25,7 +25,7 @@ from pages.shared.state import session, site_table
 
 _OWN_TABLE = "Your own table"
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
-           "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
+           "included": 105, "weight": 70, "share": 105, "guarantee": 165}  # pixels
 # The columns of the table of Decide, where all sites have one budget, and of their own budgets.
 STUDY = ("name", "people", "readings", "included")
 BUDGETS = ("name", "epsilon", "delta", "included", *site_table.FIXED)
