@@ -407,10 +407,9 @@ function drawReading(S) {
 
 function nameBand(S) {                    // what the band contains, which is more than the error beside it
   const {box, over} = S.difference, {words} = S.data;
-  if (speedy(S) || question(S) || !words.banded || !band(S)) return;
-  const told = lines(S, words.banded, (box.right - box.left - 12) / 1.06);
-  over.prepend(...told.map((line, k) => svg('text', {
-    x: box.left + 6, y: box.bottom - 6 - 16 * (told.length - 1 - k), class: 'bracket-text noise'}, line)));
+  if (speedy(S) || question(S) || !words.banded.length || !band(S)) return;
+  const all = words.banded.join(', '), told = 1.06 * wide(S, all) < box.right - box.left - 12 ? all : words.banded[0];
+  over.prepend(svg('text', {x: box.left + 6, y: box.bottom - 6, class: 'bracket-text noise'}, told));
 }
 
 function plusMinus(S, difference) {

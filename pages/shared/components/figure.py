@@ -504,9 +504,9 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
                       "to compare.",
         "drowned": f"{quality.too_few(facts)}: would not be released",
         "shift": f"the mean moves {by}", "noise": f"privacy noise here ± {by} (95 %)",
-        "banded": "" if band is None else "95 % band for the true mean, " + (
-            "whole curve at once; the error is an average over it"
-            if band.kind == "simultaneous" else "each point by itself"),
+        "banded": [] if band is None else [
+            "95 % band for the true mean", "whole curve at once; the error is an average over it"
+            if band.kind == "simultaneous" else "each point by itself"],
         "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
                   f"that hides it is ± {noise} in 95 % of releases.",
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
