@@ -11,6 +11,7 @@ import pytest
 
 from pages.parts.explore import scene
 from pages.shared.server import first_picture
+from pages.shared.state import run
 
 PACKED = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")  # whole numbers of 16 bits, as the browser unpacks them
 
@@ -38,6 +39,16 @@ def is_the_same(stored, computed):
     return len(steps[0]) == len(steps[1]) and np.abs(steps[0] - steps[1]).max() <= 1
 
 
+@pytest.fixture
+def computed_here(monkeypatch):
+    """In this process, from as many data sets as on a server; nothing of it is left to other tests."""
+    monkeypatch.setattr(run, "use_workers", lambda: None)
+    run.forget()
+    yield
+    run.forget()
+
+
+@pytest.mark.usefixtures("computed_here")
 def test_the_stored_figure_of_the_front_page_is_the_computed_one():
     stored, computed = (dict(parts(sent)) for sent in (first_picture.stored(), scene.first_figure()))
     tag = ("curves", "tag")  # of numbers to the last bit
