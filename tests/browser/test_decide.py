@@ -90,8 +90,8 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     html = printed(hand, "40 people at each of 12 sites", "with 5 observations per person",
                    "within 1.5 of the truth")
     assert hand.interactions <= 8 and pages_of(hand, html) == 1
-    card = hand.page.get_by_text(re.compile("Error ±")).first.inner_text()
-    error = re.search(r"Error ± (\S+) \(95 %: (\S+)\)", card)
+    card = hand.page.get_by_text(re.compile("Typical error")).first.inner_text()
+    error = re.search(r"Typical error (\S+)\s+19 of 20 within (\S+)", card)
     assert error and all(f">{number}<" in html for number in error.groups())
     assert hand.page.problems == [] and hand.page.outside == []
 

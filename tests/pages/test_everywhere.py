@@ -218,7 +218,8 @@ FIELDS = {
             | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
             min_size=1, max_size=6).map(tuple)),
     "rule": some.none() | some.floats(0.01, 100),
-    "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
+    "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6),
+    "typical": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])

@@ -311,7 +311,7 @@ def source(task: str = TASK) -> Source:
 
     Where its sites are those of the table on *Decide*, it has them on all pages with the scenario.
     """
-    data, page = upload_of(task), st.session_state.page
+    data, page = upload_of(task), st.session_state.get("page")
     if data is not None and uploaded(task):
         return data
     return current().studied(task) if page in _WITH_TABLE else current().source_of(task)
