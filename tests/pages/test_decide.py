@@ -211,13 +211,16 @@ def test_the_sentence_changes_what_it_names_of_a_table_and_nothing_else():
 @pytest.mark.parametrize(("field", "typed", "problem"), [
     ("target", "abc", "“abc” is not a number"), ("target", "", "The field is empty"),
     ("study_people", "2.5", "“2.5” is not a whole number")])
-def test_what_is_no_number_is_quoted_and_the_value_that_stays_is_said(field, typed, problem):
+def test_what_is_no_number_stays_to_be_put_right_and_the_value_that_counts_is_said(
+        field, typed, problem):
     at = visit("decide", SMALL)
-    stays = at.text_input(key=f"w_{field}").value
+    before, counts = at.session_state.settings, at.text_input(key=f"w_{field}").value
     at.text_input(key=f"w_{field}").set_value(typed).run()
-    assert any(problem in error.value.replace("\\", "") and f"{stays} stays" in error.value
+    assert any(problem in error.value.replace("\\", "") and f"{counts} counts" in error.value
                for error in at.error)
-    assert at.text_input(key=f"w_{field}").value == stays
+    assert at.text_input(key=f"w_{field}").value == typed and at.session_state.settings == before
+    at.text_input(key=f"w_{field}").set_value(counts).run()
+    assert not at.error and at.session_state.settings == before
 
 
 def test_a_decimal_comma_is_a_decimal_mark():

@@ -66,7 +66,8 @@ def number(label: str, value: float, write: Callable[[Any], None], key: str, is_
            **options: Any) -> None:
     """A field for a number as people type it: with a comma or a point; counts with marks too.
 
-    What is no number, or is refused by `write`, is quoted in the message, which says what stays.
+    What is no number, or is refused by `write`, stays in the field and is quoted in the message,
+    which says what counts until then.
     """
     shown = str(value) if is_whole else f"{value:.9g}"
 
@@ -75,7 +76,7 @@ def number(label: str, value: float, write: Callable[[Any], None], key: str, is_
             write(typed.count(text) if is_whole else typed.number(text))
         except InputError as problem:
             raise InputError(problem.message, problem.field,
-                             f"{problem.hint} {label}: {shown} stays.".strip()) from None
+                             f"{problem.hint} Until then {shown} counts.".strip()) from None
 
     bound(st.text_input, label, shown, read, key, **options)
 
