@@ -15,6 +15,23 @@ _IN_UNITS = re.compile(r"(?<=\d) (?=%|[^\W\d_]+/[^\W\d_])")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def exactly(value: float) -> str:
+    """A number as short as the same number is read back from it, for links and files.
+
+    Parameters
+    ----------
+    value : float
+        Finite or not.
+
+    Examples
+    --------
+    >>> [exactly(value) for value in (2.0, 0.1, 1e-7, 999999.9999999999)]
+    ['2', '0.1', '1e-07', '999999.9999999999']
+    """
+    short = f"{value:.15g}"
+    return short if float(short) == value else repr(float(value))
+
+
 def number(value: float, digits: int = 3) -> str:
     """At most three significant digits, a real minus, thin spaces from a thousand on.
 

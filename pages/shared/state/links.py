@@ -17,6 +17,7 @@ from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
 from engine.core.tasks import COUNTED, DECIDED, PUBLISHED, SUMMARIES, TASKS
 from engine.core.types import Budget
+from engine.language.numbers import exactly
 from engine.rates import rates
 from engine.topics.decision.answer import SHARES
 from engine.topics.mean import shape
@@ -122,7 +123,7 @@ def _value(parameter: Parameter, text: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+    return "none" if value is None else exactly(value) if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from engine.core.errors import InputError
 from engine.core.types import PublicFacts
 from engine.language import glossary
 from engine.language.grammar import capital
+from engine.language.numbers import exactly
 from engine.topics.decision.words import site_noun
 from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import Member, SitesAnswer
@@ -37,9 +38,9 @@ def word(rows: Sequence[SiteRow]) -> str:
 
 
 def _row_word(row: SiteRow) -> str:
-    fields = [row.name, str(row.n_curves), str(row.n_observations_per_curve), f"{row.epsilon:.15g}"]
+    fields = [row.name, str(row.n_curves), str(row.n_observations_per_curve), exactly(row.epsilon)]
     if row.delta is not None or not row.included:
-        fields.append("usual" if row.delta is None else f"{row.delta:.15g}")
+        fields.append("usual" if row.delta is None else exactly(row.delta))
     return "_".join([*fields, *([] if row.included else ["out"])])
 
 

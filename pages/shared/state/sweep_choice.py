@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
+from engine.language.numbers import exactly
 from engine.topics.sweeps.design import EPSILON, MOST_VALUES
 
 MOST_REPEATS = 1000
@@ -32,7 +33,7 @@ def words(choice: SweepChoice) -> list[str]:
 
 
 def _word(value: object) -> str:
-    return "_".join(map("{:.15g}".format, value)) if isinstance(value, tuple) else str(value)
+    return "_".join(map(exactly, value)) if isinstance(value, tuple) else str(value)
 
 
 def with_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
