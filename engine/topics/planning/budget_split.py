@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import InputError
 from engine.core.types import Budget
-from engine.language.numbers import digits_down
+from engine.language.numbers import digits_down, exactly
 from engine.privacy import accounting
 
 WAYS = ("sum", "tight")
@@ -105,9 +105,9 @@ def cost(budgets: Sequence[Budget], way: str) -> float:
 
 def word(split: Split) -> str:
     """`3_sum_w1_l0.5`: total, way, and a weight or a lock for every output."""
-    parts = (f"l{part.locked:.15g}" if part.locked is not None else f"w{part.weight:.15g}"
+    parts = (f"l{exactly(part.locked)}" if part.locked is not None else f"w{exactly(part.weight)}"
              for part in split.parts)
-    return "_".join((f"{split.total:.15g}", split.way, *parts))
+    return "_".join((exactly(split.total), split.way, *parts))
 
 
 def of_word(text: str) -> Split:
