@@ -13,6 +13,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.amplification import SecretSample
 from engine.privacy.tradeoff import Approximate
 from engine.sources.sparse_curves import SparseCurves
+from tests.heavy import few
 
 CHANCES = ("right", "power", "power_at_1_percent", "precision", "right_with_prior", "right_cap",
            "power_cap")
@@ -47,7 +48,7 @@ def at_each_site(lines):
     return accounting.by_server(lines).values()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), 8))
 def test_odds_of_a_ledger_are_none_below_those_of_any_site(seed):
     lines = random_ledger(seed)
     for group, prior in ((1, 0.5), (3, 0.1)):
@@ -62,7 +63,7 @@ def test_odds_of_a_ledger_are_none_below_those_of_any_site(seed):
                     >= own.curve.right([0.1, 0.5, 0.9]) - ROUNDING).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), 8))
 def test_odds_of_a_ledger_are_no_larger_than_some_site_needs(seed):
     """Each is that of a person at one of the sites, and the caps are those of the budget beside it."""
     lines = random_ledger(seed)
@@ -75,7 +76,7 @@ def test_odds_of_a_ledger_are_no_larger_than_some_site_needs(seed):
     assert shown.budget.delta == max(own.budget.delta for own in owns)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", few(range(20), 5))
 def test_no_attack_on_gaussian_noise_at_one_site_and_laplace_noise_at_another_beats_them(seed):
     """Best tests in closed form: the Neyman and Pearson test of each, and the rule of Bayes."""
     rng = np.random.default_rng(seed)
@@ -94,7 +95,7 @@ def test_no_attack_on_gaussian_noise_at_one_site_and_laplace_noise_at_another_be
     assert shown.power >= max(ndtr(ndtri(0.05) + mu), np.interp(0.05, ALARMS, laplace)) - 1e-3
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", few(range(10), 3))
 def test_a_secret_sample_is_worth_no_more_than_at_the_site_where_it_is_worth_least(seed):
     lines, drawn = random_ledger(seed), SecretSample(100, 400, True)
     shown = drawn.odds(lines)
