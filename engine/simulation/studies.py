@@ -18,6 +18,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.grids import read_only
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import (
     Array,
     Budget,
@@ -37,6 +38,7 @@ from engine.simulation.metrics import (
     squared_distances_from,
     totals,
 )
+from engine.simulation.non_private import non_private_mean
 from engine.sources import Source
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
@@ -226,7 +228,8 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
                    budgets: Sequence[Budgets]) -> Array:
     """Squared distances of the releases of a study, function by function.
 
-    From what the method estimates, or where that is not known from its estimate without protection.
+    From what the method estimates, or where that is not known from what would be published without
+    privacy: for a mean curve the non-private mean of all methods, else their own estimate.
     Where a formula gives the mean squared error exactly, they are scaled to it, so that their mean
     is the number that the formula gives.
 
@@ -250,7 +253,9 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
     """
     truth = mechanism.truth_of(drawn)
     if truth is None:
-        return squared_distances_from(estimate, mechanism.without_protection(drawn))[:len(budgets)]
+        without = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
+                   and not source.is_random else mechanism.without_protection(drawn))
+        return squared_distances_from(estimate, without)[:len(budgets)]
     squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
     for place, site_budgets in enumerate(budgets):
         if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):

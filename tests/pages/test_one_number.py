@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.core.types import Budget
 from engine.exports import memo
-from engine.language import numbers, odds_words, quality
+from engine.language import error_words, numbers, odds_words, quality
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -146,6 +146,7 @@ class Said:
     delta: float
     right: float
     unit: str
+    distance: str = "error"  # what it is called
 
     @property
     def written(self):
@@ -155,7 +156,7 @@ class Said:
     def of_names(self):
         """Under the names that `show` prints."""
         unit = f" ({self.unit})" if self.unit else ""
-        found = {f"error{unit}": self.error, f"{WITHIN}{unit}": self.within}
+        found = {f"{self.distance}{unit}": self.error, f"{WITHIN}{unit}": self.within}
         if self.baseline is not None:
             found[f"error without privacy{unit}"] = self.baseline
         return found | {"proved δ": self.delta, "attacker’s accuracy, at most": self.right}
@@ -173,9 +174,10 @@ def engine(case):
     view = {"view": "curves", "scenario": plain(case)}
     result = showed(view)
     unit = case.source.facts.value_unit
-    names = Said(0, 0, 0, 0, 0, unit).of_names
+    distance = error_words.distance(case.source.facts, "mean")
+    names = Said(0, 0, 0, 0, 0, unit, distance).of_names
     error, within, baseline, delta, right = (result.get(name) for name in names)
-    return Said(error, within, baseline, delta, right, unit)
+    return Said(error, within, baseline, delta, right, unit, distance)
 
 
 def plain(case):

@@ -7,10 +7,10 @@ import pytest
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AT_A_BOUND, FINER_DETAIL, AdaptiveMean
+from engine.simulation.non_private import non_private_mean
 from engine.sources.bundled import AirportTemperature
 from engine.topics.mean.answer import mean_over_budgets
 from engine.topics.mean.error_parts import error_parts
-from engine.topics.mean.non_private import non_private_mean
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare

@@ -32,10 +32,10 @@ from engine.simulation.metrics import (
     squared_distances_from,
     within,
 )
+from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.topics.mean.non_private import non_private_mean
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
@@ -455,7 +455,7 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
           ) -> Draws:
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
-    Real curves are compared with `non_private.non_private_mean`.
+    Real curves are compared with `simulation.non_private.non_private_mean`.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Estimate
 from engine.mechanisms import Mechanism
 from engine.simulation.metrics import distances, root_mean_square
+from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.topics.mean.answer import on_screen, simulated
-from engine.topics.mean.non_private import non_private_mean
 
 PARTS = ("noise", "sampling", "bias")
 Chosen = tuple[bool, bool, bool]  # of PARTS, in their order

@@ -29,9 +29,9 @@ from engine.privacy import accounting, risk, transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
+from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources import Source
-from engine.topics.mean.non_private import non_private_mean
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
 # -- what is found ------------------------------------------------------------------------------
