@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import ROUNDED_NORMAL, standard_errors
+from engine.core.bands import NORMAL, ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import (
+    Array,
     Band,
     Budget,
     Caution,
@@ -227,14 +228,14 @@ class AdaptiveMean(AdaptiveRelease):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._doubts(facts, plans, fit.band, released)
+            yield from self._doubts(facts, plans, fit.band, NORMAL * errors.mean(axis=-1), released)
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             yield Caution(AT_A_BOUND, released & band_checks.lie_at_a_bound(
                 from_middle, errors, scale.half))
 
     def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                released: NDArray[np.bool_]) -> Iterator[Caution]:
+                half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
         """Which releases say that their functions are not enough."""
         if self.basis != "cosine":
             return
@@ -242,10 +243,10 @@ class AdaptiveMean(AdaptiveRelease):
         for k, plan in enumerate(plans):
             if plan.feasible:
                 part = slice(plan.size)
-                check = self.functions(plan.size, facts), band.centre[k, ..., part], \
-                    band.covariance[k, ..., part, part]
+                check = (band.centre[k, ..., part], band.covariance[k, ..., part, part],
+                         half_width[k])
                 finer[k] = band_checks.have_finer_detail(*check)
-                steep[k] = band_checks.have_steep_ends(*check)
+                steep[k] = band_checks.have_steep_ends(self.functions(plan.size, facts), *check)
         yield Caution(FINER_DETAIL, released & finer)
         yield Caution(STEEP_ENDS, released & steep & ~finer)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from engine.core.bands import standard_errors
 from engine.core.grids import drawing_grid
 from engine.mechanisms.families.band_checks import (
     have_finer_detail,
@@ -24,17 +25,22 @@ def rise(width):
 
 
 def released(curve, size, releases=200):
-    """Coefficients of a curve with fresh noise in each of many releases, and their covariance."""
+    """The basis, coefficients of a curve with fresh noise in many releases, and what is known of it.
+
+    That is their covariance, and half the width of the band that follows from it.
+    """
     basis = Basis(size, family="cosine")
     exact = curve(FINE) @ basis(FINE) / len(FINE)
     noise = NOISE[:size] * np.random.default_rng(2).standard_normal((releases, size))
-    return basis, exact + noise, np.broadcast_to(np.diag(NOISE[:size] ** 2), (releases, size, size))
+    covariance = np.broadcast_to(np.diag(NOISE[:size] ** 2), (releases, size, size))
+    half_width = 1.96 * standard_errors(covariance, basis(drawing_grid())).mean(axis=-1)
+    return basis, exact + noise, covariance, half_width
 
 
 @pytest.mark.parametrize("size", [9, 13, 20])
 def test_peaks_too_narrow_for_the_kept_functions_are_seen_and_wide_ones_are_not(size):
-    assert have_finer_detail(*released(peak(0.8 / size), size)).mean() > 0.98
-    assert have_finer_detail(*released(peak(3 / size), size)).mean() < 0.01
+    assert have_finer_detail(*released(peak(0.8 / size), size)[1:]).mean() > 0.98
+    assert have_finer_detail(*released(peak(3 / size), size)[1:]).mean() < 0.01
 
 
 @pytest.mark.parametrize("curve", [
@@ -42,23 +48,23 @@ def test_peaks_too_narrow_for_the_kept_functions_are_seen_and_wide_ones_are_not(
     peak(0.12), rise(0.3)], ids=["line", "growth", "two turns", "wide peak", "slow rise"])
 def test_curves_that_bands_cover_are_hardly_ever_doubted(curve):
     check = released(curve, 20)
-    assert have_finer_detail(*check).mean() < 0.01 and have_steep_ends(*check).mean() < 0.1
+    assert have_finer_detail(*check[1:]).mean() < 0.01 and have_steep_ends(*check).mean() < 0.1
 
 
 @pytest.mark.parametrize("width", [0.01, 0.02, 0.03])
 def test_a_rise_within_a_small_part_of_the_range_is_seen_at_either_end(width):
-    basis, centre, covariance = released(rise(width), 20)
-    assert have_steep_ends(basis, centre, covariance).mean() > 0.9
+    basis, centre, *noise = released(rise(width), 20)
+    assert have_steep_ends(basis, centre, *noise).mean() > 0.9
     turned = centre * (-1.0) ** np.arange(20)  # the same curve from its other end
-    assert have_steep_ends(basis, turned, covariance).mean() > 0.9
+    assert have_steep_ends(basis, turned, *noise).mean() > 0.9
 
 
 def test_with_few_functions_or_much_noise_nothing_is_said():
-    basis, centre, covariance = released(peak(0.03), 5)
-    assert not have_finer_detail(basis, centre, covariance).any()
-    assert not have_steep_ends(basis, centre, covariance).any()
-    basis, centre, covariance = released(lambda t: 0 * t, 20)
-    assert not have_finer_detail(basis, centre, covariance).any()
+    basis, centre, *noise = released(peak(0.03), 5)
+    assert not have_finer_detail(centre, *noise).any()
+    assert not have_steep_ends(basis, centre, *noise).any()
+    basis, centre, *noise = released(lambda t: 0 * t, 20)
+    assert not have_finer_detail(centre, *noise).any()
 
 
 def test_a_curve_along_a_bound_is_told_from_one_that_touches_it():

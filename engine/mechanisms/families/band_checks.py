@@ -12,23 +12,22 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.bands import NORMAL, standard_errors
-from engine.core.grids import drawing_grid
 from engine.mechanisms.families import adaptive_constants as constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, LEAST_WAVES, detail, steepening
 
 
-def have_finer_detail(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
+def have_finer_detail(centre: Array, covariance: Array, half_width: Array) -> NDArray[np.bool_]:
     """Whether the last coefficients have not become small, so that more would be needed.
 
     Parameters
     ----------
-    basis : Basis
-        The r cosines.
     centre : (…, r)
-        Released coefficients.
+        Released coefficients of cosines.
     covariance : (…, r, r)
         Of them.
+    half_width : (…)
+        Of a pointwise band, averaged over the time range.
 
     Returns
     -------
@@ -38,11 +37,11 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array) -> NDArray
     if centre.shape[-1] < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
     p_values, left = detail(centre, covariance)
-    is_large = left > constants.MATERIAL * half_width(basis, covariance)
-    return np.asarray((p_values < constants.MISFIT) & is_large)
+    return np.asarray((p_values < constants.MISFIT) & (left > constants.MATERIAL * half_width))
 
 
-def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[np.bool_]:
+def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array
+                    ) -> NDArray[np.bool_]:
     """Whether an end would move on by several widths of the band if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it
@@ -56,6 +55,8 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[n
         Released coefficients.
     covariance : (…, r, r)
         Of them.
+    half_width : (…)
+        Of a pointwise band, averaged over the time range.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array) -> NDArray[n
         return np.zeros(centre.shape[:-1], dtype=bool)
     rows = tails[:, :size]
     beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)
-    widths = np.maximum(beyond, 0.0) / half_width(basis, covariance)[..., None]
+    widths = np.maximum(beyond, 0.0) / half_width[..., None]
     return np.asarray((widths * (steepening(centre) - 1) > constants.STILL_MOVING).any(axis=-1))
 
 
@@ -90,9 +91,3 @@ def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool
     """
     near = np.abs(curves) + np.minimum(NORMAL * errors, constants.NEAR_BOUND * half) > half
     return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
-
-
-def half_width(basis: Basis, covariance: Array) -> Array:
-    """Half the width of a pointwise band, averaged over the time range: (…)."""
-    rows = basis(drawing_grid())[:, :covariance.shape[-1]]
-    return np.asarray(NORMAL * standard_errors(covariance, rows).mean(axis=-1))

@@ -531,25 +531,26 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
         Of data and noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
+    without = None if source.is_random else non_private_mean(source)  # one for all methods
     for cls in mechanisms.for_task(task):
         for label, settings in cls.presets_for(task):
             other = cls(**settings).comparable(source.facts)
             if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                errors[label] = (other, _error(source, other, budgets, seed))
+                errors[label] = (other, _error(source, other, budgets, seed, without))
     return errors
 
 
-def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int
-           ) -> Array:
+def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int,
+           without: Estimate | None) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
-    if source.is_random:
+    if without is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
         _, estimate = on_screen(source, other, asked_for, seed)
-        errors = _study_of_real_curves(estimate, non_private_mean(source), len(budgets)).errors
+        errors = _study_of_real_curves(estimate, without, len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
                     np.nan)
