@@ -1,5 +1,6 @@
 """Lab in a real browser: every tab by the keyboard, and earlier addresses in their place."""
 
+import json
 import re
 
 import pytest
@@ -51,6 +52,22 @@ def lab(server, lasting_page):
         lasting_page.problems.clear()
         return lasting_page
     return visit
+
+
+@pytest.mark.slow
+def test_a_step_of_the_slider_styles_what_changes_and_not_the_page_anew(lab, browser):
+    page = lab(WIDE)
+    slider = page.get_by_test_id("stSlider").get_by_role("slider").first
+    for direction in ("ArrowRight", "ArrowLeft"):  # both budgets are known from here on
+        slider.press(direction)
+        settle(page)
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    slider.press("ArrowRight")
+    settle(page)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    styled = [event["args"]["elementCount"] for event in events
+              if event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})]
+    assert styled and max(styled) < page.evaluate("document.querySelectorAll('*').length") / 2
 
 
 def meets(one, other):
