@@ -39,7 +39,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
-from engine.core.tasks import TASKS
+from engine.core.tasks import PUBLISHED
 from engine.core.types import (
     Array,
     Budget,
@@ -292,7 +292,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
     reason = next(filter(None, map(mechanism.why_not_published, budgets)), "")
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
-    if not any(TASKS[task].is_published for task in mechanism.served):
+    if not mechanism.served & {*PUBLISHED}:
         raise InputError("Only functions and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_private_counts(data, mechanism)

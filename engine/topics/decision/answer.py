@@ -18,7 +18,17 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
+from engine.core.tasks import (
+    DENSITY,
+    MEAN_FUNCTION,
+    TASKS,
+    UNIVARIATE_MEAN,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+    Argument,
+    DataType,
+    Task,
+)
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -39,6 +49,10 @@ from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
+# What can be decided on, and what the sentence calls it.
+DECIDED = {MEAN_FUNCTION.key: "mean curve", VARYING_COEFFICIENTS.key: "effects of covariates",
+           UNIVARIATE_MEAN.key: "average value", WAVELET_REGRESSION.key: "regression curve",
+           DENSITY.key: "density"}
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
 MAP_EPSILONS = EPSILON_STEPS[1::3]

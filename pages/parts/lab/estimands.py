@@ -20,8 +20,8 @@ An estimand offers
 A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
 is `attacker` for all. There are no folds: what is longer goes into `details`.
 
-Its task, by which source and method are found among the settings, is that whose record in
-`engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
+Its tasks, by which source and method are found among the settings, are those whose lines in
+`pages/shared/state/lab_tasks.py` name the estimand; so links, pins and sweeps know it.
 """
 
 from __future__ import annotations

@@ -334,12 +334,18 @@ def change_source(task: str, source: Source) -> None:
     """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None,
+    change(studies=now.with_study(task, source).studies, target=now.target if same_unit else None,
            typical=now.typical if same_unit else None)
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:
-    change(**{f"{TASKS[task].prefix}mechanism": mechanism})
+    change_study(task, mechanism=mechanism)
+
+
+def change_study(task: str, source: Source | None = None, mechanism: Mechanism | None = None
+                 ) -> None:
+    """Data and method of a task at once; targets stay as they are."""
+    change(studies=current().with_study(task, source, mechanism).studies)
 
 
 def delta(of: Source, task: str = TASK) -> Delta:
