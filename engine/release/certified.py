@@ -257,8 +257,7 @@ def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget])
 def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
             shares: Shares | None = None) -> Quote:
     """The quote at one budget for all sites, or one for each."""
-    if mechanism.guarantee == "pure":
-        budgets = tuple(replace(budget, delta=0.0) for budget in budgets)
+    budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
     standin, inner = stand_in(data), budgets
     for n_tried in range(_TRIES):

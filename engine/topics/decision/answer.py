@@ -37,7 +37,7 @@ from engine.mechanisms.families.local_privacy import of_one_device
 from engine.noise.shares import Shares
 from engine.numerics.proportions import Proportion
 from engine.privacy import accounting, risk
-from engine.privacy.failure import Delta, delta_rule
+from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy
@@ -360,7 +360,7 @@ class _Study:
         mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
-        stated = delta_rule(n, delta, mechanism.guarantee == "pure")
+        stated = mechanism.delta(n, delta)
         shares = (masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
         study = cls(recipe, mechanism, stated, place, False, seed, shares)
         if place is NoisePlace.PERSON and not study.is_one_centre:

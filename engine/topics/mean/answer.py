@@ -545,7 +545,7 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
 def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int,
            without: Estimate | None) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
-    asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
+    asked_for = [other.suited(budget) for budget in budgets]
     if without is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:

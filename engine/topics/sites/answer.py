@@ -229,7 +229,7 @@ def _included(rows: Sequence[SiteRow]) -> tuple[int, ...]:
 
 
 def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
-    return budgets(rows, mechanism.guarantee == "pure")
+    return budgets(rows, mechanism.guarantee.is_pure)
 
 
 def _smallest(site_budgets: Sequence[Budget]) -> Budget:

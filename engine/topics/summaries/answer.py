@@ -174,7 +174,7 @@ def _alike(other: Any, selected: Any) -> Any:
 
 def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
          reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> Way:
-    budget = replace(stated, delta=0.0) if mechanism.guarantee == "pure" else stated
+    budget = mechanism.suited(stated)
     try:
         estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                           generator(seed, NOISE_STREAM, SHOWN))

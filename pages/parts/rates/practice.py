@@ -113,7 +113,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     usual = source.sizes.n_observations_per_curve  # where the rate does not depend on observations
     return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
                    round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
-                   0.0 if mechanism.guarantee == "pure" else None)
+                   0.0 if mechanism.guarantee.is_pure else None)
 
 
 def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:

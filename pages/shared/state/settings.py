@@ -220,8 +220,8 @@ class Settings:
 
         Without a mechanism it is that of all which need one.
         """
-        is_pure = mechanism is not None and mechanism.guarantee == "pure"
-        return delta_rule(source.sizes.n_curves, self.delta, is_pure)
+        rule = delta_rule if mechanism is None else mechanism.delta
+        return rule(source.sizes.n_curves, self.delta)
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for
