@@ -17,7 +17,6 @@ import numpy as np
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import (
     DENSITY,
     MEAN_FUNCTION,
@@ -41,7 +40,7 @@ from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy
-from engine.simulation.studies import SHOWN, Budgets
+from engine.simulation.studies import Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -316,9 +315,9 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
     errors = study.errors(budgets)
     yield 1
-    data = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
-    estimate = mechanism.release_many(data, budgets, studies.draws_for_shares(study.recipe),
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    data = study.put(studies.shown(study.recipe, seed))
+    estimate = studies.shown_releases(mechanism, data, budgets, seed,
+                                      studies.draws_for_shares(study.recipe))
     yield 2
     return Profile(
         study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
 from engine.numerics.proportions import Proportion
@@ -34,7 +33,7 @@ from engine.simulation.metrics import (
 )
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
@@ -504,10 +503,10 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     CurveData, Estimate
         One data set, and releases (budgets + 1, 1, draws) of it.
     """
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    return data, mechanism.release_many(
-        data, studies.beside_the_highest([(b,) for b in budgets]),
-        studies.draws_of_shown(data.n_curves), generator(seed, NOISE_STREAM, SHOWN))
+    data = studies.shown(source, seed)
+    return data, studies.shown_releases(
+        mechanism, data, studies.beside_the_highest([(b,) for b in budgets]), seed,
+        studies.draws_of_shown(data.n_curves))
 
 
 def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
