@@ -40,7 +40,7 @@ from pages.parts import (
     sparse,
     summaries,
 )
-from pages.parts.explore import steps
+from pages.parts.explore import budgets, steps
 from pages.parts.lab import mean
 from pages.parts.regression import cards as regression_cards
 from pages.parts.regression import network
@@ -136,7 +136,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
-        cards=(mean.estimate, (mean.error, attacker), mean.budget_curve),
+        cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Questions for the curve", shape.section),
                  More("steps", "What each step does", steps.section),
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
