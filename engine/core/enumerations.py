@@ -54,6 +54,19 @@ class NoiseLaw(Enumeration):
     NONE = "none"
 
 
+class Guarantee(Enumeration):
+    """Which δ a mechanism takes: PURE none, APPROXIMATE one above 0, EITHER both."""
+
+    PURE = "pure"
+    APPROXIMATE = "approximate"
+    EITHER = "either"
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether no δ is ever needed."""
+        return self is Guarantee.PURE
+
+
 class NoisePlace(Enumeration):
     """Who adds the noise of a study."""
 

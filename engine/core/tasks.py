@@ -1,4 +1,4 @@
-"""What can be estimated: one record for each task, with all that others need to know of it.
+"""What can be estimated: one record for each task, with all that the engine needs to know of it.
 
 A source, a mechanism and a rate serve tasks by key. Adding a task is one record here, and the
 members that serve it.
@@ -113,17 +113,7 @@ class Task:
         Features of records are covariates, their response is a value.
     features : how many columns hold the numbers of a record; None where data are no records.
     states : what is stated of a person's own data besides ranges and words.
-    estimand : its name among the estimands of Lab, where source and mechanism are chosen; empty
-        where there is none.
-    among : the setting that says which task of its estimand is looked at, where there are several.
-    prefix, letters : what both are called among the settings of all pages, before “source” and
-        “mechanism”, and their letters in a link.
-    sizes_of_rates : where the sizes at which a rate is shown come from; empty: usual ones.
-    compared : keys of the methods that stand side by side at first.
-    data_of : the task whose settings it shares, where it has none of its own.
-    decided : what the sentence of *Decide* calls it; empty where nothing is decided on there.
-    summary, release : its place among what *Summaries* shows and *Release* publishes; 0 where it
-        is not there.
+    data_of : the task whose data it borrows, where it has none of its own.
     """
 
     key: str
@@ -140,27 +130,7 @@ class Task:
     roles: tuple[str, ...] = ()
     features: Columns | None = None
     states: tuple[str, ...] = ()
-    estimand: str = ""
-    among: str = ""
-    prefix: str = ""
-    letters: str = ""
-    sizes_of_rates: str = ""
-    compared: tuple[str, ...] = ()
     data_of: str = ""
-    decided: str = ""
-    summary: int = 0
-    release: int = 0
-
-    @property
-    def is_published(self) -> bool:
-        """Whether there is a real release of it."""
-        return bool(self.release)
-
-    @property
-    def settings(self) -> tuple[tuple[str, str], ...]:
-        """The settings that hold its source and its mechanism, each with its letter in links."""
-        names = (f"{self.prefix}source", f"{self.prefix}mechanism")
-        return tuple(zip(names, self.letters, strict=True)) if self.letters else ()
 
 
 MEAN_FUNCTION = Task(
@@ -168,10 +138,7 @@ MEAN_FUNCTION = Task(
     meaning="The mean of the curves at every time.",
     loss="integrated squared error over the time range",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="sparse_curves", mechanism="adaptive_mean",
-    roles=_OF_CURVES, estimand="mean", letters="cm", release=1, decided="mean curve",
-    sizes_of_rates="Your scenario",
-    compared=("adaptive_mean", "noisy_gradient_mean", "frl"))
+    source="sparse_curves", mechanism="adaptive_mean", roles=_OF_CURVES)
 
 INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
 
@@ -180,37 +147,31 @@ VARYING_COEFFICIENTS = Task(
     meaning="What each covariate adds to the average curve; all functions share one budget.",
     loss="sum of the integrated squared errors of the coefficient functions",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="coefficient_curves",
-    mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
-    decided="effects of covariates",
-    estimand="coefficients", prefix="effects_", letters="gk", summary=5, release=3,
-    sizes_of_rates="Your scenario")
+    source="coefficient_curves", mechanism="adaptive_coefficients",
+    roles=(*_OF_CURVES, "covariates"))
 
 UNIVARIATE_MEAN = Task(
     key="univariate_mean", label="Average number", result="Average number",
     meaning="The mean of numbers, of which each person holds some.",
     loss="squared error",
     unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
-    source="numbers", mechanism="univariate_mean",
-    roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4, decided="average value")
+    source="numbers", mechanism="univariate_mean", roles=_OF_CURVES,
+    data_of=MEAN_FUNCTION.key)
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",
     meaning="The curve behind single observations that are spread over sites.",
     loss="integrated squared error, or squared error at one point",
     unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
-    source="regression_points",
-    mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
-    decided="regression curve", estimand="regression", prefix="readings_", letters="wv", release=10)
+    source="regression_points", mechanism="wavelet_global",
+    roles=_OF_CURVES, states=("spread",))
 
 FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
     meaning="The mean of the curves at every time.",
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="dense_curves", mechanism="iclp",
-    roles=_OF_CURVES, estimand="summaries", among="summary", prefix="dense_", letters="fp",
-    summary=1)
+    source="dense_curves", mechanism="iclp", roles=_OF_CURVES)
 
 DENSITY = Task(
     key="density", label="Density", result="Density",
@@ -218,9 +179,8 @@ DENSITY = Task(
     loss="integrated squared error",
     unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
     source="density_points", mechanism="iclp",
-    has_value_unit=False, roles=_OF_RECORDS, decided="density",
-    features=Columns(1, 2, "one or two columns", "One or two columns"),
-    estimand="summaries", among="summary", prefix="density_", letters="dn", summary=2, release=2)
+    has_value_unit=False, roles=_OF_RECORDS,
+    features=Columns(1, 2, "one or two columns", "One or two columns"))
 
 COVARIANCE = Task(
     key="covariance", label="Covariance", result="Covariance",
@@ -228,9 +188,7 @@ COVARIANCE = Task(
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
     source="covarying_curves", mechanism="iclp",
-    has_value_unit=False, roles=_OF_CURVES,
-    estimand="summaries", among="summary", prefix="covariance_", letters="hq", summary=3,
-    release=12)
+    has_value_unit=False, roles=_OF_CURVES)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
@@ -239,8 +197,7 @@ RISK_MINIMISATION = Task(
     unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
     source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "value"), states=("two_classes",),
-    features=Columns(1, 1, "one column to predict from", "Predicted from"),
-    estimand="summaries", among="summary", prefix="labels_", letters="lu", summary=4, release=11)
+    features=Columns(1, 1, "one column to predict from", "Predicted from"))
 
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",
@@ -249,8 +206,7 @@ SPARSE_REGRESSION = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_rows", mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "value"), states=("spread", "reach"),
-    features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"),
-    estimand="sparse", prefix="rows_", letters="xy")
+    features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"))
 
 SPARSE_MEAN = Task(
     key="sparse_mean", label="Sparse mean, nobody trusted", result="Means",
@@ -265,8 +221,7 @@ SURVIVAL = Task(
     loss="integrated squared error over the follow-up",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
     source="event_times", mechanism="noisy_counts", has_value_unit=False,
-    roles=_OF_EVENTS, release=5,
-    estimand="survival", among="counted", prefix="events_", letters="ab")
+    roles=_OF_EVENTS)
 
 INCIDENCE = Task(
     key="cumulative_incidence", label="Cumulative incidence", result="Incidence of each cause",
@@ -274,8 +229,7 @@ INCIDENCE = Task(
     loss="sum of the integrated squared errors of all causes",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.TIME,
     source="competing_events", mechanism="noisy_counts", has_value_unit=False,
-    roles=_OF_EVENTS, release=6,
-    estimand="survival", among="counted", prefix="causes_", letters="ei")
+    roles=_OF_EVENTS)
 
 DISTRIBUTION = Task(
     key="distribution", label="Distribution", result="Distribution function",
@@ -283,8 +237,7 @@ DISTRIBUTION = Task(
     loss="integrated squared error over the stated range",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
     source="bounded_values", mechanism="noisy_counts", has_value_unit=False,
-    roles=("id", "time", "server"), release=7,
-    estimand="survival", among="counted", prefix="values_", letters="jo")
+    roles=("id", "time", "server"))
 
 ROC = Task(
     key="roc", label="ROC and calibration", result="ROC curve",
@@ -292,26 +245,21 @@ ROC = Task(
     loss="integrated squared error of the share of true positives",
     unit=Unit.PERSON, data=DataType.EVENTS, argument=Argument.FEATURE,
     source="scored_people", mechanism="noisy_counts", has_value_unit=False,
-    roles=("id", "time", "label", "server"), release=8,
-    estimand="survival", among="counted", prefix="scores_", letters="tz")
+    roles=("id", "time", "label", "server"))
 
 PERCENTILE_CURVES = Task(
     key="percentile_curves", label="Percentile curves", result="Percentile curves",
     meaning="At every time, the heights below which 5, 25, 50, 75 and 95 % of observations lie.",
     loss="squared error, averaged over times and summed over percentiles",
     unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
-    source="population_readings", mechanism="percentile_curves", roles=_OF_CURVES, release=9,
-    estimand="percentiles", prefix="percentiles_", letters="JZ")
+    source="population_readings", mechanism="percentile_curves", roles=_OF_CURVES)
 
 # All records above, by key.
 TASKS: dict[str, Task] = {task.key: task for task in tuple(globals().values())
                           if isinstance(task, Task)}
 # Keys of what is computed from counts, in the order in which it is offered.
-COUNTED = tuple(key for key, task in TASKS.items() if task.among == "counted")
-# Keys of what *Summaries* shows and of what *Release* publishes, in their order there.
-SUMMARIES = tuple(sorted((key for key, task in TASKS.items() if task.summary),
-                         key=lambda key: TASKS[key].summary))
-PUBLISHED = tuple(sorted((key for key, task in TASKS.items() if task.release),
-                         key=lambda key: TASKS[key].release))
-# Keys of what *Decide* can be about.
-DECIDED = tuple(key for key, task in TASKS.items() if task.decided)
+COUNTED = tuple(key for key, task in TASKS.items() if task.data is DataType.EVENTS)
+# Keys of what a real release can be of, in the order in which it is offered.
+PUBLISHED = tuple(task.key for task in (
+    MEAN_FUNCTION, DENSITY, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, SURVIVAL, INCIDENCE,
+    DISTRIBUTION, ROC, PERCENTILE_CURVES, WAVELET_REGRESSION, RISK_MINIMISATION, COVARIANCE))

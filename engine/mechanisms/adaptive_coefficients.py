@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
@@ -97,7 +98,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     fit_class: ClassVar[type[CoefficientFit]] = CoefficientFit
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     sends_sums = True
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     reference = "derived in this project: six releases with adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
                r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.bands import NORMAL, ROUNDED_NORMAL, standard_errors
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
@@ -143,7 +144,7 @@ class AdaptiveMean(AdaptiveRelease):
     fit_class: ClassVar[type[MeanFit]] = MeanFit
     tasks = frozenset({MEAN_FUNCTION.key})
     sends_sums = True
-    guarantee = "either"
+    guarantee = Guarantee.EITHER
     reference = "derived in this project: four joint releases, adaptive clipping, exact composition"
     formula = (r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "
                r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.core.enumerations import NoisePlace
+from engine.core.enumerations import Guarantee, NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import PUBLISHED, TASKS, Task
@@ -24,6 +24,7 @@ from engine.core.types import (
     Spend,
     Truth,
 )
+from engine.privacy.failure import Delta, delta_rule
 from engine.privacy.feasibility import Feasibility
 from engine.sources import Source
 
@@ -67,12 +68,12 @@ class Mechanism(Parameterised):
     what it releases by such plans (`fitted`), and what it would publish without protection
     (`exact_fit`). Budgets, the order of these steps and the `Estimate` are the same for all.
 
-    Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
-    δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
-    computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
-    section of docs/methods.md with what was measured of it and its like, and `stands_beside` says
-    that it is released beside the method of a page, never in its place. `sends_sums` says that all
-    it sends are sums over people, so that sites can add them up unread.
+    Class facts: `tasks` it serves, `guarantee` (which δ it takes), `family` (decides its colour),
+    `reference`, and `formula` (what it computes, as LaTeX). `dash` and `marker` draw it beside
+    others of its family, `measured` is the section of docs/methods.md with what was measured of it
+    and its like, and `stands_beside` says that it is released beside the method of a page, never in
+    its place. `sends_sums` says that all it sends are sums over people, so that sites can add them
+    up unread.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
@@ -80,7 +81,7 @@ class Mechanism(Parameterised):
 
     registry = mechanisms
     tasks: ClassVar[frozenset[str]]
-    guarantee: ClassVar[str]
+    guarantee: ClassVar[Guarantee]
     family: ClassVar[str]
     reference: ClassVar[str]
     formula: ClassVar[str] = ""
@@ -357,6 +358,14 @@ class Mechanism(Parameterised):
     def main_task(self) -> Task:
         """The task that a release of it, as it is set, is for."""
         return TASKS[next((key for key in PUBLISHED if key in self.served), min(self.served))]
+
+    def suited(self, budget: Budget) -> Budget:
+        """The same budget with the δ that its noise needs: 0 where it needs none."""
+        return replace(budget, delta=0.0) if self.guarantee.is_pure else budget
+
+    def delta(self, n_people: int, stated: float | None = None) -> Delta:
+        """δ of a scenario with so many people by `delta_rule`, as its noise needs it."""
+        return delta_rule(n_people, stated, self.guarantee.is_pure)
 
     def noised_by(self, place: NoisePlace) -> Mechanism:
         """The same method where sites, a centre or everybody's own device add the noise.

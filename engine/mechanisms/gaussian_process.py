@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from engine.core.enumerations import Guarantee
 from engine.core.tasks import COVARIANCE, RISK_MINIMISATION
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.function_noise import FunctionNoise, GaussianNoise
@@ -33,7 +34,7 @@ class GaussianProcess(PenalisedRelease):
     order = 90
     dash, marker = "12px,3px,2px,3px", "cross"
     attains: ClassVar[Mapping[str, float]] = {COVARIANCE.key: 0.94, RISK_MINIMISATION.key: 0.9}
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     reference = "Mirshani, Reimherr and Slavković (2019), Formal privacy for functional data"
     formula = (r"\tilde f = \sum_j \big(s_j c_j + \sigma\sqrt{\lambda_j}\,Z_j\big)\phi_j,\qquad "
                r"Z_j \sim N(0, 1)")

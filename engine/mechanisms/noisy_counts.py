@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
@@ -165,7 +165,7 @@ class NoisyCounts(Mechanism):
     order = 10
     tasks = frozenset(_COUNTED)
     sends_sums = True
-    guarantee = "pure"
+    guarantee = Guarantee.PURE
     family = "counting"
     measured = "Counting curves"
     reference = "discrete Laplace noise on counts by interval; derived for this project"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError, brief
 from engine.core.grids import PERCENTAGES, drawing_grid
 from engine.core.registry import param
@@ -227,7 +228,7 @@ class PercentileCurves(Mechanism):
     label = "Percentile curves"
     order = 10
     tasks = frozenset({PERCENTILE_CURVES.key})
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     family = "gradient"
     reference = "Derived in this project"
     fit_class: ClassVar[type[PercentileFit]] = PercentileFit

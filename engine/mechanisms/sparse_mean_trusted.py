@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.arrays import hard_threshold
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN
 from engine.core.types import (
@@ -99,7 +99,7 @@ class SparseMeanTrusted(Mechanism):
     dash, marker = "12px,3px,2px,3px", "square"
     measured = "Sparse regression over machines"
     tasks = frozenset({SPARSE_MEAN.key})
-    guarantee = "either"
+    guarantee = Guarantee.EITHER
     family = "sparse"
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287; Durfee and Rogers (2019)"
     formula = r"\hat\mu = P_S\big(\bar x + Z\big),\qquad S = \mathrm{top}_s(|\bar x_j| + G_j)"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from engine.core.enumerations import Enumeration, NoiseLaw, NoisePlace
+from engine.core.enumerations import Enumeration, Guarantee, NoiseLaw, NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import UNIVARIATE_MEAN
@@ -206,7 +206,7 @@ class UnivariateMean(Mechanism):
     order = 10
     dash, marker = "12px,3px,2px,3px", "circle-open"
     tasks = frozenset({UNIVARIATE_MEAN.key})
-    guarantee = "pure"
+    guarantee = Guarantee.PURE
     family = "gradient"
     reference = ("Yi Yu, lecture slides on rates of univariate means under privacy; "
                  "locations of our own")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import WAVELET_REGRESSION
@@ -170,7 +170,7 @@ class WaveletGlobal(WaveletRegression):
     order = 10
     dash, marker = "4px,2px", "triangle-up"
     tasks = frozenset({WAVELET_REGRESSION.key})
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.1, Theorem 3.2"
     formula = (r"\hat c = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau\, b(X_i) + s_j Z_j\Big),"
                r"\qquad s_j = \tfrac{2\tau}{n_j\mu_j}\sup_x\|b(x)\|")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import WAVELET_REGRESSION
@@ -176,7 +176,7 @@ class WaveletPointwise(WaveletRegression):
     dash, marker = "1px,3px", "triangle-down-open"
     stands_beside = True
     tasks = frozenset({WAVELET_REGRESSION.key})
-    guarantee = "either"
+    guarantee = Guarantee.EITHER
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.2, Theorem 3.4"
     formula = (r"\hat f(x_0) = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau K_J(x_0, X_i)"
                r" + \mathrm{Lap}\big(\tfrac{2\tau}{n_j\varepsilon_j}\sup_x|K_J(x_0,x)|\big)\Big)")

@@ -39,7 +39,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
-from engine.core.tasks import TASKS
+from engine.core.tasks import PUBLISHED
 from engine.core.types import (
     Array,
     Budget,
@@ -257,8 +257,7 @@ def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget])
 def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
             shares: Shares | None = None) -> Quote:
     """The quote at one budget for all sites, or one for each."""
-    if mechanism.guarantee == "pure":
-        budgets = tuple(replace(budget, delta=0.0) for budget in budgets)
+    budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
     standin, inner = stand_in(data), budgets
     for n_tried in range(_TRIES):
@@ -292,7 +291,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
     reason = next(filter(None, map(mechanism.why_not_published, budgets)), "")
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
-    if not any(TASKS[task].is_published for task in mechanism.served):
+    if not mechanism.served & {*PUBLISHED}:
         raise InputError("Only functions and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_private_counts(data, mechanism)

@@ -112,6 +112,20 @@ def data(source: Source[D], seed: int) -> D:
     return source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
 
 
+def shown(source: Source[D], seed: int) -> D:
+    """The one data set on screen."""
+    return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+
+
+def shown_releases(mechanism: Mechanism, drawn: Data, budgets: Sequence[Budgets], seed: int,
+                   draws: int = SHOWN_DRAWS) -> Estimate:
+    """Releases of the data set on screen, at every budget with the same standard noise.
+
+    Releases at a budget do not depend on the others where these are `beside_the_highest`.
+    """
+    return mechanism.release_many(drawn, budgets, draws, generator(seed, NOISE_STREAM, SHOWN))
+
+
 def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
     """The budgets, and after them the highest step with the same δ, where it is not among them."""
     highest = tuple(replace(one, epsilon=max(EPSILON_STEPS[-1], one.epsilon))

@@ -219,7 +219,7 @@ class SitePlan:
         if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_SITES:
             raise InputError(f"“sites” must be a list of 2 to {MOST_SITES}.", field="sites",
                              hint="One site alone publishes with “python -m engine release”.")
-        is_pure, masked = self.mechanism.guarantee == "pure", "sums" in self.study
+        is_pure, masked = self.mechanism.guarantee.is_pure, "sums" in self.study
         members = tuple(_member(site, self.scheme, is_pure, masked) for site in listed)
         names = [member.name for member in members]
         if len(set(names)) < len(names):

@@ -30,6 +30,7 @@ from pages.shared.frame.page import View
 from pages.shared.frame.progress import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run, session, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
@@ -137,10 +138,10 @@ def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mecha
         task = FUNCTIONAL_SUMMARY.key
     mechanism, source = subject.usual(), None
     for each in (task, subject.task):
-        if each in settings.CHOSEN_FOR and isinstance(current.mechanism_of(each), subject.cls):
+        if each in LAB_TASKS and isinstance(current.mechanism_of(each), subject.cls):
             mechanism = current.mechanism_of(each)
             break
-    if task in settings.CHOSEN_FOR and current.source_of(task).is_random:
+    if task in LAB_TASKS and current.source_of(task).is_random:
         source = current.studied(task)
     return mechanism, source or subject.usual_source()
 

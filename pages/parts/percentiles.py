@@ -81,8 +81,7 @@ def _take(chart: str) -> None:
     if chart in presets.NAMES:
         before = session.current().source_of(TASK)
         session.show_own(TASK, False)
-        session.change(percentiles_source=presets.people(chart, before),
-                       percentiles_mechanism=presets.mechanism(chart))
+        session.change_study(TASK, presets.people(chart, before), presets.mechanism(chart))
 
 
 def own_data() -> None:

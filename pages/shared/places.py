@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from engine.core.tasks import TASKS
+from pages.shared.state import lab_tasks
 
 # Menu section ("" for the top level), script in `pages/`, title.
 PAGES = (
@@ -84,12 +84,9 @@ def estimand_in(token: str) -> str:
     repeated.
     """
     words = dict(word.partition("-")[::2] for word in token.split("~"))
-    task = TASKS.get(next((task for name, task_of in _TASK_IN.items() if name in words
-                           for task in task_of(words[name])), ""))
-    if task is None or not task.estimand:
-        return ""
-    which = [f"{task.among}-{task.key}"] if task.among else []
-    return "~".join([f"estimand-{task.estimand}", *which])
+    task = next((task for name, task_of in _TASK_IN.items() if name in words
+                 for task in task_of(words[name])), "")
+    return "~".join(f"{name}-{value}" for name, value in lab_tasks.settings_of(task).items())
 
 
 def _of_rate(key: str) -> Sequence[str]:

@@ -98,7 +98,7 @@ def test_axes_words_and_labels_of_the_figure_are_those_of_any_other_curve(way):
 @pytest.mark.parametrize("way", WILDEST)
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.nearest_preset()[0])
 def test_what_a_release_would_cost_and_how_it_is_noised_says_nothing_of_a_curve(method, way):
-    budget = Budget(1.0, 0.0 if method.guarantee == "pure" else DELTA)
+    budget = method.suited(Budget(1.0, DELTA))
 
     def quoted(source):
         try:

@@ -42,6 +42,7 @@ from engine.uploads.tables import read_table
 from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 from tests import files
 from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
@@ -292,7 +293,7 @@ def test_code_of_every_page_as_it_opens_gives_its_numbers(look, page):
     assert_the_same(look, page, token)
 
 
-@pytest.mark.parametrize("task", settings.CHOSEN_FOR)
+@pytest.mark.parametrize("task", LAB_TASKS)
 def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
     for shelf in (sources, mechanisms):
         for cls in shelf.for_task(task):
@@ -376,10 +377,10 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source: ask(sparse_answer, source, USUAL.rows_mechanism, BUDGET, 1),
-    "readings": lambda source: ask(regression_answer, source, USUAL.readings_mechanism,
+    "rows": lambda source: ask(sparse_answer, source, USUAL.mechanism_of("sparse_regression"), BUDGET, 1),
+    "readings": lambda source: ask(regression_answer, source, USUAL.mechanism_of("wavelet_regression"),
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
-    "curves": lambda source: ask(summaries_answer, source, USUAL.dense_mechanism,
+    "curves": lambda source: ask(summaries_answer, source, USUAL.mechanism_of("functional_summary"),
                                  FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 

@@ -169,7 +169,7 @@ def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, rea
 def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
         tmp_path, monkeypatch):
     for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
-                               ("records", "density", USUAL.density_mechanism)):
+                               ("records", "density", USUAL.mechanism_of("density"))):
         source, own = own_to_publish(kind, tmp_path)
         code = code_for.release(ask(quote, source, method, BUDGET), own)
         result = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),

@@ -75,8 +75,8 @@ def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
              "k-noisy_gradient_coefficients~epsilon-2")
     chosen, problems = links.decode(token)
     assert not problems
-    assert chosen.effects_source == CoefficientCurves(n_covariates=3)
-    assert chosen.effects_mechanism == NoisyGradientCoefficients()
+    assert chosen.source_of("varying_coefficients") == CoefficientCurves(n_covariates=3)
+    assert chosen.mechanism_of("varying_coefficients") == NoisyGradientCoefficients()
     assert chosen.source == SparseCurves(mean="mu1")
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("coefficients", token)
@@ -90,7 +90,7 @@ def test_what_is_changed_is_said_and_taken_back():
     badges = " ".join(one.value for one in at.markdown if "badge" in one.value)
     assert "Likeness" in badges, badges
     at.button(key="reset").click().run()
-    assert at.session_state.settings.effects_source == CoefficientCurves(
+    assert at.session_state.settings.source_of("varying_coefficients") == CoefficientCurves(
         **CoefficientCurves(likeness=0.5).nearest_preset()[1])
 
 

@@ -16,6 +16,7 @@ from engine.uploads.tables import read_table
 from pages.parts.compare import pin_facts
 from pages.shared import places
 from pages.shared.state import links, pins, run, settings
+from pages.shared.state.lab_tasks import ESTIMANDS
 from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
@@ -225,7 +226,7 @@ def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
 
 @pytest.mark.parametrize(("page", "token"), few(
     [(page, "") for page in pins.PAGES if page not in ("decide", "lab")]
-    + [("lab", f"estimand-{estimand}") for estimand in settings.ESTIMANDS], 2))
+    + [("lab", f"estimand-{estimand}") for estimand in ESTIMANDS], 2))
 def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page, token):
     facts = pin_facts.of(Pin("A", page, token))
     assert facts.people > 1

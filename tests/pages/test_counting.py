@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from engine.core.tasks import COUNTED, TASKS
+from engine.core.tasks import COUNTED
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.sources.event_times import EventTimes
 from pages.shared.state import links, settings
@@ -77,8 +77,7 @@ def test_every_tab_works_for_counts(tab):
 
 @pytest.mark.parametrize("task", COUNTED)
 def test_links_bring_back_people_and_method_of_every_curve(task):
-    chosen = {f"{TASKS[task].prefix}mechanism": NoisyCounts(task=task, intervals=9)}
-    if task == "survival":
-        chosen["events_source"] = EventTimes(n_curves=321, design="cure")
-    wanted = settings.Settings(estimand="survival", counted=task, **chosen)
+    wanted = settings.Settings(estimand="survival", counted=task).with_study(
+        task, EventTimes(n_curves=321, design="cure") if task == "survival" else None,
+        NoisyCounts(task=task, intervals=9))
     assert links.decode(links.encode(wanted)) == (wanted, [])

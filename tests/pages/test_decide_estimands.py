@@ -8,12 +8,13 @@ from functools import cache
 
 import pytest
 
-from engine.core.tasks import DECIDED, TASKS
+from engine.core.tasks import TASKS
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from pages.parts.compare import pin_facts
 from pages.shared.state import links
+from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.pins import Pin
 from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
@@ -60,7 +61,7 @@ def answered(key):
 
 
 def test_what_can_be_decided_on_is_what_these_tests_try():
-    assert {*STUDIES} == {*DECIDED} - {"mean_function"}
+    assert {*STUDIES} == {*decision_topic.DECIDED} - {"mean_function"}
 
 
 @pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))
@@ -85,7 +86,7 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
     answer = answered(key)
     epsilon = answer.chosen.budget.epsilon
     at_epsilon = STUDIES[key].replace("4x500x1", f"4x500x{epsilon:g}")
-    at = visit("lab", f"{at_epsilon}~estimand-{TASKS[key].estimand}~epsilon-{epsilon:g}"
+    at = visit("lab", f"{at_epsilon}~estimand-{LAB_TASKS[key].estimand}~epsilon-{epsilon:g}"
                          + f"~summary-{key}" * (key == "density"))
     assert strip(at, LAB_STRIPS[key])["budgets"][0]["error"] == decision_words.error(
         answer.chosen, answer.profile)

@@ -31,6 +31,7 @@ from engine.topics.sites.site_table import SiteRow
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import links, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
@@ -191,7 +192,7 @@ _ROW = some.tuples(some.integers(2, 500), some.integers(1, 60), some.floats(0.05
                    some.none() | some.floats(1e-9, 1e-3), some.booleans())
 _VALUES = some.lists(some.floats(0.01, 1e6), max_size=6, unique=True).map(
     lambda values: tuple(sorted(values)))
-_SWEEP = some.builds(SweepChoice, task=some.sampled_from(settings.CHOSEN_FOR),
+_SWEEP = some.builds(SweepChoice, task=some.sampled_from([*LAB_TASKS]),
                      along=some.sampled_from(["budgets.epsilon", "source.n_curves"]),
                      values=_VALUES, across=some.sampled_from(["", "mechanism.smoothness"]),
                      levels=_VALUES, repeats=_WHOLE)
@@ -207,8 +208,10 @@ def rows(drawn):
 
 
 FIELDS = {
-    **{name: member(sources if k == 0 else mechanisms, task, letter)
-       for task in settings.CHOSEN_FOR for k, (name, letter) in enumerate(TASKS[task].settings)},
+    "studies": some.fixed_dictionaries({task: some.builds(
+        settings.Study, *(some.just(usual) | member(shelf, task, letter) for usual, shelf, letter in zip(
+            (study.source, study.mechanism), (sources, mechanisms), LAB_TASKS[task].letters, strict=True)))
+        for task, study in settings.FRONT_PAGE.studies.items()}),
     "rate": some.sampled_from([cls() for cls in rates.all()]),
     "epsilon": _EPSILON, "delta": some.none() | some.floats(0, 0.01),
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,

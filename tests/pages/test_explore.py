@@ -103,7 +103,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
 @pytest.mark.slow
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
-    now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
+    now = settings.Settings().with_study(settings.TASK, cls(**chosen))
     at = open_page(f"{links.encode(now)}~open-attacker".strip("~"))
     assert not at.error
     assert "pick the right one" in words(at)
@@ -111,7 +111,7 @@ def test_every_source_draws(cls, chosen):
 
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
-    now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
+    now = settings.Settings().with_study(settings.TASK, mechanism=cls(**chosen))
     assert not open_page(links.encode(now)).error
 
 
@@ -307,7 +307,7 @@ def variations():
     for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("view", "attack"),
                         ("shown", ("truth",)), ("shown", ())):
         yield dataclasses.replace(usual, **{name: value})
-    for shelf, field in ((sources, "source"), (mechanisms, "mechanism")):
+    for shelf, name in ((sources, "source"), (mechanisms, "mechanism")):
         for cls in shelf.for_task(settings.TASK):
             for parameter in cls.parameters():
                 if parameter.name == "task":  # the page says it
@@ -317,7 +317,7 @@ def variations():
                         member = cls(**{parameter.name: value})
                     except InputError:
                         continue
-                    yield dataclasses.replace(usual, **{field: member})
+                    yield usual.with_study(settings.TASK, **{name: member})
 
 
 def moved(parameter):
@@ -432,7 +432,7 @@ def test_a_line_beside_the_method_says_that_it_errs_least():
 @pytest.mark.slow
 def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
-        now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
+        now = settings.Settings().with_study(settings.TASK, cls(**chosen))
         assert "**Adaptive mean** has the smallest error of" in words(
             open_page(f"{links.encode(now)}~open-more".strip("~"))), cls
 

@@ -10,6 +10,7 @@ from engine.topics.mean.answer import EPSILON_STEPS
 from pages.parts.lab import estimands, tabs
 from pages.shared import places
 from pages.shared.state import links, run, settings
+from pages.shared.state.lab_tasks import ESTIMANDS
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
@@ -26,7 +27,7 @@ def there(page, token=""):
 
 
 def test_every_estimand_of_a_task_has_its_record_and_every_tab_is_drawn_by_something():
-    assert tuple(estimands.ESTIMANDS) == settings.ESTIMANDS
+    assert tuple(estimands.ESTIMANDS) == ESTIMANDS
     assert tuple(tab.key for tab in tabs.TABS) == settings.TABS
 
 

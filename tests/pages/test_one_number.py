@@ -13,7 +13,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.core.tasks import VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.core.types import Budget
 from engine.exports import memo
 from engine.language import error_words, numbers, odds_words, quality
@@ -49,7 +49,8 @@ from engine.topics.planning import words as planning_words
 from engine.topics.sites.site_table import SiteRow, rows_of
 from pages.parts.compare import pin_facts
 from pages.shared import places
-from pages.shared.state import links, run, settings
+from pages.shared.state import lab_tasks, links, run, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.pins import Pin
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
@@ -94,9 +95,10 @@ class Case:
     @property
     def settings(self):
         return settings.Settings(
-            source=self.source, mechanism=self.mechanism, epsilon=self.epsilon, delta=self.delta,
+            epsilon=self.epsilon, delta=self.delta,
             seed=self.seed, unknown="error", methods=(_word(self.mechanism),), sites=self.rows,
-            budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,))
+            budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,)
+        ).with_study(settings.TASK, self.source, self.mechanism)
 
 
 def _word(mechanism):
@@ -392,7 +394,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     asked = showed({"view": "sites", "scenario": plain(Case(source)), "sites": [
         row.__dict__ for row in rows]})
     assert (asked["proved ε"], asked["proved δ"]) == (2.2, 1e-5)
-    token = links.encode(settings.Settings(source=source, sites=rows))
+    token = links.encode(settings.Settings(sites=rows).with_study(settings.TASK, source))
     pin = pin_facts.of(Pin("A", *places.present("sites", token)))
     assert pin.budget == pin.odds.budget == Budget(2.2, 1e-5)
     right = float(ran["attacker_accuracy"])
@@ -416,11 +418,9 @@ class Estimated:
 
     @property
     def settings(self):
-        task = TASKS[self.task]
-        changed = {f"{task.prefix}{name}": value for name, value in
-                   (("source", self.source), ("mechanism", self.mechanism)) if value is not None}
-        return settings.Settings(**settings.estimating(self.task), **changed, seed=self.seed,
-                                 epsilon=self.epsilon)
+        return settings.Settings(
+            **lab_tasks.settings_of(self.task), seed=self.seed, epsilon=self.epsilon
+        ).with_study(self.task, self.source, self.mechanism)
 
     @property
     def parts(self):
@@ -462,7 +462,7 @@ DIFFERENT = [
     Estimated("survival", EventTimes(n_curves=150, comparison="hazard ratio"), epsilon=0.2),
     Estimated("survival", EventTimes(n_curves=300, n_servers=3), epsilon=2.0),
     Estimated("risk_minimisation", LabelledPoints(), Iclp(task="risk_minimisation", loss="hinge"))]
-EVERY = [*(Estimated(key, SMALL.get(key)) for key, task in TASKS.items() if task.estimand), *DIFFERENT]
+EVERY = [*(Estimated(key, SMALL.get(key)) for key in LAB_TASKS), *DIFFERENT]
 LONG = [case for case in EVERY if case in DIFFERENT or case.task in {
     "varying_coefficients", "covariance", "percentile_curves", "sparse_regression"}]
 
@@ -506,7 +506,7 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
 
 
 @pytest.mark.parametrize("task", all_but(
-    {VARYING_COEFFICIENTS.key, "univariate_mean"}, [key for key, task in TASKS.items() if task.decided]))
+    {VARYING_COEFFICIENTS.key, "univariate_mean"}, [*decision_topic.DECIDED]))
 def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick):
     source, mechanism, _ = Estimated(task).parts
     rows = decision_topic.at_one_budget(decision_topic.alike(source, "Site"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.core.tasks import TASKS
 from engine.rates import rates
+from pages.shared.state.lab_tasks import LAB_TASKS, settings_of
 from tests.pages.opening import visit
 
 HEIGHTS = "J-population_readings~J.population-growth~J.n_curves-700~J.n_observations_per_curve-4~epsilon-3"
@@ -48,7 +48,8 @@ def test_a_chart_as_one_knows_it_sets_data_and_method_together():
     assert not at.exception and not at.error
     assert "70 to 180 mg/dL: **" in text(at) and "above 250 mg/dL: **" in text(at)
     chosen = at.session_state.settings
-    assert (chosen.percentiles_source.population, chosen.percentiles_source.n_curves) == ("glucose", 700)
+    people = chosen.source_of("percentile_curves")
+    assert (people.population, people.n_curves) == ("glucose", 700)
 
 
 @pytest.mark.slow
@@ -58,12 +59,11 @@ def test_the_drawer_says_how_many_people_a_curve_needs():
     assert "There the 50 % curve has an error of" in text(at)
 
 
-@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.estimand],
-                         ids=lambda task: task.key)
+@pytest.mark.parametrize("task", LAB_TASKS)
 def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(task):
-    among = [f"{task.among}-{task.key}"] * bool(task.among)
-    at = visit("lab", "~".join([f"estimand-{task.estimand}", "tab-theory", *among]))
-    known = [rate.label for rate in rates.for_task(task.key)]
+    chosen = [f"{name}-{value}" for name, value in settings_of(task).items()]
+    at = visit("lab", "~".join([*chosen, "tab-theory"]))
+    known = [rate.label for rate in rates.for_task(task)]
     shown = [box.value for box in at.selectbox if box.key == "w_rate"]
     assert shown == known[:1]
     assert any("No rate is published" in info.value for info in at.info) is not bool(known)

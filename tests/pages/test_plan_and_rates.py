@@ -310,7 +310,7 @@ def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     fields["People on each site (n)"].set_value(300)
     next(one for one in at.button if one.label == "Measure").click().run()
     now, asked = at.session_state.settings, at.session_state["rate_check"].request
-    assert now.effects_source.n_curves == 300 and now.source.n_curves == 200
+    assert now.source_of("varying_coefficients").n_curves == 300 and now.source.n_curves == 200
     assert {one.people for one in asked.settings} == {300} and asked.limits.kind == "effects"
 
 

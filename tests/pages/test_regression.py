@@ -72,7 +72,7 @@ def test_the_curve_that_is_centred_first_is_offered_with_its_point_and_levels():
 
 
 def session_method(at):
-    return at.session_state.settings.readings_mechanism
+    return at.session_state.settings.mechanism_of("wavelet_regression")
 
 
 def test_changing_one_epsilon_changes_the_error_and_the_name_of_the_network():
@@ -116,7 +116,7 @@ def test_a_link_restores_network_point_level_and_curve():
     chosen, problems = links.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
-    assert chosen.point == 0.2 and chosen.readings_mechanism.level == 6
+    assert chosen.point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
     assert not at.error and "At 0.2 the released value" in words(at)
@@ -127,8 +127,8 @@ def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     at = visit("regression", "v-wavelet_pointwise~v.points-0.2~point-0.2")
     warned = " ".join(warning.value for warning in at.warning)
     assert "The link asked for something" in warned and r"wavelet\_pointwise" in warned
-    usual = settings.Settings().readings_mechanism
-    assert at.session_state.settings.readings_mechanism == usual == WaveletGlobal()
+    usual = settings.Settings().mechanism_of("wavelet_regression")
+    assert at.session_state.settings.mechanism_of("wavelet_regression") == usual == WaveletGlobal()
     assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
 
 

@@ -70,7 +70,7 @@ def test_every_preset_draws_and_is_a_short_link():
 @pytest.mark.slow
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
-    token = links.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
+    token = links.encode(USUAL.with_study(settings.TASK, mechanism=cls(**chosen)))
     for part in ("leaves", "centre_saw"):
         visit("sites", f"{token}~open-{part}".strip("~"))  # says that nothing of ours goes wrong
 

@@ -31,9 +31,9 @@ BUDGET = Budget(1.0, 1e-6)
 def test_it_opens_and_says_what_the_engine_says():
     at = visit("sparse")
     assert not at.error and at.session_state.settings.estimand == "sparse"
-    usual = settings.Settings()
-    budget = Budget(1.0, 1 / usual.rows_source.n_curves**2)
-    view = sparse_topic.sparse_answer(usual.rows_source, usual.rows_mechanism, budget, 1)
+    usual = settings.FRONT_PAGE.studies["sparse_regression"]
+    budget = Budget(1.0, 1 / usual.source.n_curves**2)
+    view = sparse_topic.sparse_answer(usual.source, usual.mechanism, budget, 1)
     assert sparse_words.accuracy(view) in words(at)
     assert sparse_words.support(view) in words(at)
     assert len(at.success) == 1  # far more signal than noise
@@ -49,7 +49,8 @@ def test_the_light_turns_red_before_any_row_is_looked_at():
 def test_a_link_brings_back_rows_method_and_budget():
     token = "x-sparse_rows~x.n_curves-4000~x.n_features-20~y-sparse_regression~y.selection-peeling"
     now = visit("sparse", token).session_state.settings
-    assert now.rows_source.n_features == 20 and now.rows_mechanism.selection == "peeling"
+    study = now.studies["sparse_regression"]
+    assert study.source.n_features == 20 and study.mechanism.selection == "peeling"
     assert links.decode(links.encode(now)) == (now, [])
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.tasks import SUMMARIES
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -38,7 +37,7 @@ def small(task):
                               if name in source.values()})
 
 
-@pytest.mark.parametrize("task", few(SUMMARIES, 2))
+@pytest.mark.parametrize("task", few(summaries_topic.SUMMARIES, 2))
 def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
     at = visit("summaries", f"summary-{task}")
     assert not at.exception and not at.error
@@ -63,8 +62,8 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     at = visit("summaries", token)
     assert not at.exception and not at.warning
     now = at.session_state.settings
-    assert now.summary == "covariance" and now.covariance_mechanism.task == "covariance"
-    assert now.covariance_mechanism.n_functions == 4
+    assert now.summary == "covariance" and now.mechanism_of("covariance").task == "covariance"
+    assert now.mechanism_of("covariance").n_functions == 4
     found, problems = links.decode(links.encode(now))
     assert not problems and found == now
 
@@ -73,7 +72,7 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
 def test_a_method_of_another_task_is_a_problem_of_the_link():
     at = visit("summaries", "summary-covariance~q-adaptive_mean")
     assert any(r"adaptive\_mean" in warning.value for warning in at.warning)
-    assert at.session_state.settings.covariance_mechanism.task == "covariance"
+    assert at.session_state.settings.mechanism_of("covariance").task == "covariance"
 
 
 def test_choosing_on_the_data_is_never_shown_as_private():
@@ -212,7 +211,7 @@ def test_the_budget_is_divided_with_a_slider_and_the_ledger_follows():
     at = visit("summaries", "summary-covariance~open-summaries_ledger")
     at.slider(key="w_summaries_share").set_value(0.2).run()
     assert not at.exception
-    assert at.session_state.settings.covariance_mechanism.share == 0.2
+    assert at.session_state.settings.mechanism_of("covariance").share == 0.2
     ledger = next(frame.value for frame in at.dataframe if "What leaves it" in frame.value)
     np.testing.assert_allclose(ledger["ε of each"].astype(float), [0.2, 0.8], rtol=1e-6)
     assert not any(s.key == "w_summaries_share" for s in visit("summaries").slider)

@@ -9,6 +9,7 @@ from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON
 from pages.parts.sweeps import panel as sweep_panel
 from pages.shared.state import links, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -27,7 +28,7 @@ def after_run(at):
     return job
 
 
-@pytest.mark.parametrize("task", settings.CHOSEN_FOR)
+@pytest.mark.parametrize("task", LAB_TASKS)
 def test_every_problem_can_be_swept_over_its_own_curves_and_method(task):
     at = visit("sweeps", f"sweep.task-{task}")
     assert not at.error and at.button(key="sweep_run")

@@ -212,7 +212,7 @@ def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     assert at.text_input(key="w_density").value == "1, 1"
     at.text_input(key="w_density").set_value("0.5, 1.5")
     ran(at)
-    mechanism = at.session_state.settings.readings_mechanism
+    mechanism = at.session_state.settings.mechanism_of("wavelet_regression")
     assert (mechanism.design, mechanism.density) == ("weighted", "0.5, 1.5")
     assert "follow the density you state" in words(at) and regression_words.ONLY_EVEN in words(at)
     assert "The worst pair: " not in words(at) and regression_words.WORST_ONLY_EVEN in words(at)
@@ -221,7 +221,7 @@ def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     assert not at.error and "noisy density" in words(at)
     at.selectbox(key="w_design").set_value("even")
     ran(at)
-    assert at.session_state.settings.readings_mechanism == WaveletGlobal()
+    assert at.session_state.settings.mechanism_of("wavelet_regression") == WaveletGlobal()
 
 
 def test_what_cannot_go_with_corrected_ends_is_refused_beside_the_choice():
@@ -229,7 +229,7 @@ def test_what_cannot_go_with_corrected_ends_is_refused_beside_the_choice():
     at.selectbox(key="w_design").set_value("released")
     ran(at)
     assert "Only periodic wavelets can release" in errors(at)
-    assert at.session_state.settings.readings_mechanism.design == "even"
+    assert at.session_state.settings.mechanism_of("wavelet_regression").design == "even"
 
 
 def test_times_outside_the_stated_range_are_counted_for_the_holder_alone():

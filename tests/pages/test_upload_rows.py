@@ -93,7 +93,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert (kept.facts.reading_sd, kept.facts.reach) == (2, 4)
     assert at.selectbox(key="w_source_sparse_regression").value == "Your records"
     budget = Budget(1.0, 1 / 400**2)
-    same = sparse_topic.sparse_answer(kept, settings.Settings().rows_mechanism, budget, 1)
+    same = sparse_topic.sparse_answer(kept, settings.Settings().mechanism_of("sparse_regression"), budget, 1)
     assert sparse_words.accuracy(same) in words(at)
 
 
@@ -138,7 +138,7 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     show(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
-    found = summaries_topic.summaries_answer(kept, settings.Settings().density_mechanism, DENSITY,
+    found = summaries_topic.summaries_answer(kept, settings.Settings().mechanism_of("density"), DENSITY,
                                       Budget(1.0, 1 / 400**2), 1)
     assert summary_words.compared(found) in words(at)
 

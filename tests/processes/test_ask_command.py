@@ -67,7 +67,7 @@ def test_a_budget_between_the_steps_is_put_among_them():
 @pytest.mark.parametrize("key", ["bernstein", "noisy_gradient_mean"])
 def test_a_method_with_and_without_tuning_has_numbers_between_the_steps(key):
     method = mechanisms.build(key, {})
-    budget = Budget(0.7, 0.0 if method.guarantee == "pure" else 1e-4)
+    budget = method.suited(Budget(0.7, 1e-4))
     picture = mean_answer(SOURCE, method, budget, 1)
     at = picture.budgets.index(budget)
     assert len(picture.tuning) == len(picture.budgets)

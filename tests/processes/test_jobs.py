@@ -60,6 +60,13 @@ def test_parts_and_result_are_those_of_running_the_generator_here(pool):
     assert (job.state, job.fraction, job.seconds_left) == ("done", 1.0, None)
 
 
+def test_a_pool_that_was_warmed_up_has_room_for_work(pool):
+    pool.warm_up()
+    assert finished(pool, "after", "squares", 3).state == "done"
+    warm = pool.start("warm", "pages.shared.server.jobs:ready")
+    assert warm.wait(PATIENCE) and warm.state == "done"
+
+
 def test_one_visitor_leaves_a_slot_to_the_others_and_takes_turns_with_oneself():
     pool = Jobs(slots=2, waiting=10)
     try:

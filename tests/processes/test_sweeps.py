@@ -396,7 +396,7 @@ MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=
 def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc
 
-    budgets = [(Budget(1.0, 0.0 if mechanism.guarantee == "pure" else 1e-3),)]
+    budgets = [(mechanism.suited(Budget(1.0, 1e-3)),)]
     work = blocks(cells_of([source], mechanism, budgets), Run(repeats, n_draws))
     run_block(work[0])
     tracemalloc.start()

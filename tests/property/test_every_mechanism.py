@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.identity import digest
@@ -178,6 +179,15 @@ def test_a_mechanism_that_needs_delta_refuses_zero_kindly(mechanism):
         return
     with pytest.raises(InputError, match="δ must be above 0"):
         release(mechanism, draw(mechanism), [(Budget(1.0),)])
+
+
+@every_mechanism
+def test_a_budget_keeps_its_epsilon_and_has_no_delta_only_where_none_is_ever_needed(mechanism):
+    asked = Budget(1.0, 1e-3)
+    never = mechanism.guarantee is Guarantee.PURE
+    assert mechanism.suited(asked) == (Budget(1.0) if never else asked)
+    assert mechanism.delta(200).value == (0.0 if never else 1 / 200**2)
+    assert mechanism.delta(200, 1e-3).is_chosen is not never
 
 
 @every_mechanism

@@ -5,16 +5,19 @@ from dataclasses import fields
 
 import pytest
 
-from engine.core.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
+from engine.core.tasks import COUNTED, PUBLISHED, TASKS, DataType, Task, Unit
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.sources import sources
+from engine.topics.decision.answer import DECIDED
+from engine.topics.summaries.answer import SUMMARIES
 from engine.uploads.curves import Upload
 from engine.uploads.events import EventColumns, UploadEvents
 from engine.uploads.layout import Layout
 from engine.uploads.rows import UploadRows
 from pages.parts.lab.estimands import ESTIMANDS
-from pages.shared.state import settings
+from pages.shared.state import links, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 ROLES = {field.name for layout in (Layout, EventColumns) for field in fields(layout)} - {"times", "data"} | {"label"}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
@@ -59,28 +62,33 @@ def test_it_is_published_only_where_a_method_for_it_has_a_hardened_path_and_data
                 for budget in (Budget(1.0), Budget(1.0, 1e-6))
                 if not cls(**chosen).why_not_published(budget)]
     assert hardened or task.key not in PUBLISHED
-    assert task.data_of in ("", *settings.CHOSEN_FOR)
-    assert task.key not in PUBLISHED or task.letters or task.data_of
+    assert task.data_of in ("", *LAB_TASKS)
+    assert task.key not in PUBLISHED or task.key in LAB_TASKS or task.data_of
 
 
-@every_task
-def test_its_source_and_method_can_be_chosen_on_a_page_and_stand_in_links(task):
-    assert bool(task.letters) == bool(task.estimand) and task.estimand in (*ESTIMANDS, "")
-    for name, letter in task.settings:
-        assert getattr(settings.FRONT_PAGE, name).tasks >= {task.key}
-        assert [one for _, one, _ in settings.SHELVES].count(letter) == 1
-    assert task.key not in SUMMARIES or task.letters
+@pytest.mark.parametrize("task", LAB_TASKS)
+def test_data_and_method_that_can_be_chosen_serve_their_task_and_have_letters_of_their_own(task):
+    study, offered = settings.FRONT_PAGE.studies[task], LAB_TASKS[task]
+    assert task in study.source.tasks & study.mechanism.tasks
+    assert offered.estimand in ESTIMANDS
+    assert all(links.LETTERS.count(letter) == 1 for letter in offered.letters)
 
 
-def test_every_source_and_method_among_the_settings_is_that_of_a_task():
-    named = {field.name for field in fields(settings.Settings)
-             if field.name.endswith(("source", "mechanism"))}
-    assert named == {name for task in TASKS.values() for name, _ in task.settings}
+def test_letters_of_links_that_people_keep_stay_what_they_are():
+    assert {task: "".join(offered.letters) for task, offered in LAB_TASKS.items()} == {
+        "mean_function": "cm", "varying_coefficients": "gk", "wavelet_regression": "wv",
+        "functional_summary": "fp", "density": "dn", "covariance": "hq", "risk_minimisation": "lu",
+        "sparse_regression": "xy", "survival": "ab", "cumulative_incidence": "ei",
+        "distribution": "jo", "roc": "tz", "percentile_curves": "JZ"}
 
 
-def test_places_on_pages_are_taken_once_and_without_gaps():
-    for place, keys in (("summary", SUMMARIES), ("release", PUBLISHED)):
-        assert [getattr(TASKS[key], place) for key in keys] == list(range(1, len(keys) + 1))
+@pytest.mark.parametrize("keys", [PUBLISHED, SUMMARIES, DECIDED, COUNTED])
+def test_what_is_offered_are_tasks_each_once(keys):
+    assert set(keys) <= set(TASKS) and len(set(keys)) == len(keys)
+
+
+def test_what_is_summarised_or_counted_can_be_chosen():
+    assert {*SUMMARIES, *COUNTED} <= set(LAB_TASKS)
 
 
 def test_every_field_of_a_task_tells_some_tasks_apart():

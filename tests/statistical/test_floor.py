@@ -43,7 +43,7 @@ def trades_bias(mechanism):
 def released(source, mechanism, budget, seed, data_sets=DATA_SETS, draws=DRAWS):
     """The errors of releases of fresh data sets; None where nothing would be published."""
     method = mechanism.comparable(source.facts)
-    asked = replace(budget, delta=0.0) if method.guarantee == "pure" else budget
+    asked = method.suited(budget)
     verdict = method.feasibility(source.sizes, (asked,))
     if verdict is not None and not verdict.is_feasible:
         return None

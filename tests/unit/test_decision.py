@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
-from engine.core.tasks import DECIDED, TASKS
+from engine.core.tasks import TASKS
 from engine.core.types import Budget
 from engine.exports.memo import study_memo
 from engine.language import odds_words
@@ -179,7 +179,7 @@ def study_of(key, noise="sites"):
                                                noise, 1))
 
 
-@pytest.mark.parametrize("key", few(DECIDED, 2))
+@pytest.mark.parametrize("key", few([*decision_topic.DECIDED], 2))
 def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(key, few_data_sets):
     profile = study_of(key)
     distance = profile.distance(0.95)
@@ -192,7 +192,7 @@ def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(
     assert (profile.unit == "") == (not profile.task.has_value_unit or not profile.facts.value_unit)
 
 
-@pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, DECIDED)))
+@pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, decision_topic.DECIDED)))
 def test_a_trusted_centre_needs_no_more_than_sites_that_add_noise(key, few_data_sets):
     at_one = EPSILON_STEPS.index(2.0)
     sites, centre = (study_of(key, noise) for noise in ("sites", "centre"))

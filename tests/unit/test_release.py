@@ -85,7 +85,7 @@ def data_for(mechanism, seed=0, n_servers=1):
 
 
 def asked(mechanism, epsilon=4.0):
-    return Budget(epsilon, 0.0 if mechanism.guarantee == "pure" else 1e-4)
+    return mechanism.suited(Budget(epsilon, 1e-4))
 
 
 # -- what it costs --------------------------------------------------------------------------------

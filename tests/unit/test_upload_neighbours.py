@@ -130,7 +130,7 @@ def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at
     """Whatever is refused is refused for both files, in the same words and before any charge."""
     mechanism, said = mechanisms.build(key, chosen), []
     for frame in (long_file(), replaced(long_file(), "last")):
-        budget = Budget(2.0, 0.0 if mechanism.guarantee == "pure" else 1e-5)
+        budget = mechanism.suited(Budget(2.0, 1e-5))
         try:
             said.append(repr(published.quote(curves(frame, "even"), mechanism, budget)))
         except InputError as refused:

@@ -42,7 +42,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.enumerations import Enumeration, Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import (
@@ -178,7 +178,7 @@ class NoisyGradient(Mechanism):
     `radius_constant`, η `failure_probability`, α `smoothness`, C_α `ellipsoid_radius`.
     """
 
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     family = "gradient"
     log_power: int  # each model says what it may be
 

@@ -35,6 +35,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import (
@@ -97,7 +98,7 @@ class FunctionalRelease(Mechanism):
     family = "functional"
     attains: ClassVar[Mapping[str, float]] = {}  # shares of a claim by task, where below the usual
     measured = "Whole functions under pure privacy"
-    guarantee = "pure"
+    guarantee = Guarantee.PURE
     tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
 
     task: str = param(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
@@ -50,7 +51,7 @@ class PublicGuesses(Mechanism):
     """
 
     tasks = frozenset({SPARSE_REGRESSION.key})
-    guarantee = "approximate"
+    guarantee = Guarantee.APPROXIMATE
     family = "sparse"
     measured = "Sparse regression over machines"
 

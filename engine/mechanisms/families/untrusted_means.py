@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import hard_threshold
-from engine.core.enumerations import NoiseLaw
+from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN
@@ -99,7 +99,7 @@ class UntrustedMean(Mechanism):
     """
 
     tasks = frozenset({SPARSE_MEAN.key})
-    guarantee = "pure"
+    guarantee = Guarantee.PURE
     family = "sparse"
     measured = "Sparse regression over machines"
     protects: ClassVar[Unit]

@@ -14,13 +14,12 @@ import numpy as np
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 _MOST_READINGS = 1_000_000  # of one data set on screen
@@ -117,9 +116,8 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MOST_READINGS)
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    data = studies.shown(source, seed)
+    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     without, grid = mechanism.without_protection(data), drawing_grid()
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (

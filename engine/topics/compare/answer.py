@@ -174,7 +174,7 @@ def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int
            draw: Draw) -> MethodAnswer | RefusedMethod:
     label = method.nearest_preset()[0]
     try:
-        picture = draw(source, method, 0.0 if method.guarantee == "pure" else delta, seed)
+        picture = draw(source, method, 0.0 if method.guarantee.is_pure else delta, seed)
     except InputError as problem:
         return RefusedMethod(label, method, problem)
     return MethodAnswer(label, method, picture, picture.study, units)

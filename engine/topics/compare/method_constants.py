@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
+from engine.core.enumerations import Guarantee
 from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
 from engine.mechanisms import Mechanism, mechanisms, univariate_mean
@@ -150,7 +151,7 @@ _MIDDLES = tuple((k + 0.5) / 100 for k in range(100))
 @_table.register
 def _mean_noise(method: FunctionalRelease) -> ConstantsTable:
     """Expected squared noise of a mean: curves of norm one on a hundred points, ε = 1."""
-    delta = _DELTA if method.guarantee == "approximate" else 0.0
+    delta = _DELTA if method.guarantee is Guarantee.APPROXIMATE else 0.0
     used = "optimal" if isinstance(method, Iclp) else "tight"
     facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))
 

@@ -37,7 +37,7 @@ from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 _MOST_PEOPLE = 1_000_000  # of a data set on screen
@@ -219,7 +219,7 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     """
     mechanism = _of_counts(mechanism)
     check_readings(source, _MOST_PEOPLE, "Take fewer people.")
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data = studies.shown(source, seed)
     quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.task == SURVIVAL.key and data.facts.groups:
@@ -232,8 +232,7 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
 def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
              ordinary: Ordinary) -> CountingAnswer:
     """One budget, without errors."""
-    estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     plan: CountPlan = mechanism.plan(data.public, (budget,))
     released, facts, grid = estimate.released[0], data.facts, drawing_grid()
     return CountingAnswer(

@@ -17,8 +17,17 @@ import numpy as np
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import MEAN_FUNCTION, TASKS, Argument, DataType, Task
+from engine.core.tasks import (
+    DENSITY,
+    MEAN_FUNCTION,
+    TASKS,
+    UNIVARIATE_MEAN,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+    Argument,
+    DataType,
+    Task,
+)
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -27,11 +36,11 @@ from engine.mechanisms.families.local_privacy import of_one_device
 from engine.noise.shares import Shares
 from engine.numerics.proportions import Proportion
 from engine.privacy import accounting, risk
-from engine.privacy.failure import Delta, delta_rule
+from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy
-from engine.simulation.studies import SHOWN, Budgets
+from engine.simulation.studies import Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -39,6 +48,10 @@ from engine.topics.planning.answer import usual_target as usual_error
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
+# What can be decided on, and what the sentence calls it.
+DECIDED = {MEAN_FUNCTION.key: "mean curve", VARYING_COEFFICIENTS.key: "effects of covariates",
+           UNIVARIATE_MEAN.key: "average value", WAVELET_REGRESSION.key: "regression curve",
+           DENSITY.key: "density"}
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
 MAP_EPSILONS = EPSILON_STEPS[1::3]
@@ -302,9 +315,9 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
     errors = study.errors(budgets)
     yield 1
-    data = study.put(study.recipe.draw(1, generator(seed, DATA_STREAM, SHOWN)))
-    estimate = mechanism.release_many(data, budgets, studies.draws_for_shares(study.recipe),
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    data = study.put(studies.shown(study.recipe, seed))
+    estimate = studies.shown_releases(mechanism, data, budgets, seed,
+                                      studies.draws_for_shares(study.recipe))
     yield 2
     return Profile(
         study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
@@ -346,7 +359,7 @@ class _Study:
         mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
-        stated = delta_rule(n, delta, mechanism.guarantee == "pure")
+        stated = mechanism.delta(n, delta)
         shares = (masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
         study = cls(recipe, mechanism, stated, place, False, seed, shares)
         if place is NoisePlace.PERSON and not study.is_one_centre:

@@ -9,7 +9,6 @@ from engine.core.types import Budget
 from engine.mechanisms.families import local_privacy
 from engine.mechanisms.families.adaptive import mu_of
 from engine.privacy import accounting
-from engine.privacy.failure import delta_rule
 from engine.topics.decision.answer import Profile
 
 _MOST_PEOPLE = 10**12
@@ -77,10 +76,9 @@ def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
 def _people_needed(profile: Profile, epsilon: float, least: float) -> int | None:
     """By bisection: N grows with n, also where δ = 1/n² falls with it."""
     stated = profile.delta.value if profile.delta.is_chosen else None
-    is_pure = profile.mechanism.guarantee == "pure"
 
     def is_enough(n: int) -> bool:
-        budget = Budget(epsilon, delta_rule(n, stated, is_pure).value)
+        budget = Budget(epsilon, profile.mechanism.delta(n, stated).value)
         return local_privacy.effective_size(n, budget) >= least
 
     if not is_enough(_MOST_PEOPLE):

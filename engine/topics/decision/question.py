@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from engine.core.tasks import DECIDED
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats
 from engine.topics.decision import charts
-from engine.topics.decision.answer import Decision, decision_of
+from engine.topics.decision.answer import DECIDED, Decision, decision_of
 
 
 def numbers(answer: Decision, question: QuestionLike) -> Numbers:
@@ -30,4 +29,4 @@ def chart(answer: Decision, _: QuestionLike) -> Chart:
     return charts.over_budgets(answer)
 
 
-KIND = Kind("decision", "Decide", decision_of, numbers, chart, DECIDED)
+KIND = Kind("decision", "Decide", decision_of, numbers, chart, (*DECIDED,))

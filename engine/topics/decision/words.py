@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.enumerations import NoiseLaw, NoisePlace
-from engine.core.tasks import Argument, DataType, Task, Unit
+from engine.core.tasks import VARYING_COEFFICIENTS, Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
 from engine.language import numbers, quality, tags
 from engine.language.grammar import a, escape, of, uncapital
@@ -21,6 +21,7 @@ from engine.privacy import accounting, risk
 from engine.sources import Source
 from engine.topics.decision.answer import (
     CLOSE,
+    DECIDED,
     MAP_EPSILONS,
     SHARES,
     Decision,
@@ -56,9 +57,10 @@ def estimand(task: Task, facts: PublicFacts) -> str:
     """
     if task.data is DataType.CURVES and task.argument is Argument.NOTHING:
         return f"average {uncapital(facts.value_name)}"
+    name = DECIDED[task.key]
     if not facts.curve:
-        return task.decided
-    return task.decided.replace("mean curve", f"mean {facts.curve} curve")
+        return name
+    return name.replace("mean curve", f"mean {facts.curve} curve")
 
 
 def protected_unit(task: Task, facts: PublicFacts) -> str:
@@ -287,7 +289,7 @@ def question(answer: Decision) -> str:
 
 
 def _is_plural(task: Task) -> bool:
-    return task.decided.startswith("effects")
+    return task is VARYING_COEFFICIENTS
 
 
 def _who(profile: Profile) -> str:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
 from engine.numerics.proportions import Proportion
@@ -34,7 +33,7 @@ from engine.simulation.metrics import (
 )
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
@@ -504,10 +503,10 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     CurveData, Estimate
         One data set, and releases (budgets + 1, 1, draws) of it.
     """
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    return data, mechanism.release_many(
-        data, studies.beside_the_highest([(b,) for b in budgets]),
-        studies.draws_of_shown(data.n_curves), generator(seed, NOISE_STREAM, SHOWN))
+    data = studies.shown(source, seed)
+    return data, studies.shown_releases(
+        mechanism, data, studies.beside_the_highest([(b,) for b in budgets]), seed,
+        studies.draws_of_shown(data.n_curves))
 
 
 def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
@@ -545,7 +544,7 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
 def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int,
            without: Estimate | None) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
-    asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
+    asked_for = [other.suited(budget) for budget in budgets]
     if without is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:

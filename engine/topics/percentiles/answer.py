@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from engine.core.grids import drawing_grid, nearest_to_median
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import SHOWN, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 _DRAWS = 1  # releases on screen
@@ -139,7 +138,7 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MOST_READINGS)
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data = studies.shown(source, seed)
     without = mechanism.without_protection(data).coefficients[0, 0, 0]
     return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, without)
                  for epsilon in epsilons)
@@ -149,8 +148,7 @@ def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed:
              without: Array) -> PercentilesAnswer:
     """One budget, without errors."""
     facts = data.facts
-    estimate = mechanism.release_many(data, [(budget,)], _DRAWS,
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
     assert estimate.limits is not None
     low, high = (end[0, 0] for end in estimate.limits)
     truth = mechanism.truth_of(data)

@@ -22,7 +22,7 @@ from engine.core.types import Array, Budget, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
-from engine.privacy.failure import Delta, delta_rule
+from engine.privacy.failure import Delta
 from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
 from engine.sources import Source
@@ -97,8 +97,7 @@ class Setting:
     @property
     def stated_delta(self) -> Delta:
         """δ by the rule of all pages."""
-        return delta_rule(self.people * self.sites, self.delta,
-                          self.mechanism.guarantee == "pure")
+        return self.mechanism.delta(self.people * self.sites, self.delta)
 
     @property
     def budget(self) -> Budget:

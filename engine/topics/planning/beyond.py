@@ -134,7 +134,7 @@ def _as_if(setting: Setting, dial: str, k: float) -> Budget:
     """The budget at which the present sizes have the noise of k times the people, or sites."""
     here, there = setting.budget, setting.moved(dial, k * getattr(setting, dial)).budget
     times = k if dial == "people" else math.sqrt(k)
-    if here.is_pure or setting.mechanism.guarantee == "pure":
+    if here.is_pure or setting.mechanism.guarantee.is_pure:
         return replace(here, epsilon=times * here.epsilon)
     mu = times * accounting.exact_mu(there.epsilon, there.delta)
     return replace(here, epsilon=accounting.exact_epsilon(mu, here.delta))

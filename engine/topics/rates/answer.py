@@ -130,14 +130,6 @@ class Comparison:
                          self.theory, SLOPE_TOLERANCE)
 
 
-def ready() -> Iterator[None]:
-    """Import what a sweep needs, so that the first one starts at once."""
-    from engine.privacy.accounting import exact_mu
-
-    exact_mu(1.0, 1e-6)
-    yield None
-
-
 def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
     """The squared error of the study at each value of a dial; NaN where nothing is published.
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
@@ -32,7 +31,6 @@ from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
 from engine.simulation.metrics import within
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
@@ -254,12 +252,11 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
         The curve, its releases, and what is known of its error.
     """
     readings = network.source(source)
-    data = readings.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data = studies.shown(readings, seed)
     times = (np.arange(POINTS) + 0.5) / POINTS
     checked = stated(mechanism, readings, network.budgets)
     with transcript.recorded() as messages:
-        estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
-                                                  generator(seed, NOISE_STREAM, SHOWN))
+        estimate = studies.shown_releases(checked.mechanism, data, [network.budgets], seed)
     plan = mechanism.plan(readings.public, network.budgets)
     grid = estimate.basis(times)
     is_average = (mechanism.design != "released" and not mechanism.invert_clip
@@ -473,8 +470,8 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
     method = checked.mechanism
     assert isinstance(method, WaveletPointwise)
-    data = readings.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    estimate = method.release(data, network.budgets, generator(seed, NOISE_STREAM, SHOWN))
+    data = studies.shown(readings, seed)
+    estimate = studies.shown_releases(method, data, [network.budgets], seed, draws=1)
     plan = method.plan(readings.public, network.budgets)
     risk = method.risk_parts(readings, network.budgets)
     value = float(estimate.coefficients[0, 0, 0, 0])

@@ -21,7 +21,6 @@ import numpy as np
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families import masked_sums
@@ -30,7 +29,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.simulation.non_private import non_private_mean
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
@@ -229,7 +228,7 @@ def _included(rows: Sequence[SiteRow]) -> tuple[int, ...]:
 
 
 def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
-    return budgets(rows, mechanism.guarantee == "pure")
+    return budgets(rows, mechanism.guarantee.is_pure)
 
 
 def _smallest(site_budgets: Sequence[Budget]) -> Budget:
@@ -303,7 +302,7 @@ def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequenc
     with transcript.recorded() as messages:
         site_budgets = _budgets(rows, mechanism)
         case = _Case(included, tuple(site_budgets[k] for k in included))
-        mechanism.release(case.of(desk.data), case.budgets, generator(seed, NOISE_STREAM, SHOWN))
+        studies.shown_releases(mechanism, case.of(desk.data), [case.budgets], seed, draws=1)
     return [Sent(message.step.label, rows[included[message.server]].name, message.values.size,
                  message.values.ravel(), message.noise.ravel()) for message in messages]
 
@@ -341,11 +340,6 @@ class _Possible:
     spends: tuple[Spend, ...]
 
 
-def _on_screen(source: Source[CurveData], seed: int) -> CurveData:
-    """The curves on screen, of all rows."""
-    return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-
-
 def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed: int) -> _Possible:
     """Releases of the curves on screen; of real ones as many as a study makes.
 
@@ -360,10 +354,10 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     seed : int
         Of the simulation.
     """
-    data = case.of(_on_screen(source, seed))
+    data = case.of(studies.shown(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
-    estimate = mechanism.release_many(data, studies.beside_the_highest([case.budgets]), draws,
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    estimate = studies.shown_releases(mechanism, data,
+                                      studies.beside_the_highest([case.budgets]), seed, draws)
     return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts, estimate.spends[0])
 
 
@@ -411,7 +405,7 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     -------
     (GRID_SIZE,)
     """
-    estimate = (mechanism.without_protection(_on_screen(source, seed).of_servers(included))
+    estimate = (mechanism.without_protection(studies.shown(source, seed).of_servers(included))
                 if source.is_random else non_private_mean(source, included))
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
@@ -438,7 +432,7 @@ class _Desk:
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        data = _on_screen(source, seed)
+        data = studies.shown(source, seed)
         if data.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
         return cls(mechanism, seed, source, tuple(rows), data, answer)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -23,7 +22,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.simulation import studies
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 
@@ -127,8 +126,7 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
     """
     data = _drawn(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
-    estimate = mechanism.release_many(data, [(budget,)], draws,
-                                      generator(seed, NOISE_STREAM, SHOWN))
+    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
         estimate.coefficients[0, 0]
     truth = None if data.truth is None else data.truth.node_values
@@ -177,7 +175,7 @@ def check_size(source: Source[SampleData]) -> None:
 
 def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data: SampleData = studies.shown(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",
                          hint="Choose a source where all machines are alike.")
@@ -275,8 +273,7 @@ def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed:
     target = plain if data.truth is None else data.truth.node_values
     private = {}
     for label, method in _ways(mechanism):
-        estimate = method.release_many(data, budgets, _LINE_DRAWS,
-                                    generator(seed, NOISE_STREAM, SHOWN))
+        estimate = studies.shown_releases(method, data, budgets, seed, _LINE_DRAWS)
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,

@@ -21,9 +21,10 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.privacy import accounting
+from engine.simulation import studies
 from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement
 from engine.simulation.metrics import entry_coverage, root_mean_square
-from engine.simulation.studies import FRESH, SHOWN
+from engine.simulation.studies import FRESH
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.answer import check_size
@@ -107,8 +108,8 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
         Of data and noise.
     """
     check_size(source)
-    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, SHOWN))
+    data: SampleData = studies.shown(source, seed)
+    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
     plain = mechanism.without_protection(data).intervals
     private = estimate.intervals
     assert private is not None and plain is not None
@@ -278,15 +279,14 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
         Releases by every way of fitting.
     """
     check_size(source)
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data = studies.shown(source, seed)
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():
         settings: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
                                   "n_own": max(source.n_own, 1)}
         mechanism = SparseHeterogeneous(**settings)
-        estimate = mechanism.release_many(data, [(budget,)], draws,
-                                          generator(seed, NOISE_STREAM, SHOWN))
+        estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
         errors[label] = np.linalg.norm(
             np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
         if first is None:

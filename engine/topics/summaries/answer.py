@@ -14,8 +14,14 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.registry import parameters
+from engine.core.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    RISK_MINIMISATION,
+    VARYING_COEFFICIENTS,
+)
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -26,9 +32,12 @@ from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
-from engine.simulation.studies import SHOWN, SHOWN_DRAWS, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 
+# What there are several ways to publish, in the order in which it is offered.
+SUMMARIES = tuple(task.key for task in (
+    FUNCTIONAL_SUMMARY, DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS))
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
@@ -126,7 +135,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     """
     selected: Any = mechanism
     check_readings(source, _MOST_READINGS)
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    data = studies.shown(source, seed)
     study = studies.data(source, seed) if source.is_random else None
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
@@ -164,10 +173,9 @@ def _alike(other: Any, selected: Any) -> Any:
 
 def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
          reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> Way:
-    budget = replace(stated, delta=0.0) if mechanism.guarantee == "pure" else stated
+    budget = mechanism.suited(stated)
     try:
-        estimate = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, SHOWN))
+        estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
         errors, parts = (_from_reference(estimate, drawing, reference) if study is None else
                          _simulated(source, mechanism, study, budget, seed))
     except InputError as problem:
@@ -328,9 +336,9 @@ def _negative_part(method: Way, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
     if not isinstance(method.mechanism, FunctionalRelease) or not method.mechanism.positive:
         return 0.0
-    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
-    raw = replace(method.mechanism, positive=False).release_many(
-        data, [(method.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, SHOWN))
+    data = studies.shown(source, seed)
+    raw = studies.shown_releases(replace(method.mechanism, positive=False), data,
+                                 [(method.budget,)], seed)
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())

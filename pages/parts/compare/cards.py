@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from engine import questions
-from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
 from engine.figures.traces import FLOOR
 from engine.language import error_words, numbers, odds_words, quality
@@ -34,6 +33,7 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
+_USUAL_METHODS = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
 
 
@@ -115,8 +115,9 @@ def chosen_methods() -> tuple[str, ...]:
     current = session.current()
     if current.methods:
         return current.methods
-    chosen_word, usual = _word_of(current.mechanism), MEAN_FUNCTION.compared
-    return (chosen_word, *[word for word in usual if word != chosen_word][:len(usual) - 1])
+    chosen_word = _word_of(current.mechanism)
+    others = [word for word in _USUAL_METHODS if word != chosen_word]
+    return (chosen_word, *others[:len(_USUAL_METHODS) - 1])
 
 
 def _word_of(mechanism: Mechanism) -> str:

@@ -23,6 +23,7 @@ from pages.shared.cards import guarantees, rules
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 
 def of(view: Study) -> list[Detail]:
@@ -117,7 +118,7 @@ def _options(view: Study) -> None:
         network.method_choice()
         controls.more_options(task.key, epsilon=False, delta=False, leave_out=network.SIZES)
         return
-    if task.letters:
+    if task.key in LAB_TASKS:
         controls.mechanism_choice(task.key)
     controls.more_options(task.key, epsilon=task is MEAN_FUNCTION)
 

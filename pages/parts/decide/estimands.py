@@ -11,6 +11,7 @@ from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
 from engine.core.units import converted
 from engine.sources import Source, sources
 from engine.sources.twin import Twin
+from engine.topics.decision.answer import DECIDED
 from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
 from pages.parts.regression import network
 from pages.shared.frame import controls
@@ -69,7 +70,7 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
     if task.data is DataType.CURVES and task.key in (twin := twin_of(source)).served:
         return Studied(source, twin)
     return Studied(source, source, InputError(
-        f"A study of the {task.decided} simulates its data, and nothing stands in for "
+        f"A study of the {DECIDED[task.key]} simulates its data, and nothing stands in for "
         f"{'your own' if source.facts.is_upload else 'these real ones'}.",
         field="source", hint="Choose simulated data with sizes like theirs."))
 
@@ -163,7 +164,8 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
     elif isinstance(resized, Simulated):
         people, = {*resized.sizes.n_curves_per_server}
         before = session.current().network
-        session.change(readings_source=resized, network=Network(
+        session.change_study(task.key, resized)
+        session.change(network=Network(
             (Group(resized.sizes.n_servers, people, before.groups[0].epsilon),), before.delta))
     else:
         session.change_source(session.data_task(task.key), resized)

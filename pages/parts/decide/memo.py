@@ -14,6 +14,7 @@ from engine.exports.memo import study_memo
 from pages.parts.decide.view import Study
 from pages.shared import components
 from pages.shared.state import links, session, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 _LAB = Path(__file__).parents[2] / "lab.py"
 _LONGEST_NAME = 80  # characters
@@ -51,16 +52,16 @@ def _to_lab(view: Study) -> None:
     """
     chosen = None if view.answer is None else view.answer.chosen
     is_same = view.source is view.on_screen and view.now.noise == NoisePlace.SITES
-    estimand = view.decided.estimand
-    if (chosen is None or not is_same or not estimand
-            or replace(view.now, estimand=estimand).estimated != view.decided.key):
+    in_lab = LAB_TASKS.get(view.decided.key)
+    if (chosen is None or not is_same or in_lab is None
+            or replace(view.now, estimand=in_lab.estimand).estimated != view.decided.key):
         session.recommend(None)
         return
     epsilon = chosen.budget.epsilon
     session.recommend(epsilon)
     if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
                  type="tertiary"):
-        session.change(epsilon=epsilon, estimand=estimand, tab=settings.TABS[0])
+        session.change(epsilon=epsilon, estimand=in_lab.estimand, tab=settings.TABS[0])
         st.switch_page(_LAB)
 
 

@@ -9,10 +9,11 @@ import streamlit as st
 
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
-from engine.core.tasks import DECIDED, TASKS, DataType
+from engine.core.tasks import DataType
 from engine.language.grammar import escape
 from engine.language.numbers import whole, with_unit
 from engine.topics.decision import words
+from engine.topics.decision.answer import DECIDED
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
@@ -52,8 +53,8 @@ def show(view: Study) -> None:
         _say("We publish the")
         with st.container(width=200):
             controls.bound(st.selectbox, "What is published", task.key, estimands.choose,
-                           "decided", options=DECIDED, label_visibility="collapsed",
-                           format_func=lambda key: TASKS[key].decided)
+                           "decided", options=list(DECIDED), label_visibility="collapsed",
+                           format_func=DECIDED.__getitem__)
         _say("of")
         with st.container(width=250):
             estimands.data_choice(task, label_visibility="collapsed")

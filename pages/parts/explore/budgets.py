@@ -121,7 +121,7 @@ def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.
     """δ of every method of the chart; the others have the usual one where they need one."""
     usual = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
-        other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
+        other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else usual
         for other in others if np.isfinite(other.errors[scene.at])}
 
 

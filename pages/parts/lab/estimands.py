@@ -20,8 +20,8 @@ An estimand offers
 A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
 is `attacker` for all. There are no folds: what is longer goes into `details`.
 
-Its task, by which source and method are found among the settings, is that whose record in
-`engine/core/tasks.py` names the estimand; so links, pins and sweeps know it.
+Its tasks, by which source and method are found among the settings, are those whose lines in
+`pages/shared/state/lab_tasks.py` name the estimand; so links, pins and sweeps know it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pages.parts import (
     sparse,
     summaries,
 )
-from pages.parts.explore import steps
+from pages.parts.explore import budgets, steps
 from pages.parts.lab import mean
 from pages.parts.regression import cards as regression_cards
 from pages.parts.regression import network
@@ -136,7 +136,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
-        cards=(mean.estimate, (mean.error, attacker), mean.budget_curve),
+        cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Questions for the curve", shape.section),
                  More("steps", "What each step does", steps.section),
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),

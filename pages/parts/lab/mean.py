@@ -8,7 +8,6 @@ from engine.figures import small_charts
 from engine.language import error_words, glossary, quality
 from engine.simulation import studies
 from engine.topics.mean.charts import Shows, curve
-from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
@@ -111,8 +110,3 @@ def error(view: MeanCurve) -> None:
         st.markdown(view.if_doubled(view.at))
     else:
         simulate_doubled(view)
-
-
-def budget_curve(view: MeanCurve) -> None:
-    """The error at every budget, beside that of other methods."""
-    budget_cards.budgets(view)

@@ -8,13 +8,15 @@ import pandas as pd
 import streamlit as st
 
 from engine import handbook
+from engine.core.enumerations import Guarantee
 from engine.mechanisms import mechanisms
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session
 
 _LAB = Path(__file__).parents[2] / "lab.py"
-_GUARANTEES = {"pure": "δ = 0", "approximate": "δ above 0", "either": "δ = 0 or above"}
+_GUARANTEES = {Guarantee.PURE: "δ = 0", Guarantee.APPROXIMATE: "δ above 0",
+               Guarantee.EITHER: "δ = 0 or above"}
 _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in the narrow column
 
 

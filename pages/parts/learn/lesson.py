@@ -146,8 +146,8 @@ def _class_dialog(view: LessonView) -> None:
 def _above(view: LessonView, details: list[Detail]) -> None:
     """Back to the path, on to the slides, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("All lessons", icon=":material/arrow_back:", key="learn_path", on_click=_go,
-                  args=("",), type="tertiary")
+        st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
+                  on_click=session.change, kwargs={"lesson": ""})
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
                   help="For a projector. A class can guess along on its phones.")
@@ -159,10 +159,6 @@ def _above(view: LessonView, details: list[Detail]) -> None:
                       on_click=slides.end_class)
         st.space("stretch")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
-
-
-def _go(key: str) -> None:
-    session.change(lesson=key)
 
 
 # -- the lesson -----------------------------------------------------------------------------------
@@ -220,8 +216,9 @@ def ways(view: LessonView) -> None:
         for other, text, icon in ((before, "Previous", "arrow_back"), (after, "Next",
                                                                        "arrow_forward")):
             if other is not None:
-                st.button(f"{text}: {other.label}", icon=f":material/{icon}:", on_click=_go,
-                          args=(other.key,), key=f"teach_{text.lower()}")
+                st.button(f"{text}: {other.label}", icon=f":material/{icon}:",
+                          key=f"teach_{text.lower()}", on_click=session.change,
+                          kwargs={"lesson": other.key})
         st.download_button(
             "Handout", handout(view.lesson, view.worked, view.now.seed, view.link),
             f"privacy-curves-lesson-{view.lesson.key}.html", "text/html", on_click="ignore",

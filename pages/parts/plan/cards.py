@@ -180,7 +180,7 @@ def _resize(dial: str, value: Number) -> None:
     if isinstance(resized, Twin):
         session.change_twin(view.on_screen, resized)
     else:
-        session.change(source=resized)
+        session.change_study(settings.TASK, resized)
 
 
 # -- the answer ---------------------------------------------------------------------------------

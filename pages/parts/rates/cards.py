@@ -7,7 +7,7 @@ from functools import cached_property
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.core.tasks import TASKS
+from engine.core.tasks import MEAN_FUNCTION, TASKS, VARYING_COEFFICIENTS
 from engine.core.types import Budget, PublicFacts
 from engine.language import error_words, glossary, odds_words, tags
 from engine.questions import Question, ask
@@ -25,8 +25,11 @@ from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.state import run, session, settings
+from pages.shared.state import lab_tasks, run, session, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
+# Problems at whose scenario a rate is shown; others at usual sizes.
+_WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
 _MOST_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
 
 
@@ -56,7 +59,7 @@ class RateAtPoint(View):
     @property
     def has_scenario(self) -> bool:
         """Whether a page of this problem has people, observations and sites to take over."""
-        return bool(TASKS[self.problem].sizes_of_rates)
+        return self.problem in _WITH_SCENARIO
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -126,7 +129,7 @@ class RateAtPoint(View):
     @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
-        return TASKS[self.problem].sizes_of_rates or "Default sizes of this problem"
+        return "Your scenario" if self.has_scenario else "Default sizes of this problem"
 
     def symbol(self, name: str) -> str:
         symbol = next(s for s in self.rate.symbols if s.name == name)
@@ -151,7 +154,7 @@ class RateAtPoint(View):
 
     def _odds(self, budget: Budget) -> str:
         """The odds of the method of this problem; of the budget alone where there is none."""
-        if self.now.example or self.problem not in settings.CHOSEN_FOR:
+        if self.now.example or self.problem not in LAB_TASKS:
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
         return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
@@ -210,7 +213,7 @@ def choices(view: RateAtPoint) -> None:
 
     def choose(label: str) -> None:
         rate = members[labels.index(label)]()
-        session.change(rate=rate, example="", **settings.estimating(min(rate.tasks)))
+        session.change(rate=rate, example="", **lab_tasks.settings_of(min(rate.tasks)))
 
     def example(label: str) -> None:
         preset = next((p for p in PRESETS.values() if p.label == label), None)
@@ -219,7 +222,7 @@ def choices(view: RateAtPoint) -> None:
         else:
             session.change(rate=preset.rate, along=preset.along, across=preset.across,
                            example=preset.key, constants="one",
-                           **settings.estimating(min(preset.rate.tasks)))
+                           **lab_tasks.settings_of(min(preset.rate.tasks)))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,

@@ -30,6 +30,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.progress import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import links, session, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
@@ -112,12 +113,12 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     usual = source.sizes.n_observations_per_curve  # where the rate does not depend on observations
     return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
                    round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
-                   0.0 if mechanism.guarantee == "pure" else None)
+                   0.0 if mechanism.guarantee.is_pure else None)
 
 
 def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
     """Limits of the problem's own page; None where no method gives any."""
-    if view.problem not in settings.CHOSEN_FOR:
+    if view.problem not in LAB_TASKS:
         return None
     kind = coverage_topic.usual_kind(view.problem, view.now.mechanism_of(view.problem))
     if kind is None or not view.now.source_of(view.problem).is_random:

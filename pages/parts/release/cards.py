@@ -41,6 +41,7 @@ from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
+from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.uploads import panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
@@ -87,7 +88,7 @@ class Choice(View):
     @property
     def has_methods(self) -> bool:
         """Whether there are several methods to choose from."""
-        return bool(TASKS[self.what].letters)
+        return self.what in LAB_TASKS
 
     @property
     def mechanism(self) -> Mechanism:

@@ -15,7 +15,6 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import Budget
 from engine.language.grammar import capital, escape
-from engine.privacy.failure import delta_rule
 from engine.release import request
 from engine.release.captions import headline
 from engine.sites import centre, messages, studies, words
@@ -133,7 +132,7 @@ def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, 
 
 
 def _delta(people: int, choice: Choice) -> float:
-    return delta_rule(people, is_pure=choice.mechanism.guarantee == "pure").value
+    return choice.mechanism.delta(people).value
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:

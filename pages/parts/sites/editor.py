@@ -21,7 +21,7 @@ from engine.topics.sites import site_table as tables
 from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.shared.frame import controls
-from pages.shared.state import session, site_table
+from pages.shared.state import session, settings, site_table
 
 _OWN_TABLE = "Your own table"
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
@@ -111,7 +111,7 @@ def preset_choice() -> None:
         if preset is None:
             return
         if preset.source and session.source().key != preset.source:
-            session.change(source=all_sources.get(preset.source)())
+            session.change_study(settings.TASK, all_sources.get(preset.source)())
         replace_table(preset.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",

@@ -21,6 +21,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
 from pages.shared import components
 from pages.shared.state import session, settings
+from pages.shared.state.lab_tasks import LAB_TASKS
 
 Option = TypeVar("Option")
 PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
@@ -346,7 +347,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
         parameter_form(recipe, f"c_{recipe.key}",
                        lambda member: session.change_source(task, member),
                        leave_out=("mean", *leave_out), n_columns=columns)
-    if TASKS[task].letters:  # otherwise the method is not chosen
+    if task in LAB_TASKS:  # otherwise the method is not chosen
         st.subheader("Method", anchor=False)
         parameter_form(mechanism, f"m_{mechanism.key}",
                        lambda member: session.change_mechanism(task, member), n_columns=columns)

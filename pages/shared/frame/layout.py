@@ -225,8 +225,10 @@ def reset() -> None:
     from pages.shared.frame.controls import preset_of
 
     current, usual = session.current(), settings.FRONT_PAGE
-    session.change(**{name: preset_of(getattr(current, name)) for name in settings.PLUGGED},
-                   sites=usual.sites, delta=usual.delta, seed=usual.seed, group=usual.group,
+    studies = {task: settings.Study(preset_of(study.source), preset_of(study.mechanism))
+               for task, study in current.studies.items()}
+    session.change(studies=studies, rate=preset_of(current.rate), sites=usual.sites,
+                   delta=usual.delta, seed=usual.seed, group=usual.group,
                    population=usual.population, rule=usual.rule)
 
 

@@ -2,7 +2,7 @@
 
     page.begin("Lab")
     view = page.look(mean.MeanCurve.see)
-    page.cards(view, mean.estimate, (mean.error, blocks.attacker), mean.budget_curve)
+    page.cards(view, mean.estimate, (mean.error, blocks.attacker), budgets.budgets)
     drawer.show(page.details(view))
 
 Above the cards stand title, what a link asked for in vain, strip, promise and lead. Numbers, from

@@ -40,8 +40,7 @@ def begin(key: str, target: str, *arguments: Any, total: int | None = None,
 def warm_up() -> None:
     """Let every worker import what a sweep needs, so that the first points come at once."""
     with suppress(InputError):  # a busy server is warm already
-        for slot in range(jobs().slots):
-            jobs().start(f"ready {slot}", "engine.topics.rates.answer:ready", total=1)
+        jobs().warm_up()
 
 
 def visitor() -> str:

@@ -64,8 +64,7 @@ def use_workers() -> None:
     """From now on compute in workers; both are started at once, which takes seconds."""
     global _in_workers
     _in_workers = True
-    for slot in range(_SLOTS):
-        _POOL.start(f"ready {slot}", "engine.topics.rates.answer:ready")
+    _POOL.warm_up()
 
 
 def uses_workers() -> bool:

@@ -15,22 +15,27 @@ from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
-from engine.core.tasks import COUNTED, DECIDED, PUBLISHED, SUMMARIES, TASKS
+from engine.core.tasks import COUNTED, PUBLISHED
 from engine.core.types import Budget
 from engine.language.numbers import exactly
-from engine.rates import rates
-from engine.topics.decision.answer import SHARES
+from engine.mechanisms import Mechanism, mechanisms
+from engine.rates import Rate, rates
+from engine.sources import Source, sources
+from engine.topics.decision.answer import DECIDED, SHARES
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
 from engine.topics.regression.answer import MOST_KINDS, Group, Network
+from engine.topics.summaries.answer import SUMMARIES
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice
-from pages.shared.state.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
+from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
+from pages.shared.state.settings import FRONT_PAGE, Settings, Study
 
 _LONGEST = 4000  # characters of an address that are read
-_LETTERS = tuple(letter for _, letter, _ in SHELVES)
+_RATE = "r"  # the letter of the rate
+LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.letters), _RATE)
 
 
 def encode(wanted: Settings) -> str:
@@ -44,11 +49,12 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    wanted = replace(FRONT_PAGE, **{
-        name: _plugged(letter, words, shelf, getattr(FRONT_PAGE, name), problems)
-        for name, letter, shelf in SHELVES})
+    studies = {task: _study(LAB_TASKS[task].letters, words, usual, problems)
+               for task, usual in FRONT_PAGE.studies.items()}
+    rate = _plugged(_RATE, words, rates, FRONT_PAGE.rate, problems)
+    wanted = replace(FRONT_PAGE, studies=studies, rate=rate)
     for name, text in words.items():
-        if name.partition(".")[0] not in _LETTERS:
+        if name.partition(".")[0] not in LETTERS:
             try:
                 wanted = _with(wanted, name, text)
             except (KeyError, ValueError):
@@ -60,13 +66,29 @@ def decode(token: str) -> tuple[Settings, list[str]]:
 
 
 def _plugged_words(wanted: Settings) -> Iterator[str]:
-    for name, letter, _ in SHELVES:
-        mine = getattr(wanted, name)
-        if mine != getattr(FRONT_PAGE, name):
+    usual = _members(FRONT_PAGE)
+    for letter, mine in _members(wanted).items():
+        if mine != usual[letter]:
             yield f"{letter}-{mine.key}"
             yield from (f"{letter}.{parameter}-{_plain(value)}"
                         for parameter, value in mine.changed().items()
                         if parameter != "task")  # the letter says it
+
+
+def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
+    """Everything plugged in, by letter."""
+    by_letter: dict[str, Source | Mechanism | Rate] = {}
+    for task, study in chosen.studies.items():
+        of_source, of_mechanism = LAB_TASKS[task].letters
+        by_letter |= {of_source: study.source, of_mechanism: study.mechanism}
+    return by_letter | {_RATE: chosen.rate}
+
+
+def _study(letters: tuple[str, str], words: Mapping[str, str], usual: Study,
+           problems: list[str]) -> Study:
+    of_source, of_mechanism = letters
+    return Study(_plugged(of_source, words, sources, usual.source, problems),
+                 _plugged(of_mechanism, words, mechanisms, usual.mechanism, problems))
 
 
 def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any,
@@ -109,7 +131,7 @@ def has_a_page(letter: str, cls: Any) -> bool:
 
 def _task_of(letter: str) -> str | None:
     """The task whose curves or method a letter stands for."""
-    return next((task for task in CHOSEN_FOR if letter in TASKS[task].letters), None)
+    return next((task for task, offered in LAB_TASKS.items() if letter in offered.letters), None)
 
 
 def _value(parameter: Parameter, text: str) -> Any:
@@ -138,7 +160,7 @@ _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symb
 _CHOICES: dict[str, Sequence[str]] = {
     "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
     "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
-    "estimand": settings.ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
+    "estimand": ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
     "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "counted": COUNTED,
     "part": settings.AUDIT_PARTS,
     "around": ("small", "screen"),
@@ -146,7 +168,7 @@ _CHOICES: dict[str, Sequence[str]] = {
     "about": handbook.method_keys(), "publish": PUBLISHED, "step": ("", *settings.WIZARD),
     "presenter": ("off", "on"), "learn": ("", "guide"),
     "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
-    "decided": DECIDED, "noise": (*NoisePlace,),
+    "decided": (*DECIDED,), "noise": (*NoisePlace,),
     "confidence": (*SHARES,)}
 
 
@@ -283,6 +305,6 @@ def _with(current: Settings, name: str, text: str) -> Settings:
 
 
 def _swept(choice: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
-    if name == "task" and text not in CHOSEN_FOR:
+    if name == "task" and text not in LAB_TASKS:
         raise ValueError(text)
     return sweep_choice.with_word(choice, name, text)

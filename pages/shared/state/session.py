@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS, DataType
 from engine.core.types import PublicFacts
@@ -260,7 +261,7 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
                          f"{delta:g}.", field="delta",
                          hint=f"The default is 1/n² = {usual_delta(n):.2g}.")
-    if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
+    if delta == 0 and current().mechanism_of(task).guarantee is Guarantee.APPROXIMATE:
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")
     usual = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
@@ -334,12 +335,18 @@ def change_source(task: str, source: Source) -> None:
     """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(**{f"{TASKS[task].prefix}source": source}, target=now.target if same_unit else None,
+    change(studies=now.with_study(task, source).studies, target=now.target if same_unit else None,
            typical=now.typical if same_unit else None)
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:
-    change(**{f"{TASKS[task].prefix}mechanism": mechanism})
+    change_study(task, mechanism=mechanism)
+
+
+def change_study(task: str, source: Source | None = None, mechanism: Mechanism | None = None
+                 ) -> None:
+    """Data and method of a task at once; targets stay as they are."""
+    change(studies=current().with_study(task, source, mechanism).studies)
 
 
 def delta(of: Source, task: str = TASK) -> Delta:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 from engine import handbook
-from engine.core import tasks
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
+from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, TASKS, Task
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
@@ -27,14 +26,13 @@ from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
+from engine.topics.summaries.answer import SUMMARIES
+from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.sweep_choice import SweepChoice
 
-TASK = tasks.MEAN_FUNCTION.key
-# Tasks whose source and method can be chosen: each has its own, with letters in the address.
-CHOSEN_FOR = tuple(task.key for task in tasks.TASKS.values() if task.letters)
+TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
-# What Lab can estimate, its tabs, and the parts of three of them.
-ESTIMANDS = tuple(dict.fromkeys(task.estimand for task in tasks.TASKS.values() if task.estimand))
+# The tabs of Lab, and the parts of three of them.
 TABS = ("estimate", "compare", "theory", "verify", "papers")
 COMPARISONS = ("methods", "sweep")
 THEORY_PARTS = ("rates", "notes")
@@ -54,16 +52,6 @@ _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
 
 
-def _source_of(task: tasks.Task) -> Callable[[], Source]:
-    """What makes the usual source of a task."""
-    return partial(sources.usual, task.source, task.key)
-
-
-def _mechanism_of(task: tasks.Task) -> Callable[[], Mechanism]:
-    """What makes its usual method."""
-    return partial(mechanisms.usual, task.mechanism, task.key)
-
-
 # What Compare may show side by side, under the words of the address: label, class and preset.
 METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for cls in mechanisms.for_task(TASK)
@@ -73,18 +61,30 @@ GROUPS = "groups"  # the question of shape that is about two groups, where there
 NEXT = "next"  # and the one that is about people who are not in the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
 POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
-# Field, letter and registry of everything that can be plugged in.
-SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
-    tasks.TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
-PLUGGED = tuple(name for name, _, _ in SHELVES)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The data and the method of a task."""
+
+    source: Source
+    mechanism: Mechanism
+
+    @classmethod
+    def usual(cls, task: Task) -> Study:
+        """What a task begins with."""
+        return cls(sources.usual(task.source, task.key), mechanisms.usual(task.mechanism, task.key))
+
+
+def _usual_studies() -> dict[str, Study]:
+    return {key: Study.usual(TASKS[key]) for key in LAB_TASKS}
 
 
 @dataclass(frozen=True)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    source: Source = field(default_factory=_source_of(tasks.MEAN_FUNCTION))
-    mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.MEAN_FUNCTION))
+    studies: Mapping[str, Study] = field(default_factory=_usual_studies)  # by task
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
@@ -105,7 +105,7 @@ class Settings:
     # Decide: what is published, a table of sites (without one they are those of the curves; those
     # of a file are never kept here), who adds the noise, and how many releases of twenty are to
     # reach the target.
-    decided: str = tasks.DECIDED[0]
+    decided: str = TASK
     sites: tuple[SiteRow, ...] = ()
     noise: str = NoisePlace.SITES
     confidence: str = "19"
@@ -133,37 +133,13 @@ class Settings:
     tab: str = TABS[0]
     comparison: str = COMPARISONS[0]
     theory: str = THEORY_PARTS[0]
-    # Curves and methods of the other models, and what is asked of them besides.
-    effects_source: Source = field(default_factory=_source_of(tasks.VARYING_COEFFICIENTS))
-    effects_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.VARYING_COEFFICIENTS))
-    readings_source: Source = field(default_factory=_source_of(tasks.WAVELET_REGRESSION))
-    readings_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.WAVELET_REGRESSION))
+    # What is asked besides of single estimands.
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
-    summary: str = tasks.SUMMARIES[0]
-    dense_source: Source = field(default_factory=_source_of(tasks.FUNCTIONAL_SUMMARY))
-    dense_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.FUNCTIONAL_SUMMARY))
-    density_source: Source = field(default_factory=_source_of(tasks.DENSITY))
-    density_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.DENSITY))
-    covariance_source: Source = field(default_factory=_source_of(tasks.COVARIANCE))
-    covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.COVARIANCE))
-    labels_source: Source = field(default_factory=_source_of(tasks.RISK_MINIMISATION))
-    labels_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.RISK_MINIMISATION))
-    percentiles_source: Source = field(default_factory=_source_of(tasks.PERCENTILE_CURVES))
-    percentiles_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.PERCENTILE_CURVES))
+    summary: str = SUMMARIES[0]
     planned_percentile: float | None = None  # usually the highest
     percentile_target: float | None = None
-    rows_source: Source = field(default_factory=_source_of(tasks.SPARSE_REGRESSION))
-    rows_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.SPARSE_REGRESSION))
-    counted: str = tasks.COUNTED[0]
-    events_source: Source = field(default_factory=_source_of(tasks.SURVIVAL))
-    events_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.SURVIVAL))
-    causes_source: Source = field(default_factory=_source_of(tasks.INCIDENCE))
-    causes_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.INCIDENCE))
-    values_source: Source = field(default_factory=_source_of(tasks.DISTRIBUTION))
-    values_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.DISTRIBUTION))
-    scores_source: Source = field(default_factory=_source_of(tasks.ROC))
-    scores_mechanism: Mechanism = field(default_factory=_mechanism_of(tasks.ROC))
+    counted: str = COUNTED[0]
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -181,7 +157,7 @@ class Settings:
     draw: str = "same"
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
-    publish: str = tasks.PUBLISHED[0]
+    publish: str = PUBLISHED[0]
     step: str = ""  # as far as there are data
     chapter: str = handbook.CHAPTERS[0]
     about: str = "adaptive_mean"
@@ -193,12 +169,22 @@ class Settings:
     @property
     def estimated(self) -> str:
         """The task of the estimand in Lab; of several the one that is looked at."""
-        first = next(task for task in tasks.TASKS.values() if task.estimand == self.estimand)
-        return getattr(self, first.among) if first.among else first.key
+        first = next(task for task in LAB_TASKS.values() if task.estimand == self.estimand)
+        return getattr(self, first.among) if first.among else first.task.key
+
+    @property
+    def source(self) -> Source:
+        """The recipe for the curves of Explore."""
+        return self.source_of(TASK)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The method of Explore."""
+        return self.mechanism_of(TASK)
 
     def source_of(self, task: str) -> Source:
-        """The recipe for curves of a task."""
-        return getattr(self, f"{tasks.TASKS[task].prefix}source")
+        """The recipe for data of a task, or of that whose data it borrows."""
+        return self.studies[TASKS[task].data_of or task].source
 
     def has_table(self, task: str) -> bool:
         """Whether the sites of these data, and their sizes, are those of the table."""
@@ -217,27 +203,25 @@ class Settings:
 
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task; the usual one where none can be chosen."""
-        if tasks.TASKS[task].data_of:
-            usual: Mechanism = mechanisms.get(tasks.TASKS[task].mechanism).by_person()
+        if TASKS[task].data_of:
+            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
             return usual
-        return getattr(self, f"{tasks.TASKS[task].prefix}mechanism")
+        return self.studies[task].mechanism
+
+    def with_study(self, task: str, source: Source | None = None,
+                   mechanism: Mechanism | None = None) -> Settings:
+        """The same with other data or another method of a task."""
+        before = self.studies[task]
+        study = Study(source or before.source, mechanism or before.mechanism)
+        return replace(self, studies={**self.studies, task: study})
 
     def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:
         """δ on these data by the rule of all pages, `delta_rule`; see there what a link may state.
 
         Without a mechanism it is that of all which need one.
         """
-        is_pure = mechanism is not None and mechanism.guarantee == "pure"
-        return delta_rule(source.sizes.n_curves, self.delta, is_pure)
-
-
-def estimating(task: str) -> dict[str, str]:
-    """The settings by which Lab estimates what a task is about; {} where it does not."""
-    estimand = tasks.TASKS[task].estimand if task in tasks.TASKS else ""
-    if not estimand:
-        return {}
-    among = tasks.TASKS[task].among
-    return {"estimand": estimand} | ({among: task} if among else {})
+        rule = delta_rule if mechanism is None else mechanism.delta
+        return rule(source.sizes.n_curves, self.delta)
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for

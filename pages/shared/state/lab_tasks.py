@@ -1,0 +1,59 @@
+"""Where pages offer a task: its place in Lab, and how links call its data and its method.
+
+A task with a line here can have its data and its method chosen; any other has its usual ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.core import tasks
+from engine.core.tasks import Task
+
+
+@dataclass(frozen=True)
+class LabTask:
+    """A task whose data and method are chosen in Lab.
+
+    Parameters
+    ----------
+    estimand : str
+        Its name among the estimands of Lab.
+    letters : (str, str)
+        Of its source and of its mechanism, in links.
+    among : str
+        The setting that says which task of its estimand is looked at, where there are several.
+    """
+
+    task: Task
+    estimand: str
+    letters: tuple[str, str]
+    among: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings by which Lab estimates it."""
+        return {"estimand": self.estimand} | ({self.among: self.task.key} if self.among else {})
+
+
+# By key, in the order in which links write them.
+LAB_TASKS = {offered.task.key: offered for offered in (
+    LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m")),
+    LabTask(tasks.VARYING_COEFFICIENTS, "coefficients", ("g", "k")),
+    LabTask(tasks.WAVELET_REGRESSION, "regression", ("w", "v")),
+    LabTask(tasks.FUNCTIONAL_SUMMARY, "summaries", ("f", "p"), "summary"),
+    LabTask(tasks.DENSITY, "summaries", ("d", "n"), "summary"),
+    LabTask(tasks.COVARIANCE, "summaries", ("h", "q"), "summary"),
+    LabTask(tasks.RISK_MINIMISATION, "summaries", ("l", "u"), "summary"),
+    LabTask(tasks.SPARSE_REGRESSION, "sparse", ("x", "y")),
+    LabTask(tasks.SURVIVAL, "survival", ("a", "b"), "counted"),
+    LabTask(tasks.INCIDENCE, "survival", ("e", "i"), "counted"),
+    LabTask(tasks.DISTRIBUTION, "survival", ("j", "o"), "counted"),
+    LabTask(tasks.ROC, "survival", ("t", "z"), "counted"),
+    LabTask(tasks.PERCENTILE_CURVES, "percentiles", ("J", "Z")))}
+ESTIMANDS = tuple(dict.fromkeys(offered.estimand for offered in LAB_TASKS.values()))
+
+
+def settings_of(task: str) -> dict[str, str]:
+    """The settings by which Lab estimates what a task is about; {} where it does not."""
+    return LAB_TASKS[task].settings if task in LAB_TASKS else {}
