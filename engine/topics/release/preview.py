@@ -19,7 +19,7 @@ from scipy.special import expit
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import DENSITY, INCIDENCE, RISK_MINIMISATION, Argument, DataType
+from engine.core.tasks import DENSITY, RISK_MINIMISATION, Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
@@ -207,7 +207,7 @@ class _Study:
 def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simulate:
     """How data sets are simulated, with so many peaks or as usual, and their truth."""
     if isinstance(mechanism, NoisyCounts) and isinstance(facts, EventFacts):
-        people = EventTwin.of(facts, sizes, mechanism.counted, mechanism.task == INCIDENCE.key)
+        people = EventTwin.of(facts, sizes, mechanism.estimand)
         functions = people.truth(drawing_grid())
         return lambda repeats, rng, peaks: (
             people.draw(repeats, rng), np.broadcast_to(functions, (repeats, *functions.shape)))
