@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, expit, ndtr, ndtri
 
+from engine.core.grids import drawing_grid
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import CountedEstimand
+from engine.sources.twin import SimulatedTwin
 
 Codes = NDArray[np.int64]
 
@@ -27,7 +29,7 @@ _GAP = 1.0  # of scores, in standard deviations: an area of 0.76
 
 
 @dataclass(frozen=True)
-class EventTwin:
+class EventTwin(SimulatedTwin):
     """People simulated from stated facts.
 
     Parameters
@@ -47,6 +49,10 @@ class EventTwin:
     def of(cls, facts: EventFacts, sizes: Sizes, estimand: CountedEstimand) -> EventTwin:
         """The twin of people of whom facts and sizes are public."""
         return cls(facts, sizes.n_curves_per_server, estimand)
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[EventData, Array]:
+        truth = self.truth(drawing_grid())
+        return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Draw data sets of equal sizes.
