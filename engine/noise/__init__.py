@@ -16,8 +16,7 @@ A new kind of noise is
 * its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`: alone by
   `trade_off`, and with other releases by `_parts`, which names the kind of its worst pair for
   `tradeoff.Losses`; a worst pair of a new kind has its law in `tradeoff.loss_distribution`;
-* its loss for the audit in `engine.audit.losses`, its density in `engine.audit.likelihood_ratios`,
-  and for covariances the norm of its loss in `engine.audit.shapes`;
+* a class of `engine.audit.laws`, with its loss and its log-likelihood ratio;
 * its name in `engine.language.spending`, in `engine.release.guarantee_card` and
   `engine.release.sentences`, for a value at one point in `engine.topics.regression.words`, and if
   its trade-off is of a new kind, what its odds are computed from in `engine.language.odds_words`;
