@@ -38,7 +38,7 @@ from engine.numerics.counts.life_tables import (
 from engine.numerics.counts.tables import CountTable, projected
 from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 from engine.privacy import accounting, risk
-from engine.privacy.tradeoff import Counts, Losses
+from engine.privacy.tradeoff import Counts, Losses, PurePart
 from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
@@ -139,7 +139,7 @@ def test_what_an_attacker_gets_is_that_of_the_exact_law_of_both_counts():
         curve = Counts(epsilon)
         assert float(curve.right()) == pytest.approx(chance)
         assert float(curve.delta(epsilon)) == pytest.approx(0.0, abs=1e-15)
-        composed = Losses((("pure", epsilon / 2, 2),))
+        composed = Losses((PurePart.of_counts(epsilon, 1),))
         for at in (0.0, 0.1, epsilon / 2, 0.9 * epsilon):
             assert float(composed.delta(at)) == pytest.approx(float(curve.delta(at)), abs=2e-3)
             assert float(composed.delta(at)) >= float(curve.delta(at)) - 1e-9
