@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from engine.audit import replay
-from engine.audit.losses import Claim, law_of, loss_in_units
+from engine.audit.laws import LargestLosses, audited
+from engine.audit.losses import Claim, law_of
 from engine.audit.replay import Selection
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Data, Step
@@ -171,17 +172,13 @@ class Scored:
     vectors: Array
 
 
-_Parts = tuple[Array, Array, Array]  # numbers, bits and vectors as in `Scored`
-_NO_PARTS: _Parts = (np.zeros(0), np.zeros(0), np.zeros((0, 2)))
-
-
 @dataclass(frozen=True, eq=False)
 class _Part:
     """Of one message what `Scored` has of all."""
 
     score: Array
     losses: Array
-    parts: _Parts
+    parts: LargestLosses
 
 
 class LikelihoodRatios:
@@ -262,10 +259,9 @@ class LikelihoodRatios:
         exact = self._behind(heard, draws) if self.follows else self.exact
         messages = [self._message(heard[k], exact[k], draws) for k in self.differing]
         if not messages:
-            return Scored(np.zeros(draws), outputs, np.zeros(1), *_NO_PARTS)
+            return Scored(np.zeros(draws), outputs, np.zeros(1), *LargestLosses())
         together = self.claim.composed(np.broadcast_arrays(*(part.losses for part in messages)))
-        parts = [np.concatenate([part.parts[k] for part in messages])
-                 for k in range(len(_NO_PARTS))]
+        parts = map(np.concatenate, zip(*(part.parts for part in messages), strict=True))
         return Scored(np.sum([part.score for part in messages], axis=0), outputs, together, *parts)
 
     def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
@@ -293,7 +289,7 @@ class LikelihoodRatios:
         with np.errstate(all="ignore"):
             shift, rest = (self._in_units(change, noise) for change in (
                 exact.second - exact.first, heard - exact.first))
-        return _Part(_score(law, shift, rest), *_losses(law, self.claim, shift, noise))
+        return _Part(audited(law).score(shift, rest), *_losses(law, self.claim, shift, noise))
 
     def _in_units(self, change: Array, noise: Array) -> Array:
         """(draws, numbers), in standard deviations."""
@@ -313,37 +309,12 @@ def _is_constant(exact: Exact) -> bool:
         exact.first, exact.second))
 
 
-def _score(law: NoiseLaw, shift: Array, rest: Array) -> Array:
-    """Log-likelihood ratio of `rest` moved by `shift`, in standard deviations: (draws,)."""
-    if law is NoiseLaw.GAUSSIAN:
-        return np.asarray((rest * shift).sum(axis=1) - (shift**2).sum(axis=1) / 2)
-    if law is NoiseLaw.NORM:
-        size = math.sqrt(rest.shape[1] + 1)
-        return np.asarray(size * (np.linalg.norm(rest, axis=1)
-                                  - np.linalg.norm(rest - shift, axis=1)))
-    if law not in (NoiseLaw.LAPLACE, NoiseLaw.DISCRETE_LAPLACE, NoiseLaw.BITS):
-        raise ValueError(f"no score is known of {law!r} noise")
-    # of bits the same up to a factor for each: they are where they were, or two apart; of whole
-    # numbers up to one factor for all, whose noise has one scale
-    return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
-
-
-def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Array, _Parts]:
+def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array
+            ) -> tuple[Array, LargestLosses]:
     """Losses (draws or 1,) in the unit of the claim, and the largest of single numbers."""
-    spread = noise[:1].reshape(1, -1)
-    each = loss_in_units(law, shift[:, None], spread)[:, 0]
-    numbers, bits, vectors = _NO_PARTS
-    if claim.unit != "epsilon":
-        return each, _NO_PARTS
-    if law is NoiseLaw.LAPLACE:
-        return each, (math.sqrt(2) * np.abs(shift).max(axis=0), bits, vectors)
-    if law is NoiseLaw.NORM:
-        return each, (numbers, bits, np.array([[each.max(), shift.shape[1]]]))
-    if law is not NoiseLaw.BITS:
-        raise ValueError(f"nothing tells how losses of {law!r} noise add")
-    each_bit = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
-                for k in range(shift.shape[1])]
-    return each, (numbers, np.array(each_bit), vectors)
+    spread, known = noise[:1].reshape(1, -1), audited(law)
+    each = known.loss(shift[:, None], spread)[:, 0]
+    return each, known.largest(shift, spread) if claim.unit == "epsilon" else LargestLosses()
 
 
 # -- a choice of the largest ----------------------------------------------------------------------
@@ -357,16 +328,16 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     ratio = _log_chance(choice, exact.second, is_sent) - _log_chance(choice, exact.first, is_sent)
     shift = (exact.second - exact.first) / choice.scales.values
     rest = (heard - exact.first) / choice.scales.values
-    law = NoiseLaw.GAUSSIAN if choice.law.is_gaussian else NoiseLaw.LAPLACE
+    law = audited(NoiseLaw.GAUSSIAN if choice.law.is_gaussian else NoiseLaw.LAPLACE)
     deviation = choice.law.value_deviation
-    values = _score(law, *(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))
+    values = law.score(*(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))
     most = np.abs(exact.second - exact.first).max(axis=1)
     loss = choice.loss(most, claim.unit)
     if claim.unit != "epsilon":
-        return _Part(ratio + values, loss, _NO_PARTS)
+        return _Part(ratio + values, loss, LargestLosses())
     numbers = np.full(choice.n_selected, most.max() / choice.scales.values)
     bits = np.array([2 * choice.n_selected * most.max() / choice.scales.choice])
-    return _Part(ratio + values, loss, (numbers, bits, _NO_PARTS[2]))
+    return _Part(ratio + values, loss, LargestLosses(numbers, bits))
 
 
 def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:

@@ -1,13 +1,8 @@
 """What two runs on neighbouring data lose, against what the ledger claims.
 
 Where the law and the size of the noise are known, how far a record moves a message is a privacy
-loss in closed form, without sampling:
-
-    Gaussian noise          μ = ‖shift/σ‖₂
-    Laplace noise           ε = Σ |shift|/b, of continuous and of whole numbers
-    density ∝ exp(−‖z‖/s)   ε = ‖shift‖₂/s
-    bits turned round       ε = log((1 − p)/p) for each bit that differs
-    largest entries         ρ of `noise.selection` at the largest shift
+loss in closed form, without sampling: by `laws`, and of a choice of the largest entries ρ of
+`noise.selection` at the largest shift.
 
 Beside the shifts, the same calls must be made, with noise of the same size; no other site may say
 anything else; and with all messages the same, what is released must be the same to the last bit.
@@ -23,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.audit.laws import audited
 from engine.audit.neighbours import Pairs
 from engine.audit.replay import Heard, Run, Selection, run
 from engine.core.enumerations import NoiseLaw
@@ -243,46 +239,7 @@ def _in_units(claim: Claim, message: Heard, units: Array) -> Array:
     law = law_of(message.step, claim) if message.law is None else message.law
     if isinstance(law, Selection):
         return law.loss(np.abs(units).max(axis=-1), claim.unit)
-    return loss_in_units(law, units, message.noise.reshape(*message.noise.shape[:2], -1))
-
-
-def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
-    """Losses by a law of noise.
-
-    Parameters
-    ----------
-    units : (pairs, ways, numbers)
-        Shifts in standard deviations of the noise.
-    spread : (pairs, ways, numbers)
-        Those deviations, which matter for bits alone.
-
-    Returns
-    -------
-    (pairs, ways)
-
-    Raises
-    ------
-    ValueError
-        For a law whose loss stands nowhere here: no other may be taken for it.
-
-    Examples
-    --------
-    >>> loss_in_units(NoiseLaw.GAUSSIAN, np.array([[[3.0, 4.0]]]), np.ones((1, 1, 2)))
-    array([[5.]])
-    """
-    if law is NoiseLaw.GAUSSIAN:
-        return np.asarray(np.linalg.norm(units, axis=-1))
-    if law is NoiseLaw.NORM:  # E‖z‖² = r(r + 1)
-        return np.asarray(np.linalg.norm(units, axis=-1) * math.sqrt(units.shape[-1] + 1))
-    if law is NoiseLaw.BITS:  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
-        chance = (1 - np.sqrt(np.maximum(1 - spread**2, 0.0))) / 2
-        return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
-    if law is NoiseLaw.LAPLACE:
-        return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
-    if law is NoiseLaw.DISCRETE_LAPLACE:  # of scale b its variance is 1/(2 sinh²(1/2b))
-        rate = 2 * np.arcsinh(1 / (math.sqrt(2) * np.maximum(spread, 1e-300)))
-        return np.asarray((np.abs(units) * spread * rate).sum(axis=-1))
-    raise ValueError(f"no loss is known of {law!r} noise")
+    return audited(law).loss(units, message.noise.reshape(*message.noise.shape[:2], -1))
 
 
 def law_of(step: Step, claim: Claim) -> NoiseLaw:

@@ -24,16 +24,12 @@ from engine.core.errors import InputError
 from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
-    DISTRIBUTION,
     FUNCTIONAL_SUMMARY,
-    INCIDENCE,
     MEAN_FUNCTION,
     PERCENTILE_CURVES,
     RISK_MINIMISATION,
-    ROC,
     SPARSE_MEAN,
     SPARSE_REGRESSION,
-    SURVIVAL,
     TASKS,
     UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
@@ -700,7 +696,7 @@ def usual_events(mechanism: Any) -> EventData:
         Groups are compared where times end in events.
     """
     rng, n = np.random.default_rng(6), 240
-    has_groups = mechanism.task in (SURVIVAL.key, INCIDENCE.key)
+    has_groups = mechanism.estimand.is_followed
     facts = EventFacts(causes=("Relapse", "Death"), groups=("A", "B") if has_groups else ())
     return EventData(1.4 * rng.random((1, n)), rng.integers(0, 3, (1, n)), np.arange(n) * 2 // n,
                      facts, rng.integers(0, 2, (1, n)) if has_groups else None)
@@ -749,7 +745,6 @@ FAMILIES: dict[tuple[str, str], Family] = {
                                         pairs_of_rows_with_response),
     (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
                                      alone_with_numbers),
-    **{(task.key, ""): _EVENTS for task in (SURVIVAL, INCIDENCE, DISTRIBUTION, ROC)},
     **{(task.key, "whole"): _WHOLE for task in (MEAN_FUNCTION, VARYING_COEFFICIENTS, COVARIANCE)},
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.enumerations import NoiseLaw
+from engine.audit.laws import audited
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps
 from engine.mechanisms.summaries.parts import Linear, Smoothing
-
-# The norm of a shift, in units of the noise, that its loss grows with: see `losses.loss_in_units`.
-_LOSS_NORM = {NoiseLaw.GAUSSIAN: 2, NoiseLaw.NORM: 2, NoiseLaw.LAPLACE: 1}
 
 _CLIMBS, _STEPS, _KEPT = 60, 25, 8  # of the search for couples
 _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
@@ -154,7 +151,7 @@ def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, 
     assert isinstance(smoothing, Steps)
     per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)
     weights = summary.basis.matrices(per_pair * np.sqrt(summary.basis.multiplicity))
-    is_euclidean = _LOSS_NORM[noise.law] == 2
+    is_euclidean = audited(noise.law).is_euclidean
     sides = np.where(np.eye(len(weights)), 1.0, 1.0 if is_euclidean else math.sqrt(0.5))
     return summary.space.analysis, weights * sides, is_euclidean
 

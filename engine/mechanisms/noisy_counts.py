@@ -14,7 +14,7 @@ from engine.core.enumerations import Guarantee, NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import param
-from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL, TASKS, Task
+from engine.core.tasks import SURVIVAL, TASKS, Task
 from engine.core.types import (
     Array,
     Budget,
@@ -34,11 +34,8 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import nothing_spent
 from engine.noise.laplace import laplace
-from engine.numerics import product_limit
-from engine.numerics.counts.bands import monotone_cubic
-from engine.numerics.counts.cells import Cells, Counted, equal_edges
-from engine.numerics.counts.distributions import distribution, roc
-from engine.numerics.counts.life_tables import life_tables
+from engine.numerics.counts.cells import Cells, equal_edges
+from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.counts.tables import CountTable
 from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 from engine.numerics.eigensystems import Grid
@@ -50,9 +47,7 @@ COUNTS = Step("counts", "counts of people by interval and outcome")
 SENSITIVITY = 2.0  # of all counts together, in sum of sizes
 _FEWEST, _MOST = 4, 60  # intervals by the rule
 _PER_INTERVAL, _POWER = 0.85, 0.4
-_FOR_CAUSES, _FOR_GROUPS, _FOR_VALUES = 0.8, 0.75, 1.5  # times as many as for one survival curve
-_COUNTED = {SURVIVAL.key: Counted.OUTCOMES, INCIDENCE.key: Counted.OUTCOMES,
-            DISTRIBUTION.key: Counted.VALUES, ROC.key: Counted.LABELS}
+_FOR_CAUSES, _FOR_GROUPS = 0.8, 0.75  # times as many as for one survival curve
 
 
 @dataclass(frozen=True)
@@ -163,7 +158,7 @@ class NoisyCounts(Mechanism):
     key = "noisy_counts"
     label = "Noised counts"
     order = 10
-    tasks = frozenset(_COUNTED)
+    tasks = frozenset(ESTIMANDS)
     sends_sums = True
     guarantee = Guarantee.PURE
     family = "counting"
@@ -174,7 +169,7 @@ class NoisyCounts(Mechanism):
                r"\Big)")
 
     task: str = param(SURVIVAL.key, "Curve", "What is computed from the counts.",
-                      choices=tuple(_COUNTED))
+                      choices=tuple(ESTIMANDS))
     intervals: int | None = param(
         None, "Intervals", "Into which the follow-up, or the stated range, is cut. Default: from "
         "the public numbers of people and ε.", low=2, high=400, symbol="K")
@@ -185,11 +180,12 @@ class NoisyCounts(Mechanism):
     least_at_risk: int = param(
         10, "Fewest at risk", "A curve is shown while at least so many people are left at risk. It "
         "is compared with noised counts, never with true ones, and so costs no privacy.",
-        low=5, high=10_000, only_for=(SURVIVAL.key, INCIDENCE.key))
+        low=5, high=10_000, only_for=tuple(key for key, estimand in ESTIMANDS.items()
+                                           if estimand.is_followed))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return tuple((f"{cls.label}: {TASKS[task].label}", {"task": task}) for task in _COUNTED)
+        return tuple((f"{cls.label}: {TASKS[task].label}", {"task": task}) for task in ESTIMANDS)
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -197,7 +193,7 @@ class NoisyCounts(Mechanism):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"task": task}, Budget(1.5)) for task in _COUNTED)
+        return tuple(Trial({"task": task}, Budget(1.5)) for task in ESTIMANDS)
 
     @property
     def served(self) -> frozenset[str]:
@@ -208,9 +204,9 @@ class NoisyCounts(Mechanism):
         return TASKS[self.task]
 
     @property
-    def counted(self) -> Counted:
-        """What tells cells apart beside the interval."""
-        return _COUNTED[self.task]
+    def estimand(self) -> CountedEstimand:
+        """What is computed from the counts."""
+        return ESTIMANDS[self.task]
 
     def why_not_published(self, budget: Budget) -> str:
         return ""
@@ -257,22 +253,19 @@ class NoisyCounts(Mechanism):
         epsilon : float
             Of one centre with as much noise as all sites together.
         """
-        counted, has_groups = self.counted, self._has_groups(facts)
-        causes = len(facts.causes) if self.task == INCIDENCE.key else 1
+        causes, has_groups = self.estimand.n_causes(facts), bool(self.estimand.groups(facts))
         edges = facts.edges
         if self.intervals is not None or not edges:
             n_intervals = self.intervals or self._n_intervals(
                 _smaller(facts, n_people) if has_groups else n_people, epsilon, causes, has_groups)
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
-        return Cells(edges, counted, causes, len(facts.causes), 2 if has_groups else 1)
+        return Cells(edges, self.estimand.counted, causes, len(facts.causes),
+                     2 if has_groups else 1)
 
     def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
         """K: its own rule for each kind of curve, from one rule for a survival curve."""
-        usual = usual_intervals(n_people, epsilon)
-        if self.task == DISTRIBUTION.key:
-            return max(_FEWEST, round(_FOR_VALUES * usual))
-        if n_causes > 1:
-            usual = max(_FEWEST, round(_FOR_CAUSES * usual))
+        share = _FOR_CAUSES if n_causes > 1 else self.estimand.refinement
+        usual = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
         return max(_FEWEST, math.ceil(_FOR_GROUPS * usual)) if has_groups else usual
 
     def effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
@@ -292,7 +285,7 @@ class NoisyCounts(Mechanism):
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> CountFeasibility:
         """The verdict for one group and one cause, the least that these sizes can be used for."""
-        facts = EventFacts(causes=("1", "2") if self.task == INCIDENCE.key else ("1",))
+        facts = EventFacts(causes=("1", "2") if self.estimand.tells_causes else ("1",))
         plan: CountPlan = self.plan(Public(sizes, facts), budgets)
         return plan.verdict
 
@@ -303,15 +296,12 @@ class NoisyCounts(Mechanism):
         noise = math.sqrt(variance * (cells.size + 1) / 6) / smallest
         return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
 
-    def _has_groups(self, facts: EventFacts) -> bool:
-        return bool(facts.groups) and self.counted is Counted.OUTCOMES
-
     def _states_groups(self, facts: EventFacts) -> bool:
         """Whether the size of each group over all sites is public.
 
         Where all sites have the same weight, their sum has these totals; else nobody knows them.
         """
-        return self._has_groups(facts) and bool(facts.group_sizes)
+        return bool(self.estimand.groups(facts) and facts.group_sizes)
 
     # -- releases ---------------------------------------------------------------------------------
 
@@ -333,7 +323,7 @@ class NoisyCounts(Mechanism):
                 raise InputError("The sizes of the groups are stated as public, and these are "
                                  "others.", field="group_sizes",
                                  hint="State them as they are, or leave them private.")
-        if self._has_groups(facts) and data.group is None:
+        if self.estimand.groups(facts) and data.group is None:
             raise InputError("Two groups are stated, but nobody’s group is known.", field="group")
         return data
 
@@ -345,13 +335,13 @@ class NoisyCounts(Mechanism):
         exact = [self.counts(data, plan) for plan in plans]
         tables = [self._released(data, plan, counts, standard)
                   for plan, counts in zip(plans, exact, strict=True)]
-        curves = [self.curves(table or plan.stand_in((data.n_repeats, draws)))
+        curves = [self.estimand.curves(table or plan.stand_in((data.n_repeats, draws)))
                   for table, plan in zip(tables, plans, strict=True)]
-        unprotected = [self.curves(self._noiseless(plan, counts))
+        unprotected = [self.estimand.curves(self._noiseless(plan, counts))
                        for plan, counts in zip(plans, exact, strict=True)]
         return Fit(basis=_basis(), coefficients=np.stack(curves),
-                   unprotected=np.stack(unprotected), functions=self.functions(data.facts),
-                   released=tuple(tables))
+                   unprotected=np.stack(unprotected),
+                   functions=self.estimand.names(data.facts), released=tuple(tables))
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         """How many people are in each cell at each site: what noise is added to.
@@ -389,63 +379,17 @@ class NoisyCounts(Mechanism):
         """Weighted sums over sites of (…, sites, groups, m): (…, groups, m)."""
         return np.asarray(np.einsum("s,...sgm->...gm", np.asarray(plan.weights), by_site))
 
-    def curves(self, table: CountTable) -> Array:
-        """The curves of a table on the drawing grid.
-
-        Returns
-        -------
-        (…, [functions,] GRID_SIZE)
-        """
-        edges = table.cells.edges
-        times = edges[0] + (edges[-1] - edges[0]) * drawing_grid()
-        if self.task == ROC.key:
-            roc_curve = roc(table)
-            return _interpolated(roc_curve.false_positive, roc_curve.true_positive)
-        if self.task == DISTRIBUTION.key:
-            return np.asarray(monotone_cubic(edges, distribution(table)[0], 0.0)(times))
-        lives = life_tables(table)
-        if self.task == SURVIVAL.key:
-            values = np.stack([life.survival for life in lives], axis=-2)
-        else:
-            values = np.concatenate([life.incidence for life in lives], axis=-2)
-        first = 1.0 if self.task == SURVIVAL.key else 0.0
-        curves = np.asarray(monotone_cubic(edges, values, first)(times))
-        return curves if values.shape[-2] > 1 else curves[..., 0, :]
-
-    def functions(self, facts: EventFacts) -> tuple[str, ...]:
-        """Names of the curves, where there are several."""
-        groups = facts.groups if self._has_groups(facts) else ()
-        causes = facts.causes if self.task == INCIDENCE.key and len(facts.causes) > 1 else ()
-        if groups and causes:
-            return tuple(f"{group}: {cause}" for group in groups for cause in causes)
-        return groups or causes
-
     def exact_fit(self, data: EventData) -> Fit:
         """The ordinary curves: product-limit, empirical distribution, or ROC curve."""
-        facts = data.facts
-        times = facts.time_low + (facts.time_high - facts.time_low) * drawing_grid()
-        codes = len(facts.causes)
-        group = data.group if self._has_groups(facts) else None
-
-        def of_people(time: Array, status: Any) -> Array:
-            if self.task == ROC.key:
-                return product_limit.roc_curve(time, status, drawing_grid())
-            if self.task == DISTRIBUTION.key:
-                known = np.sort(np.where(np.isnan(time), -np.inf, time))
-                inside = np.minimum(known, facts.time_high)
-                return np.searchsorted(inside, times, side="right") / len(time)
-            if self.task == SURVIVAL.key:
-                return product_limit.kaplan_meier(time, status, times, codes)[0]
-            incidence = product_limit.aalen_johansen(time, status, times, codes)
-            return incidence if codes > 1 else incidence[0]
-
-        rows = []
+        estimand, facts, rows = self.estimand, data.facts, list[Array]()
+        group = data.group if estimand.groups(facts) else None
         for r in range(data.n_repeats):
             parts = [slice(None)] if group is None else [group[r] != 1, group[r] == 1]
-            curves = [of_people(data.time[r][part], data.status[r][part]) for part in parts]
+            curves = [estimand.exact(data.time[r][part], data.status[r][part], facts)
+                      for part in parts]
             rows.append(curves[0] if len(parts) == 1 else
                         np.concatenate([np.atleast_2d(each) for each in curves]))
-        return Fit.exact(_basis(), np.stack(rows), functions=self.functions(facts))
+        return Fit.exact(_basis(), np.stack(rows), functions=estimand.names(facts))
 
 
 def usual_intervals(n_people: int, epsilon: float) -> int:
@@ -489,11 +433,3 @@ def _spend(server: int, budget: Budget) -> Spend:
 @lru_cache(maxsize=1)
 def _basis() -> Tabulated:
     return Tabulated(Grid(tuple(drawing_grid().tolist())))
-
-
-def _interpolated(places: Array, values: Array) -> Array:
-    """Broken lines (…, k) read off on the drawing grid: (…, GRID_SIZE)."""
-    grid = drawing_grid()
-    rows = [np.interp(grid, x, y) for x, y in zip(
-        places.reshape(-1, places.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)]
-    return np.stack(rows).reshape(*places.shape[:-1], len(grid))

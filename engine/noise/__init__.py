@@ -12,16 +12,15 @@ A new kind of noise is
 
 * a sampler here (for whole functions in `engine.mechanisms.families.function_noise`, for choices a
   `SelectionLaw` in `selection`); Gaussian noise needs none, `gaussian` has its scales;
-* a member of `NoiseLaw` in `engine.core.enumerations`, which every line of a ledger states;
-* its trade-off in `engine.privacy.tradeoff`, chosen in `engine.privacy.accounting`: alone by
-  `trade_off`, and with other releases by `_parts`, which names the kind of its worst pair for
-  `tradeoff.Losses`; a worst pair of a new kind has its law in `tradeoff.loss_distribution`;
-* its loss for the audit in `engine.audit.losses`, its density in `engine.audit.likelihood_ratios`,
-  and for covariances the norm of its loss in `engine.audit.shapes`;
-* its name in `engine.language.spending`, in `engine.release.guarantee_card` and
-  `engine.release.sentences`, for a value at one point in `engine.topics.regression.words`, and if
-  its trade-off is of a new kind, what its odds are computed from in `engine.language.odds_words`;
-* to choose it, an option of the mechanism that draws it.
+* a member of `NoiseLaw` in `engine.core.enumerations`, which every line of a ledger states, and its
+  name in `engine.language.spending`;
+* where δ = 0 and more is known of it than ε, its rows in `_CURVES` and `_PARTS` of
+  `engine.privacy.accounting`: the curve of one release, and its part among several. If no pair of
+  `engine.privacy.tradeoff` is its worst, they are a `Curve` and a `Part` there, and
+  `engine.language.odds_words` says what odds are computed from;
+* a class of `engine.audit.laws`, with its loss and its log-likelihood ratio;
+* to choose it, an option of the mechanism that draws it (for a value at one point with its name in
+  `engine.topics.regression.words`).
 
 A law is no record of all of this, because each part stands on another floor: what names it may not
 import what audits it. It can then be looked at and audited; publishing it is refused. To publish
@@ -31,6 +30,7 @@ with it:
   `LatticeNoise` and `CountNoise`, which joins them in the union `HardenedNoise`: its law, unit and
   cost, and how it is drawn (with real numbers on a lattice, a case of each in `LatticeNoise`);
 * `engine.release.certified`: `_hardened_noise` chooses it for a line of the ledger, `summed` of
-  `_Rehearsal` and `_PreparedTranscript` let it through, `_charge` adds its cost;
+  `_Rehearsal` and `_PreparedTranscript` let it through, `_charge` adds its cost, and
+  `engine.release.guarantee_card` and `engine.release.sentences` say how that is proved;
 * for masked sums, its shares in `shares`.
 """

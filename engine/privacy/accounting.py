@@ -19,16 +19,19 @@ from functools import lru_cache
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
-from engine.core.types import Budget, Composition, Spend, Step
+from engine.core.types import Budget, Cost, Spend
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import (
     Approximate,
     Counts,
     Curve,
     Gaussian,
+    GaussianPart,
     Laplace,
+    LaplacePart,
     Losses,
     Part,
+    PurePart,
     Zcdp,
 )
 
@@ -38,8 +41,13 @@ _ROUNDING = 1e-12  # of a sum of shares that make up the whole
 _ROUND_DELTA = 1e-9  # δ is made smaller by this share where ε is certified
 _ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
 _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
-# noise whose loss follows from how far numbers move: see `tradeoff.Laplace`
-LAWS_WITH_LAPLACE_CURVE = (NoiseLaw.LAPLACE, NoiseLaw.NORM)
+# Of noise with δ = 0, the curve of one release and its part among several: any other law has what
+# its ε allows. The loss of the first two follows from how far numbers move.
+_CURVES: dict[NoiseLaw, Callable[[float], Curve]] = {
+    NoiseLaw.LAPLACE: Laplace, NoiseLaw.NORM: Laplace, NoiseLaw.DISCRETE_LAPLACE: Counts}
+_PARTS: dict[NoiseLaw, Callable[[float, int], Part]] = {
+    NoiseLaw.LAPLACE: LaplacePart, NoiseLaw.NORM: LaplacePart,
+    NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts}
 _TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
 _ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
@@ -352,7 +360,7 @@ def per_round_mu(total: float, rounds: int) -> float:
 # -- totals: rounded up from the sum in fractions --------------------------------------------------
 
 
-def total_mu(spends: Iterable[Spend]) -> float:
+def total_mu(spends: Iterable[Spend | Cost]) -> float:
     """The μ of all spends about one server's people together.
 
     Lines add in squares. Within a line, `count` releases about the same people add in squares
@@ -378,7 +386,7 @@ def total_mu(spends: Iterable[Spend]) -> float:
     return root if Fraction(root) ** 2 >= squares else math.nextafter(root, math.inf)
 
 
-def total_epsilon(spends: Iterable[Spend]) -> float | None:
+def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:
     """The sum of the ε of spends that all hold with δ = 0.
 
     Parameters
@@ -397,7 +405,7 @@ def total_epsilon(spends: Iterable[Spend]) -> float | None:
     return _sum((epsilon or 0.0, rounds) for epsilon, rounds in terms)
 
 
-def total_rho(spends: Iterable[Spend]) -> float:
+def total_rho(spends: Iterable[Spend | Cost]) -> float:
     """The ρ of all spends about one server's people together.
 
     Parameters
@@ -413,7 +421,7 @@ def total_rho(spends: Iterable[Spend]) -> float:
     return _sum((_rho(spend), spend.rounds) for spend in spends)
 
 
-def _rho(spend: Spend) -> float:
+def _rho(spend: Spend | Cost) -> float:
     """ρ of one release of a line: its lines, μ²/2, or ε²/2."""
     if spend.rho is not None:
         return spend.rho
@@ -502,56 +510,49 @@ def trade_off(lines: Sequence[Spend]) -> Curve:
 
     Examples
     --------
+    >>> from engine.core.types import Composition, Step
     >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
     ...              Budget(2.0, 1e-5), "for this example")
     >>> curve = trade_off([line, line])  # the same people take part in both releases
     >>> curve.name, round(curve.mu, 3)
     ('gaussian', 0.849)
     """
-    return _trade_off(tuple((spend.mu, spend.epsilon, spend.rho, spend.noise, spend.rounds)
-                            for spend in lines))
-
-
-_Key = tuple[float | None, float | None, float | None, NoiseLaw, int]
+    return _trade_off(tuple(line.cost for line in lines))
 
 
 @lru_cache(maxsize=4096)
-def _trade_off(keys: tuple[_Key, ...]) -> Curve:
-    lines = [Spend(Step(""), 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "",
-                   epsilon, rho, noise=noise) for mu, epsilon, rho, noise, rounds in keys]
-    mu, pure = total_mu(lines), total_epsilon(lines)
+def _trade_off(costs: tuple[Cost, ...]) -> Curve:
+    mu, pure = total_mu(costs), total_epsilon(costs)
     if not math.isnan(mu):
         return Gaussian(mu)
-    if any(spend.mu is None and spend.epsilon is None for spend in lines):
-        return Zcdp(total_rho(lines))
+    if any(cost.mu is None and cost.epsilon is None for cost in costs):
+        return Zcdp(total_rho(costs))
     if pure is None:
-        return Losses(_parts(lines)) if _can_be_added(lines) else Zcdp(total_rho(lines))
-    is_laplace = all(spend.noise in LAWS_WITH_LAPLACE_CURVE for spend in lines)
-    if sum(spend.rounds for spend in lines) > 1 and _can_be_added(lines):
-        return Losses(_parts(lines))
-    if len(lines) == 1 and lines[0].noise is NoiseLaw.DISCRETE_LAPLACE:
-        return Counts(pure)
-    return Laplace(pure) if is_laplace else Approximate(Budget.covering(pure))
+        return Losses(_parts(costs)) if _can_be_added(costs) else Zcdp(total_rho(costs))
+    if sum(cost.rounds for cost in costs) > 1 and _can_be_added(costs):
+        return Losses(_parts(costs))
+    curves = {_CURVES.get(cost.noise) for cost in costs}
+    curve = curves.pop() if len(curves) == 1 else None
+    if curve is Laplace or (curve is not None and len(costs) == 1):  # several moves are one
+        return curve(pure)
+    return Approximate(Budget.covering(pure))
 
 
-def _can_be_added(lines: Sequence[Spend]) -> bool:
-    """Whether the laws of the losses are worth computing: finite, and not too long."""
-    sizes = [(spend.mu or 0.0) * math.sqrt(spend.rounds) + (spend.epsilon or 0.0) * spend.rounds
-             for spend in lines]
-    return sum(sizes) <= _FARTHEST and max((spend.mu or 0.0) for spend in lines) <= 20
+def _can_be_added(costs: Sequence[Cost]) -> bool:
+    """Whether the laws of the losses are worth computing: something is lost, and not too much."""
+    sizes = [(cost.mu or 0.0) * math.sqrt(cost.rounds) + (cost.epsilon or 0.0) * cost.rounds
+             for cost in costs]
+    return 0 < sum(sizes) <= _FARTHEST and max((cost.mu or 0.0) for cost in costs) <= 20
 
 
-def _parts(lines: Sequence[Spend]) -> tuple[Part, ...]:
+def _parts(costs: Sequence[Cost]) -> tuple[Part, ...]:
     """Lines as `tradeoff.Losses` takes them; those that cost nothing are left out."""
-    parts = []
-    for spend in lines:
-        kind = "gaussian" if spend.epsilon is None else (
-            "laplace" if spend.noise in LAWS_WITH_LAPLACE_CURVE else "pure")
-        size = spend.mu if spend.epsilon is None else spend.epsilon
-        if size and spend.noise is NoiseLaw.DISCRETE_LAPLACE:  # two bits: see `tradeoff.Counts`
-            parts.append((kind, size / 2, 2 * spend.rounds))
-        elif size:
-            parts.append((kind, size, spend.rounds))
+    parts = list[Part]()
+    for cost in costs:
+        if cost.epsilon is None and cost.mu:
+            parts.append(GaussianPart(cost.mu, cost.rounds))
+        elif cost.epsilon:
+            parts.append(_PARTS.get(cost.noise, PurePart)(cost.epsilon, cost.rounds))
     return tuple(parts)
 
 
@@ -577,6 +578,7 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
 
     Examples
     --------
+    >>> from engine.core.types import Composition, Step
     >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
     ...              Budget(2.0, 1e-5), "for this example")
     >>> round(guarantee([line], server=0).epsilon, 2)  # more than the 2 that was asked for

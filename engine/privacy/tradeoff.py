@@ -14,9 +14,9 @@ Every method works elementwise on arrays.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 
 Chances = NDArray[np.float64]
-Part = tuple[str, float, int]  # kind of noise, its size, and in how many releases
 _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every curve says 1 anyway
 _SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]])
 _ORDERS = 1 + np.geomspace(1e-3, 2e3, 60)  # of Rényi divergences
@@ -445,6 +444,87 @@ def _no_nan(values: Chances) -> Chances:
 
 
 @dataclass(frozen=True)
+class Part(ABC):
+    """Releases of one kind about the same people, by their worst pair.
+
+    Parameters
+    ----------
+    size : float
+        Of one release.
+    count : int
+        How many there are.
+    """
+
+    size: float
+    count: int
+
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """How far the summed losses go, but for a chance of 1e-22."""
+
+    @abstractmethod
+    def summed_loss(self, step: float) -> Any:
+        """The law of the summed losses, of dp-accounting, discretised in steps and rounded up."""
+
+
+@dataclass(frozen=True)
+class GaussianPart(Part):
+    """Gaussian noise: its size is μ."""
+
+    @property
+    def reach(self) -> float:
+        return self.count * (self.size**2 / 2 + 10 * self.size)
+
+    def summed_loss(self, step: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        return pld.from_gaussian_mechanism(1 / (self.size * math.sqrt(self.count)),
+                                           value_discretization_interval=step)
+
+
+@dataclass(frozen=True)
+class PurePart(Part):
+    """Releases with δ = 0, of which no more is known: bits turned round, and their size is ε."""
+
+    @classmethod
+    def of_counts(cls, epsilon: float, count: int) -> PurePart:
+        """Counts of people with discrete Laplace noise: two bits of ε/2 each, as in `Counts`."""
+        return cls(epsilon / 2, 2 * count)
+
+    @property
+    def reach(self) -> float:
+        """How far the summed losses go; of many releases, but for a chance of 1e-22.
+
+        They have mean at most ε²/2 each (Bun and Steinke 2016, Proposition 3) and a range of 2ε, so
+        that their sum exceeds its mean by 10 ε √count with chance e^(−50) (Hoeffding).
+        """
+        return min(self.count * self.size, self.count * self.size**2 / 2
+                   + 10 * self.size * math.sqrt(self.count))
+
+    def summed_loss(self, step: float) -> Any:
+        loss = self._loss(step)
+        return loss if self.count == 1 else loss.self_compose(self.count)
+
+    def _loss(self, step: float) -> Any:
+        """The law of the loss of one release."""
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        return pld.PrivacyLossDistribution.create_from_rounded_probability(
+            _turned_bit(self.size, step), 0.0, step)
+
+
+@dataclass(frozen=True)
+class LaplacePart(PurePart):
+    """Noise whose loss follows from how far numbers move: its size is θ, as in `Laplace`."""
+
+    def _loss(self, step: float) -> Any:
+        from dp_accounting.pld import privacy_loss_distribution as pld
+
+        return pld.from_laplace_mechanism(1 / self.size, value_discretization_interval=step)
+
+
+@dataclass(frozen=True)
 class Losses(Curve):
     """Releases of several kinds about the same people, by the law of their privacy loss.
 
@@ -454,8 +534,8 @@ class Losses(Curve):
 
     Parameters
     ----------
-    parts : tuple of (str, float, int)
-        Kind, size and how many releases: "gaussian" with μ, "laplace" with θ, or "pure" with ε.
+    parts : tuple of Part
+        One at least.
     """
 
     parts: tuple[Part, ...]
@@ -509,11 +589,11 @@ class Losses(Curve):
     @cached_property
     def _together(self) -> Curve | None:
         """Where all parts are pure, the curve of their sum."""
-        kinds = {kind for kind, _, _ in self.parts}
-        if "gaussian" in kinds:
+        if not all(isinstance(part, PurePart) for part in self.parts):
             return None
-        total = math.fsum(size * count for _, size, count in self.parts) * (1 + 1e-12)
-        return Approximate(Budget(total)) if "pure" in kinds else Laplace(total)
+        total = math.fsum(part.size * part.count for part in self.parts) * (1 + 1e-12)
+        is_laplace = all(isinstance(part, LaplacePart) for part in self.parts)
+        return Laplace(total) if is_laplace else Approximate(Budget(total))
 
     def epsilon(self, delta: float) -> float:
         """The ε proved at δ, rounded up.
@@ -535,50 +615,22 @@ class Losses(Curve):
 
 
 @lru_cache(maxsize=512)
-def loss_distribution(parts: Sequence[Part]) -> Any:
+def loss_distribution(parts: tuple[Part, ...]) -> Any:
     """The law of the summed loss, never too small.
 
     Parameters
     ----------
-    parts : sequence of (str, float, int)
-        As those of `Losses`; a tuple, because results are kept in memory.
+    parts : tuple of Part
+        One at least.
 
     Returns
     -------
     PrivacyLossDistribution
         Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
     """
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    reach = sum(map(_reach, parts))
-    step = max(_FINEST, 2 * reach / _MOST_STEPS)
-
-    def summed_loss(kind: str, size: float, count: int) -> Any:
-        if kind == "gaussian":
-            return pld.from_gaussian_mechanism(1 / (size * math.sqrt(count)),
-                                               value_discretization_interval=step)
-        loss = (pld.from_laplace_mechanism(1 / size, value_discretization_interval=step)
-                if kind == "laplace" else
-                pld.PrivacyLossDistribution.create_from_rounded_probability(
-                    _turned_bit(size, step), 0.0, step))
-        return loss if count == 1 else loss.self_compose(count)
-
-    total = None
-    for part in parts:
-        total = summed_loss(*part) if total is None else total.compose(summed_loss(*part))
-    return total
-
-
-def _reach(part: Part) -> float:
-    """How far the summed losses of a part go; of many pure releases, but for a chance of 1e-22.
-
-    They have mean at most ε²/2 each (Bun and Steinke 2016, Proposition 3) and a range of 2ε, so
-    that their sum exceeds its mean by 10 ε √count with chance e^(−50) (Hoeffding).
-    """
-    kind, size, count = part
-    if kind == "gaussian":
-        return count * (size**2 / 2 + 10 * size)
-    return min(count * size, count * size**2 / 2 + 10 * size * math.sqrt(count))
+    step = max(_FINEST, 2 * sum(part.reach for part in parts) / _MOST_STEPS)
+    return reduce(lambda total, loss: total.compose(loss),
+                  (part.summed_loss(step) for part in parts))
 
 
 def _turned_bit(epsilon: float, step: float) -> dict[int, float]:

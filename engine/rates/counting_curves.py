@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
+from engine.core.tasks import COUNTED
 from engine.core.types import Data
 from engine.mechanisms.base import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
@@ -31,7 +31,7 @@ class CountingCurvesRate(Rate):
     key = "counting_curves"
     label = "Curve from noised counts"
     order = 60
-    tasks = frozenset({SURVIVAL.key, INCIDENCE.key, DISTRIBUTION.key, ROC.key})
+    tasks = frozenset(COUNTED)
     reference = "derived for this project"
     symbols = (N, EPSILON)
 

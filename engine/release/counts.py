@@ -10,7 +10,6 @@ import numpy as np
 
 from engine.core.bands import ROUNDED_NORMAL
 from engine.core.grids import drawing_grid
-from engine.core.tasks import ROC, SURVIVAL
 from engine.core.types import Array, Estimate, EventData, EventFacts
 from engine.language.counts import (
     allowed,
@@ -25,8 +24,9 @@ from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.numerics.counts.comparisons import hazard_ratio as hazard_ratios
 from engine.numerics.counts.comparisons import log_rank
-from engine.numerics.counts.curves import CountedCurve, curves_of
-from engine.numerics.counts.distributions import roc
+from engine.numerics.counts.curves import CountedCurve
+from engine.numerics.counts.distributions import Roc
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.numerics.counts.tables import CountTable
 from engine.release.certified import Quote
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
@@ -80,14 +80,14 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
     x : (k,)
         All places where curves can be given.
     """
-    table, task = first_table(estimate), mechanism.main_task
-    names = estimate.functions or ("True-positive share" if task is ROC else data.facts.value_name,)
+    table, estimand = first_table(estimate), ESTIMANDS[mechanism.main_task.key]
+    names = estimate.functions or (estimand.value_name(data.facts),)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
     curves = curves_in(table, mechanism)
     count = _last_drawn(curves, x)
     ranges = {name: curve.staircase(x[:count])
               for name, curve in zip(names, curves, strict=bool(curves))}
-    findings = _findings(table, curves, names, data.facts, task is ROC)
+    findings = _findings(table, curves, names, data.facts, estimand.roc(table))
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
@@ -113,7 +113,7 @@ def first_table(estimate: Estimate) -> CountTable:
     return replace(released, noisy=released.noisy[0, 0])
 
 
-def curves_in(table: CountTable, mechanism: Mechanism) -> list[CountedCurve]:
+def curves_in(table: CountTable, mechanism: Mechanism) -> Sequence[CountedCurve]:
     """The curves of a released table; none of scores, whose ROC curve has no band.
 
     Parameters
@@ -121,12 +121,10 @@ def curves_in(table: CountTable, mechanism: Mechanism) -> list[CountedCurve]:
     mechanism : Mechanism
         Noised counts.
     """
-    task = mechanism.main_task
-    return [] if task is ROC else list(curves_of(
-        table, task is SURVIVAL, mechanism.values()["least_at_risk"]))
+    return ESTIMANDS[mechanism.main_task.key].bands(table, mechanism.values()["least_at_risk"])
 
 
-def _at_risk(curves: list[CountedCurve], facts: EventFacts) -> dict[str, list[Any]]:
+def _at_risk(curves: Sequence[CountedCurve], facts: EventFacts) -> dict[str, list[Any]]:
     """Numbers at risk at the edges that are shown in every group, and how far off they may be."""
     counted = [curve for curve in curves if len(curve.at_risk)]
     if not counted:
@@ -143,19 +141,18 @@ def _at_risk(curves: list[CountedCurve], facts: EventFacts) -> dict[str, list[An
     return table
 
 
-def _last_drawn(curves: list[CountedCurve], x: Array) -> int:
+def _last_drawn(curves: Sequence[CountedCurve], x: Array) -> int:
     """How many places are given: as far as enough people of every group are left, at least two."""
     last = min((float(curve.last) for curve in curves), default=float(x[-1]))
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
 
 
-def _findings(table: CountTable, curves: list[CountedCurve], names: Sequence[str],
-              facts: EventFacts, is_roc: bool) -> list[str]:
+def _findings(table: CountTable, curves: Sequence[CountedCurve], names: Sequence[str],
+              facts: EventFacts, roc: Roc | None) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
-    if is_roc:
-        roc_curve = roc(table)
-        return [f"Area under the ROC curve: {float(roc_curve.area):.3f} ± "
-                f"{ROUNDED_NORMAL * float(roc_curve.error):.3f} (95 %)."]
+    if roc is not None:
+        return [f"Area under the ROC curve: {float(roc.area):.3f} ± "
+                f"{ROUNDED_NORMAL * float(roc.error):.3f} (95 %)."]
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
     sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
                                censoring(curves, facts)))

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, expit, ndtr, ndtri
 
+from engine.core.grids import drawing_grid
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.estimands import CountedEstimand
+from engine.sources.twin import SimulatedTwin
 
 Codes = NDArray[np.int64]
 
@@ -26,7 +29,7 @@ _GAP = 1.0  # of scores, in standard deviations: an area of 0.76
 
 
 @dataclass(frozen=True)
-class EventTwin:
+class EventTwin(SimulatedTwin):
     """People simulated from stated facts.
 
     Parameters
@@ -34,30 +37,22 @@ class EventTwin:
     stated : EventFacts
     people : tuple of int
         On each site.
-    counted : Counted
-        Whether outcomes, values or scores are wanted.
-    tells_causes : bool
-        Whether the truth is the incidence of each cause; else event-free shares.
+    estimand : CountedEstimand
+        Whose truth is asked for: whether outcomes, values or scores are drawn follows from it.
     """
 
     stated: EventFacts
     people: tuple[int, ...]
-    counted: Counted
-    tells_causes: bool = False
+    estimand: CountedEstimand
 
     @classmethod
-    def of(cls, facts: EventFacts, sizes: Sizes, counted: Counted, tells_causes: bool = False
-           ) -> EventTwin:
-        """The twin of people of whom facts and sizes are public.
+    def of(cls, facts: EventFacts, sizes: Sizes, estimand: CountedEstimand) -> EventTwin:
+        """The twin of people of whom facts and sizes are public."""
+        return cls(facts, sizes.n_curves_per_server, estimand)
 
-        Parameters
-        ----------
-        counted : Counted
-            Whether outcomes, values or scores are wanted.
-        tells_causes : bool
-            Whether the truth is the incidence of each cause.
-        """
-        return cls(facts, sizes.n_curves_per_server, counted, tells_causes)
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[EventData, Array]:
+        truth = self.truth(drawing_grid())
+        return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Draw data sets of equal sizes.
@@ -69,10 +64,10 @@ class EventTwin:
         """
         size = (n_repeats, sum(self.people))
         server = np.repeat(np.arange(len(self.people)), self.people)
-        group = self._groups(size) if self.counted is Counted.OUTCOMES else None
-        if self.counted is Counted.OUTCOMES:
+        group = self._groups(size) if self.estimand.is_followed else None
+        if group is not None:
             time, status = self._outcomes(size, group, rng)
-        elif self.counted is Counted.VALUES:
+        elif self.estimand.counted is Counted.VALUES:
             time, status = rng.beta(*_BETA, size), np.ones(size, dtype=np.int64)
         else:
             status = rng.integers(2, size=size)
@@ -89,11 +84,11 @@ class EventTwin:
         is_second = group & bool(self.stated.groups)
         return np.broadcast_to(is_second.astype(np.int64), size)
 
-    def _outcomes(self, size: tuple[int, int], group: Codes | None, rng: np.random.Generator
+    def _outcomes(self, size: tuple[int, int], group: Codes, rng: np.random.Generator
                   ) -> tuple[Array, Codes]:
         """Shares of the follow-up, and codes of events, all causes alike."""
         event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
-        event = event * np.where(np.asarray(group) == 1, _RATIO, 1.0)
+        event = event * np.where(group == 1, _RATIO, 1.0)
         censored = 0.5 + rng.random(size)
         cause = 1 + rng.integers(len(self.stated.causes), size=size)
         return np.minimum(event, censored), np.where(event <= censored, cause, 0)
@@ -110,12 +105,12 @@ class EventTwin:
         -------
         (n,) or (functions, n)
         """
-        if self.counted is Counted.VALUES:
+        if self.estimand.counted is Counted.VALUES:
             return np.asarray(betainc(*_BETA, grid))
-        if self.counted is Counted.LABELS:
+        if self.estimand.counted is Counted.LABELS:
             return np.asarray(ndtr(ndtri(grid) + _GAP))
         hazards = (1.0, 1 / _RATIO) if self.stated.groups else (1.0,)
         free = np.stack([_EVENT_FREE ** (grid * hazard) for hazard in hazards])
-        if self.tells_causes:
+        if self.estimand.tells_causes:
             free = np.repeat((1 - free) / len(self.stated.causes), len(self.stated.causes), axis=0)
         return free if len(free) > 1 else free[0]

@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
+from engine.core.grids import drawing_grid
 from engine.core.types import Array, CurveData, PublicFacts, Sizes
-from engine.sources.twin import Twin
+from engine.sources.twin import SimulatedTwin, Twin
 
 PILED_UP = 0.3  # share of readings at a stated value
 Back = Callable[[Array], Array]  # from [−1, 1] to response units
 
 
 @dataclass(frozen=True)
-class ReadingTwin:
+class ReadingTwin(SimulatedTwin):
     """People simulated from stated facts, on the scale on which percentiles are estimated.
 
     Parameters
@@ -30,6 +31,8 @@ class ReadingTwin:
         On [−1, 1].
     back : callable
         To response units.
+    levels : tuple of float
+        Shares below each curve.
     point_mass : float or None
         A value at which readings pile up.
     """
@@ -37,22 +40,29 @@ class ReadingTwin:
     stated: PublicFacts
     twin: Twin
     back: Back
+    levels: tuple[float, ...]
     point_mass: float | None = None
 
     @classmethod
-    def of(cls, facts: PublicFacts, sizes: Sizes, back: Back, point_mass: float | None = None
-           ) -> ReadingTwin:
+    def of(cls, facts: PublicFacts, sizes: Sizes, back: Back, levels: Array,
+           point_mass: float | None = None) -> ReadingTwin:
         """The twin of people of whom facts and sizes are public.
 
         Parameters
         ----------
         back : callable
             From [−1, 1] to response units.
+        levels : (T,)
+            Shares below each curve.
         point_mass : float, optional
             A value at which readings pile up.
         """
         on_unit = replace(facts, value_low=-1.0, value_high=1.0, covariates=())
-        return cls(facts, Twin.of(on_unit, sizes), back, point_mass)
+        return cls(facts, Twin.of(on_unit, sizes), back, tuple(levels.tolist()), point_mass)
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
+        truth = self.truth(drawing_grid())
+        return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets of equal sizes.
@@ -70,13 +80,11 @@ class ReadingTwin:
                         value_high=self.stated.value_high)
         return replace(data, values=values, facts=facts, truth=None)
 
-    def truth(self, levels: Array, grid: Array) -> Array:
+    def truth(self, grid: Array) -> Array:
         """The true percentile curves.
 
         Parameters
         ----------
-        levels : (T,)
-            Shares below each curve.
         grid : (n,)
             Times on [0, 1].
 
@@ -85,7 +93,7 @@ class ReadingTwin:
         (T, n)
             In response units.
         """
-        mean, sd = self.twin.mean(grid), self.twin.spread
+        mean, sd, levels = self.twin.mean(grid), self.twin.spread, np.array(self.levels)
 
         def at(shares: Array) -> Array:
             inside = np.clip(shares, 1e-9, 1 - 1e-9)[:, None]

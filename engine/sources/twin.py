@@ -7,6 +7,7 @@ facts and public sizes, two types that hold no observation, so that no value of 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -15,7 +16,16 @@ from scipy.special import ndtr
 
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts, Sizes, Truth
+from engine.core.types import (
+    Array,
+    CurveData,
+    Data,
+    DataKind,
+    Design,
+    PublicFacts,
+    Sizes,
+    Truth,
+)
 from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
@@ -28,8 +38,37 @@ _OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
 _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
 
 
+class SimulatedTwin(ABC):
+    """Data simulated from stated facts, of which the truth of a task is known."""
+
+    @abstractmethod
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
+        """Data sets of equal sizes, and what is true of each.
+
+        Parameters
+        ----------
+        n_repeats : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        data : Data
+        truths : (repeats, [functions,] GRID_SIZE)
+            In the unit of the values, on the drawing grid; of a number (repeats, 1).
+        """
+
+    def with_peaks(self, count: int) -> tuple[SimulatedTwin, Array] | None:
+        """The same with so many equal peaks, and their places on [0, 1]; None where there are none.
+
+        Parameters
+        ----------
+        count : int
+        """
+        return None
+
+
 @dataclass(frozen=True, kw_only=True)
-class Twin(Source[CurveData]):
+class Twin(Source[CurveData], SimulatedTwin):
     """Y_ij = μ(t_ij) + U_i(t_ij) + ξ_ij, held within the stated bounds; see `Twin.of`.
 
     μ is a curve of typical shape inside the bounds, or one with `peaks` equal peaks where some are
@@ -128,6 +167,13 @@ class Twin(Source[CurveData]):
                          values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
                          server=np.repeat(np.arange(len(self.people)), self.people), facts=facts,
                          truth=self.truth)
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
+        mean = self.truth.grid_values
+        return self.draw(n_repeats, rng), np.broadcast_to(mean, (n_repeats, *mean.shape))
+
+    def with_peaks(self, count: int) -> tuple[Twin, Array]:
+        return replace(self, peaks=count), (np.arange(count) + 0.5) / count
 
     def mean(self, times: Array) -> Array:
         """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds.

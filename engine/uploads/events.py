@@ -19,9 +19,10 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
-from engine.core.tasks import COUNTED, INCIDENCE, TASKS, DataType
+from engine.core.tasks import DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.facts import stated_bounds
@@ -33,8 +34,6 @@ from engine.uploads.tables import Numbers, Table
 MOST_CODES = 100  # texts of a column of codes; a column with more holds something else
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
-_DUE = {Counted.OUTCOMES: "times", Counted.VALUES: "values", Counted.LABELS: "scores"}
-_KEY = {"status": Counted.OUTCOMES, "label": Counted.LABELS}
 _SITES = ("North", "South")
 
 EXAMPLE_OUTCOMES_CSV = "patient_id,site,arm,start,end,status\n" + "".join(
@@ -49,6 +48,57 @@ EXAMPLE_SCORES_CSV = "patient_id,site,score,label\n" + "".join(
     for site in _SITES for k in range(1, 13))
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """What the rows of a file of one kind hold, and what is said of it.
+
+    Parameters
+    ----------
+    due : str
+        What the main column holds.
+    names : tuple of str
+        Usual names of that column, the likeliest first.
+    roles : tuple of str
+        Other columns that names can speak of.
+    range, range_name, why, example : str
+        What is stated as its range, what that is called, why, and where it may come from.
+    missing : tuple of str
+        What a missing number is called, and how it counts.
+    blank : str
+        How a missing status or label counts, and `{}` for how many there are.
+    value_name : str
+        What a curve is the value of.
+    """
+
+    due: str
+    names: tuple[str, ...]
+    roles: tuple[str, ...]
+    range: str
+    range_name: str = "range"
+    why: str = "They come from outside the file."
+    example: str = "For example a manual."
+    missing: tuple[str, str] = ("number", "in the lowest interval")
+    blank: str = "no label: {:,} people, who count as without it"
+    value_name: str = "Share of people"
+
+
+_ROWS = {
+    Counted.OUTCOMES: _Rows(
+        "times", ("time", "days", "months", "years", "weeks", "survival_time", "duration",
+                  "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
+        ("start", "status", "id"), "the planned follow-up", "planned follow-up",
+        "It comes from how the study was planned: the longest time seen would leak.",
+        "For example the protocol of the study.", ("time", "as censored at once"),
+        "no status: {:,} people, who count as censored"),
+    Counted.VALUES: _Rows(
+        "values", ("value", "concentration", "measurement", "result", "level", "y", "x"),
+        ("id",), "the lowest and highest possible values"),
+    Counted.LABELS: _Rows(
+        "scores", ("score", "risk", "prediction", "predicted", "probability", "marker"),
+        ("status", "id"), "the lowest and highest possible scores",
+        value_name="True-positive share")}
+
+
 def counted_for(task: str) -> Counted:
     """What a file holds of everybody: a time and how it ended, a score and a label, or a value.
 
@@ -57,7 +107,7 @@ def counted_for(task: str) -> Counted:
     task : str
         Key of a task of counts.
     """
-    return next((_KEY[role] for role in TASKS[task].roles if role in _KEY), Counted.VALUES)
+    return ESTIMANDS[task].counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +222,6 @@ _NAMES = {  # usual names of columns, the likeliest first; a status is never the
                "death_event", "censored", "label", "class", "result", "disease"),
     "id": ("id", "patient_id", "person_id", "subject_id", "participant_id", "patient", "person",
            "subject", "participant")}
-_NAMES_OF_TIMES = {
-    Counted.OUTCOMES: ("time", "days", "months", "years", "weeks", "survival_time", "duration",
-                       "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
-    Counted.VALUES: ("value", "concentration", "measurement", "result", "level", "y", "x"),
-    Counted.LABELS: ("score", "risk", "prediction", "predicted", "probability", "marker")}
 
 
 def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
@@ -199,11 +244,8 @@ def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
     {'time': 'Days', 'status': 'Status', 'id': 'Patient ID'}
     """
     free = {plain_name(column): column for column in reversed(table.columns)}
-    names = {"time": _NAMES_OF_TIMES[kind], **_NAMES}
-    if kind is not Counted.OUTCOMES:
-        del names["start"]
-    if kind is Counted.VALUES:
-        del names["status"]
+    rows = _ROWS[kind]
+    names = {"time": rows.names, **{role: _NAMES[role] for role in rows.roles}}
     return {role: free[usual[0]] for role, listed_names in names.items()
             if (usual := [name for name in listed_names if name in free])}
 
@@ -312,7 +354,7 @@ def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
     if np.isnan(numbers.values).all():
         raise InputError(f"The column “{shortened(name)}” holds no number.", field="time",
                          hint=numbers.advice if numbers.unreadable else
-                         f"Choose the column of {_DUE[kind]}.")
+                         f"Choose the column of {_ROWS[kind].due}.")
     return numbers
 
 
@@ -349,20 +391,16 @@ def _coded(table: Table, name: str, stated: Sequence[str], field: str, notes: li
 
 def _doubtful(time: Array, status: Integers, columns: EventColumns) -> list[str]:
     """What strange rows count as; counts of private data, for the holder alone."""
-    missing, outcomes = int(np.isnan(time).sum()), columns.counted is Counted.OUTCOMES
-    applies = {
-        f"{counted(missing, 'time')} missing: these people count as censored at once":
-            missing if outcomes else 0,
-        f"{counted(missing, 'number')} missing: these people count in the lowest interval":
-            0 if outcomes else missing}
-    if outcomes:
+    missing, rows = int(np.isnan(time).sum()), _ROWS[columns.counted]
+    noun, counts_as = rows.missing
+    applies = {f"{counted(missing, noun)} missing: these people count {counts_as}": missing}
+    if columns.counted is Counted.OUTCOMES:
         early = int((time <= 0).sum())
         applies[f"{counted(early, 'time')} of 0 or less: these people count in the first "
                 "interval"] = early
     if columns.status is not None:
         blank = int((status == _UNKNOWN).sum())
-        applies[f"no status: {blank:,} people, who count as censored" if outcomes else
-                f"no label: {blank:,} people, who count as without it"] = blank
+        applies[rows.blank.format(blank)] = blank
     return [note for note, holds in applies.items() if holds]
 
 
@@ -410,18 +448,11 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
     InputError
         If the range or the origin is not stated or makes no sense.
     """
-    kind = columns.counted
-    outcomes, labels = kind is Counted.OUTCOMES, kind is Counted.LABELS
-    low, high = stated_bounds(
-        "time", (time_low, time_high),
-        "the planned follow-up" if outcomes else f"the lowest and highest possible {_DUE[kind]}",
-        "It comes from how the study was planned: the longest time seen would leak."
-        if outcomes else "They come from outside the file.")
+    rows, labels = _ROWS[columns.counted], columns.counted is Counted.LABELS
+    low, high = stated_bounds("time", (time_low, time_high), rows.range, rows.why)
     if not origin.strip():
-        whence = "planned follow-up" if outcomes else "range"
-        raise InputError(f"Say where the {whence} comes from.", field="origin",
-                         hint="For example the protocol of the study." if outcomes else
-                         "For example a manual.")
+        raise InputError(f"Say where the {rows.range_name} comes from.", field="origin",
+                         hint=rows.example)
     if not all(math.isfinite(edge) for edge in edges):
         raise InputError("The edges of intervals must be numbers.", field="edges",
                          hint="For example 0, 90, 180, 365.")
@@ -431,8 +462,8 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
         origin=origin.strip()[:200], causes=(" or ".join(causes),) if labels else causes,
         groups=columns.groups, edges=tuple(map(float, edges)),
         group_sizes=tuple(map(int, group_sizes)),
-        value_name="True-positive share" if labels else "Share of people", value_low=0.0,
-        value_high=1.0, **{name: word for name, word in words.items() if word})
+        value_name=rows.value_name, value_low=0.0, value_high=1.0,
+        **{name: word for name, word in words.items() if word})
 
 
 class Moved(NamedTuple):
@@ -456,7 +487,7 @@ class UploadEvents(UploadedData[EventData]):
 
     key = "upload_events"
     label = "Your people"
-    tasks: ClassVar[frozenset[str]] = frozenset(COUNTED)
+    tasks: ClassVar[frozenset[str]] = frozenset(ESTIMANDS)
 
     events: EventTable
     declared: EventFacts
@@ -482,8 +513,11 @@ class UploadEvents(UploadedData[EventData]):
 
     def serves(self, task: str) -> bool:
         """What a file was read for: outcomes, values or labels; incidences need several events."""
-        return (task in self.tasks and counted_for(task) is self.events.counted
-                and (task != INCIDENCE.key or len(self.declared.causes) > 1))
+        if task not in self.tasks:
+            return False
+        estimand = ESTIMANDS[task]
+        return estimand.counted is self.events.counted and (
+            not estimand.tells_causes or len(self.declared.causes) > 1)
 
     def check_sizes(self) -> None:
         """Compare the sizes of groups that were stated as public with those in the file.

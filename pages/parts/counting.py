@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.core.tasks import COUNTED, ROC, SURVIVAL, TASKS
+from engine.core.tasks import COUNTED, TASKS
 from engine.core.types import Budget, EventFacts
 from engine.language import glossary, numbers
 from engine.questions import Question, ask
@@ -169,7 +169,8 @@ def table(view: Counts) -> None:
 
 def coverage(view: Counts) -> None:
     """How often the band covers the truth, and the tests reject, in simulated data sets."""
-    if not view.source.is_random or view.task == ROC.key or view.answer.is_refused:
+    answer = view.answer
+    if not (view.source.is_random and answer.estimand.has_bands) or answer.is_refused:
         st.markdown("Coverage is counted on simulated times and values, where something is "
                     "released.")
         return
@@ -180,7 +181,7 @@ def coverage(view: Counts) -> None:
 
 def planner(view: Counts) -> None:
     """How many people a log-rank test needs, with and without noise."""
-    if view.task != SURVIVAL.key or not view.facts.groups:
+    if not (view.answer.estimand.is_tested and view.facts.groups):
         st.markdown("Choose survival of two groups: then it is simulated how many people a test "
                     "needs.")
         return

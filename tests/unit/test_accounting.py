@@ -275,6 +275,12 @@ def test_kinds_of_noise_are_read_off_the_curve_that_they_have():
     assert names == {name: name for name in names}
 
 
+@pytest.mark.parametrize("lines", [[pure(0.0), pure(0.0)], [pure(0.0), normal(0.0)],
+                                   [pure(0.0, noise="bits"), pure(0.0)]], ids=str)
+def test_releases_that_cost_nothing_tell_nothing(lines):
+    assert float(accounting.trade_off(lines).right()) == pytest.approx(0.5, abs=1e-9)
+
+
 def test_what_holds_for_everybody_has_the_largest_epsilon_and_the_largest_delta_of_all_servers():
     """Neither guarantee holds at the other server, nor does what was asked there."""
     lines = [replace(pure(0.9), budget=Budget(2.0)), normal(0.1, server=1)]

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
+from engine.core.tasks import COUNTED, TASKS
 from engine.core.types import Budget, EventData, EventFacts
 from engine.language.counts import censoring, too_few
 from engine.mechanisms.noisy_counts import NoisyCounts, usual_intervals
@@ -22,8 +24,9 @@ from engine.numerics.counts.bands import (
 )
 from engine.numerics.counts.cells import Cells, Counted, equal_edges
 from engine.numerics.counts.comparisons import difference, hazard_ratio, log_rank
-from engine.numerics.counts.curves import curves_of
+from engine.numerics.counts.curves import incidence_curves, survival_curves
 from engine.numerics.counts.distributions import calibration, distribution, roc
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.numerics.counts.life_tables import (
     LifeTable,
     is_shown,
@@ -35,7 +38,8 @@ from engine.numerics.counts.life_tables import (
 from engine.numerics.counts.tables import CountTable, projected
 from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
 from engine.privacy import accounting, risk
-from engine.privacy.tradeoff import Counts, Losses
+from engine.privacy.tradeoff import Counts, Losses, PurePart
+from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
@@ -51,6 +55,15 @@ def exact_table(cells, counts, blocks=1):
     """A table without noise."""
     by_block = counts.reshape(blocks, -1)
     return CountTable(cells, counts.reshape(cells.n_groups, -1), tuple(by_block.sum(axis=1)), (0.0,))
+
+
+@pytest.mark.parametrize("task", COUNTED)
+def test_every_counted_task_has_the_estimand_whose_curves_begin_at_its_known_value(task):
+    estimand = ESTIMANDS[task]
+    assert estimand.task is TASKS[task] and tuple(ESTIMANDS) == COUNTED
+    source = sources.usual(TASKS[task].source, task)
+    curves = NoisyCounts(task=task).release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0)).values(drawing_grid())
+    np.testing.assert_allclose(curves[..., 0], estimand.start, atol=1e-12)
 
 
 # -- cells ----------------------------------------------------------------------------------------
@@ -126,7 +139,7 @@ def test_what_an_attacker_gets_is_that_of_the_exact_law_of_both_counts():
         curve = Counts(epsilon)
         assert float(curve.right()) == pytest.approx(chance)
         assert float(curve.delta(epsilon)) == pytest.approx(0.0, abs=1e-15)
-        composed = Losses((("pure", epsilon / 2, 2),))
+        composed = Losses((PurePart.of_counts(epsilon, 1),))
         for at in (0.0, 0.1, epsilon / 2, 0.9 * epsilon):
             assert float(composed.delta(at)) == pytest.approx(float(curve.delta(at)), abs=2e-3)
             assert float(composed.delta(at)) >= float(curve.delta(at)) - 1e-9
@@ -284,7 +297,7 @@ def ended(end, n=1000):
 def test_limits_hold_a_curve_wherever_within_the_interval_people_leave():
     truth = np.exp(-np.arange(1, 9) / 8)
     for end in (1e-6, 0.124):  # at the start and at the end of the first interval
-        curve, = curves_of(ended(end))
+        curve, = survival_curves(ended(end))
         assert (curve.pointwise_low <= truth).all() and (truth <= curve.pointwise_high).all()
         assert curve.drawn.all() and float(curve.limits.widening) > 0.25
         tight = replace(curve.limits, extremes=None)
@@ -296,7 +309,7 @@ def test_limits_hold_a_curve_wherever_within_the_interval_people_leave():
 
 def test_without_people_censored_within_an_interval_limits_are_as_they_were():
     cells = Cells(equal_edges(0.0, 1.0, 4))
-    curve, = curves_of(exact_table(cells, np.array([30.0, 20, 10, 5, 0, 0, 0, 0, 35])))
+    curve, = survival_curves(exact_table(cells, np.array([30.0, 20, 10, 5, 0, 0, 0, 0, 35])))
     assert curve.limits.widening == 0 and not curve.is_ended_by_censoring
     low, high = curve.limits.monotone(curve.limits.pointwise_width)
     np.testing.assert_allclose(low, np.clip(curve.values - curve.limits.pointwise_width, 0, 1))
@@ -307,9 +320,9 @@ def test_nothing_is_shown_from_where_counts_leave_the_curve_open():
     cells = Cells(equal_edges(0.0, 10.0, 4))
     for counts in ([300.0, 0, 0, 0, 650, 0, 0, 0, 50], [10.0, 300, 0, 0, 0, 600, 0, 0, 90]):
         table = exact_table(cells, np.array(counts))
-        curve, = curves_of(table)
+        curve, = survival_curves(table)
         assert curve.is_ended_by_censoring and curve.last == (0.0 if counts[0] == 300 else 2.5)
-        of_causes = curves_of(table, is_survival=False)
+        of_causes = incidence_curves(table)
         assert [float(each.last) for each in of_causes] == [float(curve.last)]
         told = censoring([curve], EventFacts(time_unit="years"))
         assert "censored" in told and told.startswith("Beyond 2.5" if curve.last else "Nothing")

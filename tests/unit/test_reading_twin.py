@@ -17,10 +17,10 @@ SIZES, LEVELS = Sizes((4000,), 40_000, 10), np.array([0.05, 0.25, 0.5, 0.75, 0.9
      PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0)),
     (PublicFacts(value_low=-50, value_high=50), PercentileCurves(point_mass=10.0))])
 def test_shares_below_the_known_curves_are_those_of_their_names(facts, method):
-    twin = ReadingTwin.of(facts, SIZES, method.scale(facts).back, method.piled_up(facts))
+    twin = ReadingTwin.of(facts, SIZES, method.scale(facts).back, LEVELS, method.piled_up(facts))
     data = twin.draw(1, np.random.default_rng(1))
     grid = np.linspace(0, 1, 501)
-    curves = twin.truth(LEVELS, grid)
+    curves = twin.truth(grid)
     for level, curve in zip(LEVELS, curves, strict=True):
         at = np.interp(data.times[0], grid, curve)
         below, up_to = (data.values[0] < at - 1e-9).mean(), (data.values[0] <= at + 1e-9).mean()

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.audit.losses import loss_in_units
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -475,9 +474,3 @@ def test_noise_of_a_law_that_cannot_be_made_hardened_is_refused_and_taken_for_no
     assert quote(curves(), mechanism, asked(mechanism)).certified.is_private
     with pytest.raises(InputError):
         quote(curves(), OfAnotherLaw(), asked(mechanism))
-
-
-@pytest.mark.parametrize("law", [NoiseLaw.UNSTATED, NoiseLaw.CHOICE, NoiseLaw.NONE])
-def test_an_audit_takes_no_law_for_another(law):
-    with pytest.raises(ValueError, match="no loss"):
-        loss_in_units(law, np.ones((1, 1, 2)), np.ones((1, 1, 2)))

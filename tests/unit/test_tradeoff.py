@@ -10,16 +10,26 @@ from scipy.stats import binom, laplace, norm
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.privacy import tradeoff
-from engine.privacy.tradeoff import Approximate, Gaussian, Laplace, Losses, Subsampled, Zcdp
+from engine.privacy.tradeoff import (
+    Approximate,
+    Gaussian,
+    GaussianPart,
+    Laplace,
+    LaplacePart,
+    Losses,
+    PurePart,
+    Subsampled,
+    Zcdp,
+)
 from tests.heavy import few
 
 ALARMS = np.concatenate([np.geomspace(1e-4, 0.01, 10), np.linspace(0.02, 0.98, 49)])
 EPSILONS = np.linspace(-6, 6, 49)
 THETAS = (0.05, 0.5, 1.0, 4.0, 12.0)
-MIXED = (("laplace", 0.4, 2), ("gaussian", 0.3, 1), ("pure", 0.2, 1))
+MIXED = (LaplacePart(0.4, 2), GaussianPart(0.3, 1), PurePart(0.2, 1))
 CURVES = [Gaussian(0.4), Gaussian(3.0), Laplace(0.7), Laplace(5.0), Approximate(Budget(1.0, 1e-3)),
           Approximate(Budget(0.5)), Zcdp(0.02), Zcdp(1.5), Losses(MIXED),
-          Losses((("laplace", 0.5, 3),)), Subsampled(Laplace(1.0), 0.1),
+          Losses((LaplacePart(0.5, 3),)), Subsampled(Laplace(1.0), 0.1),
           Subsampled(Gaussian(1.0), 0.3)]
 every_curve = pytest.mark.parametrize("curve", CURVES, ids=str)
 
@@ -184,14 +194,14 @@ def test_two_laplace_releases_have_the_curve_of_their_exact_law():
         loss = np.abs(x) - np.abs(x - theta)
         inner = np.exp(0) * Laplace(theta).delta(epsilon - loss)
         exact[epsilon] = np.trapezoid(laplace.pdf(x - theta) * inner, x)
-    result = Losses((("laplace", theta, 2),))
+    result = Losses((LaplacePart(theta, 2),))
     for epsilon, delta in exact.items():
         assert delta - 1e-7 <= float(result.delta(epsilon)) <= delta + 2e-4
 
 
 def test_gaussian_releases_added_by_their_losses_are_never_below_their_closed_form():
     for mu in (0.1, 0.5, 2.0):
-        found, exact = Losses((("gaussian", mu, 4), ("gaussian", mu, 5))), Gaussian(3 * mu)
+        found, exact = Losses((GaussianPart(mu, 4), GaussianPart(mu, 5))), Gaussian(3 * mu)
         assert (found.detection(ALARMS) >= exact.detection(ALARMS) - 1e-12).all()
         assert np.allclose(found.detection(ALARMS), exact.detection(ALARMS), atol=0.004)
         epsilon = found.epsilon(1e-5)
@@ -214,7 +224,7 @@ def test_a_laplace_and_a_gaussian_release_are_never_below_fifty_digits():
                                  * gaussian_delta(e - (2 * x - theta)), [0, theta])
             truth = (gaussian_delta(epsilon - theta) / 2
                      + mpmath.exp(-theta) / 2 * gaussian_delta(epsilon + theta) + middle)
-            result = Losses((("laplace", 0.5, 1), ("gaussian", 0.4, 1)))
+            result = Losses((LaplacePart(0.5, 1), GaussianPart(0.4, 1)))
             assert truth <= mpmath.mpf(float(result.delta(float(epsilon)))) <= truth * 1.01 + 1e-7
             proved = result.epsilon(float(truth))
             assert float(epsilon) * (1 - 1e-9) <= proved <= float(epsilon) * 1.002 + 1e-3
@@ -235,7 +245,7 @@ def of_turned_bits(epsilon, *bits):
     [(0.01, 400)], [(0.02, 2000)], [(0.01, 10_000)], [(0.3, 20)], [(0.05, 12)], [(1e-3, 10_000)],
     [(0.013, 300), (0.37, 4)], [(3.0, 3), (0.021, 500)]], ids=str)
 def test_many_pure_releases_are_never_below_the_count_that_tells_most_and_hardly_above(bits):
-    result = Losses(tuple(("pure", *each) for each in bits))
+    result = Losses(tuple(PurePart(*each) for each in bits))
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):
         truth = of_turned_bits(epsilon, *bits)
         assert truth - 1e-12 <= float(result.delta(epsilon)) <= 1.02 * truth + 1e-3

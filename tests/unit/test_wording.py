@@ -17,7 +17,15 @@ from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.failure import delta_rule
 from engine.privacy.feasibility import Feasibility
-from engine.privacy.tradeoff import Gaussian, Highest, Laplace, Losses, Subsampled, Zcdp
+from engine.privacy.tradeoff import (
+    Gaussian,
+    Highest,
+    Laplace,
+    LaplacePart,
+    Losses,
+    Subsampled,
+    Zcdp,
+)
 
 DELTA = 2.5e-5
 CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",
@@ -161,7 +169,7 @@ def test_what_taking_part_adds_names_both_worlds():
 
 
 @pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
-                                   Losses((("laplace", 0.2, 2),)), Subsampled(Laplace(1.0), 0.1),
+                                   Losses((LaplacePart(0.2, 2),)), Subsampled(Laplace(1.0), 0.1),
                                    Highest((Gaussian(0.3), Laplace(1.0)))])
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
     text = odds_words.odds_why(risk.odds(curve, Budget(1.0, DELTA)))

@@ -20,12 +20,12 @@ from engine.core.types.facts import (
     TimeLaw,
 )
 from engine.core.types.sizes import Public, Sizes
-from engine.core.types.spending import Composition, Spend, Step
+from engine.core.types.spending import Composition, Cost, Spend, Step
 from engine.core.types.truth import FunctionBasis, Truth
 
 __all__ = [
     "LEAST_EPSILON", "MOST_EPSILON", "NON_PRIVATE", "Array", "Band", "Budget", "Caution",
-    "Composition", "Covariate", "CurveData", "Data", "DataKind", "Design", "Estimate",
+    "Composition", "Cost", "Covariate", "CurveData", "Data", "DataKind", "Design", "Estimate",
     "EventData", "EventFacts", "Fit", "FunctionBasis", "Intervals", "Plan", "Public",
     "PublicFacts", "PublicGroup", "SampleData", "ServerParts", "Sizes", "Spend", "Step", "TimeLaw",
     "Truth", "Unit",

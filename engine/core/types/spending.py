@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.tasks import Unit
@@ -45,6 +45,16 @@ class Step:
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.key)
         object.__setattr__(self, "charged_to", self.charged_to or (self.key,))
+
+
+class Cost(NamedTuple):
+    """All that a guarantee depends on in a line of the ledger; the fields are those of `Spend`."""
+
+    mu: float | None
+    epsilon: float | None
+    rho: float | None
+    noise: NoiseLaw
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -128,6 +138,11 @@ class Spend:
         line = object.__new__(Spend)
         line.__dict__.update(self.__dict__, server=server, **other)
         return line
+
+    @property
+    def cost(self) -> Cost:
+        """What of this line a guarantee depends on."""
+        return Cost(self.mu, self.epsilon, self.rho, self.noise, self.rounds)
 
     @property
     def what(self) -> str:

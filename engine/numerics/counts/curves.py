@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +16,6 @@ from engine.numerics.counts.bands import (
     restricted_mean,
     staircase,
 )
-from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.distributions import distribution
 from engine.numerics.counts.life_tables import (
     LEAST_SHOWN,
@@ -189,22 +187,6 @@ def distribution_curve(table: CountTable) -> CountedCurve:
     return CountedCurve(
         table.cells.edges, values, low, high, each_low, each_high, limits.drawn, limits.drawn,
         False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None, limits)
-
-
-def curves_of(table: CountTable, is_survival: bool = True, least: float = LEAST_SHOWN
-              ) -> Sequence[CountedCurve]:
-    """The curves of a table of outcomes or values.
-
-    Parameters
-    ----------
-    is_survival : bool
-        Of outcomes: survival curves, else cumulative incidences.
-    least : float
-        People at risk below which nothing of them is shown.
-    """
-    if table.cells.counted is Counted.VALUES:
-        return [distribution_curve(table)]
-    return survival_curves(table, least) if is_survival else incidence_curves(table, least)
 
 
 def _people(table: CountTable) -> float:

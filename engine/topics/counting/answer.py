@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from engine.core.bands import LEVEL
 from engine.core.errors import InputError
-from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array, Budget, EventData, EventFacts, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
@@ -30,8 +28,9 @@ from engine.numerics.counts.comparisons import (
     hazard_ratio,
     log_rank,
 )
-from engine.numerics.counts.curves import CountedCurve, curves_of
-from engine.numerics.counts.distributions import Calibration, Roc, calibration, roc
+from engine.numerics.counts.curves import CountedCurve
+from engine.numerics.counts.distributions import Calibration, Roc
+from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.numerics.counts.life_tables import LEAST_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
@@ -115,6 +114,11 @@ class CountingAnswer:
     least: float = LEAST_SHOWN
 
     @property
+    def estimand(self) -> CountedEstimand:
+        """What is computed from the counts."""
+        return ESTIMANDS[self.task]
+
+    @property
     def is_refused(self) -> bool:
         """Whether nothing would be published, because noise alone would decide the curve."""
         return self.table is None
@@ -122,21 +126,17 @@ class CountingAnswer:
     @cached_property
     def curves(self) -> Sequence[CountedCurve]:
         """What the first release says of each curve; of an ROC curve nothing."""
-        if self.table is None or self.task == ROC.key:
-            return ()
-        return curves_of(self.table, self.task == SURVIVAL.key, self.least)
+        return () if self.table is None else self.estimand.bands(self.table, self.least)
 
     @cached_property
     def roc(self) -> Roc | None:
         """The ROC curve of the first release."""
-        is_roc = self.task == ROC.key and self.table is not None
-        return roc(self.table) if is_roc and self.table is not None else None
+        return None if self.table is None else self.estimand.roc(self.table)
 
     @cached_property
     def calibration(self) -> Calibration | None:
         """The calibration of the first release."""
-        is_roc = self.task == ROC.key and self.table is not None
-        return calibration(self.table) if is_roc and self.table is not None else None
+        return None if self.table is None else self.estimand.calibration(self.table)
 
     @property
     def has_groups(self) -> bool:
@@ -156,7 +156,7 @@ class CountingAnswer:
     @cached_property
     def difference(self) -> Difference | None:
         """The difference of two survival curves."""
-        if not self.has_groups or self.task != SURVIVAL.key:
+        if not (self.has_groups and self.estimand.is_tested):
             return None
         return difference(self.curves[0].limits, self.curves[1].limits)
 
@@ -222,7 +222,7 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     data = studies.shown(source, seed)
     quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
-    if data.group is not None and mechanism.task == SURVIVAL.key and data.facts.groups:
+    if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
         test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
                                       len(data.facts.causes), data.facts.time_high)
     return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(quiet, test))
@@ -234,10 +234,10 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
     """One budget, without errors."""
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     plan: CountPlan = mechanism.plan(data.public, (budget,))
-    released, facts, grid = estimate.released[0], data.facts, drawing_grid()
+    released, facts = estimate.released[0], data.facts
     return CountingAnswer(
         task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
-        budget=budget, times=grid if mechanism.task == ROC.key else facts.from_unit_time(grid),
+        budget=budget, times=mechanism.estimand.places(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
@@ -319,7 +319,7 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     plan: CountPlan = mechanism.plan(source.public, (budget,))
-    if not source.is_random or mechanism.task == ROC.key:
+    if not (source.is_random and mechanism.estimand.has_bands):
         raise InputError("Coverage is counted on simulated times or values.", field="source",
                          hint="Choose simulated people.")
     if not plan.verdict.is_feasible:
@@ -344,8 +344,8 @@ def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
              ) -> tuple[NDArray[Any], ...]:
     """Of each data set: band covers, edges that cover, edges shown, tests that reject."""
     assert data.truth is not None
-    task, facts = mechanism.task, data.facts
-    curves = curves_of(table, task == SURVIVAL.key, mechanism.least_at_risk)
+    estimand, facts = mechanism.estimand, data.facts
+    curves = estimand.bands(table, mechanism.least_at_risk)
     times = np.linspace(facts.time_low, facts.time_high, 401)[1:]  # at the start all is known
     truth = [_functions(data.truth.at(facts.to_unit_time(each)))
              for each in (times, np.asarray(table.cells.edges[1:]))]
@@ -359,7 +359,7 @@ def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
         at_edges = at_edges + (holds & curve.drawn).sum(axis=1)
         edges_drawn = edges_drawn + curve.drawn.sum(axis=1)
     nothing = np.full(data.n_repeats, np.nan)
-    if table.cells.n_groups == 1 or task == INCIDENCE.key or data.group is None:
+    if table.cells.n_groups == 1 or not estimand.is_tested or data.group is None:
         return covered, at_edges, np.asarray(edges_drawn), nothing, nothing
     ordinary = [product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
                 for time, status, group in zip(data.time, data.status, data.group, strict=True)]

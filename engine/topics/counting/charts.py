@@ -10,7 +10,6 @@ import numpy as np
 from engine.core.arrays import Flags
 from engine.core.bands import ROUNDED_NORMAL
 from engine.core.palette import Theme, colour, translucent
-from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.at_risk import numbers_at_risk
@@ -28,8 +27,6 @@ from engine.numerics.counts.curves import CountedCurve
 from engine.topics.counting import words
 from engine.topics.counting.answer import CountingAnswer, Power
 
-_QUANTITY = {SURVIVAL.key: "Event-free share", INCIDENCE.key: "Cumulative incidence",
-             DISTRIBUTION.key: "Share of people", ROC.key: "True-positive share"}
 _ROLES = ("gradient", "bias", "functional", "wavelet")
 
 
@@ -74,18 +71,17 @@ def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> C
                                     hovertemplate=labels.hover(decimals=3)))
             columns[f"true{suffix}"] = plain(answer.truth[k])
     notes, room = _at_risk(answer, theme)
-    across = (axis(theme, "False-positive share", range=[0, 1]) if answer.task == ROC.key
+    estimand = answer.estimand
+    across = (axis(theme, estimand.argument, range=[0, 1]) if estimand.argument
               else time_axis(theme, answer.facts))
     look = layout(theme, legend=True, title=words.finding(answer), annotations=notes, xaxis=across,
-                  yaxis=axis(theme, _QUANTITY[answer.task], grid=True, range=[0, 1.02]))
+                  yaxis=axis(theme, estimand.quantity, grid=True, range=[0, 1.02]))
     look["margin"] = {**look["margin"], "b": 8 + room}
     return Chart({"data": data, "layout": look}, _alt(answer), columns)
 
 
 def _axis_name(answer: CountingAnswer) -> str:
-    if answer.task == ROC.key:
-        return "False-positive share"
-    return named(answer.facts.time_name, answer.facts.time_unit)
+    return answer.estimand.argument or named(answer.facts.time_name, answer.facts.time_unit)
 
 
 def _last(answer: CountingAnswer, k: int) -> float:
@@ -109,9 +105,8 @@ def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str
 
 def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
     """Numbers at risk below the axis, a row for each group, and the room that they take."""
-    rows = [curve for curve in answer.curves if len(curve.at_risk)]
-    if answer.task == INCIDENCE.key:  # all causes have the same people at risk
-        rows = rows[::max(len(answer.facts.causes), 1)]
+    of_groups = answer.curves[::answer.estimand.n_causes(answer.facts)]  # causes share people
+    rows = [curve for curve in of_groups if len(curve.at_risk)]
     if not rows:
         return [], 0
     last = max(int(counted.drawn.sum()) for counted in rows)
@@ -136,7 +131,7 @@ def _alt(answer: CountingAnswer) -> str:
         end = _last(answer, k)
         value = float(np.interp(end, answer.times, answer.drawn[0, k]))
         parts.append(f"{name or 'The release'} is at {number(value)} at {number(end)}")
-    return f"{_QUANTITY[answer.task]} by {_axis_name(answer)}: {'; '.join(parts)}."
+    return f"{answer.estimand.quantity} by {_axis_name(answer)}: {'; '.join(parts)}."
 
 
 def difference(answer: CountingAnswer, theme: Theme) -> Chart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
+from engine.core.tasks import COUNTED
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
@@ -54,4 +54,4 @@ def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:
 
 
 KIND = Kind("counting", "Survival and other counts", counting_answer, numbers, chart,
-            (SURVIVAL.key, INCIDENCE.key, DISTRIBUTION.key, ROC.key))
+            COUNTED)

@@ -62,7 +62,7 @@ def finding(answer: CountingAnswer) -> str:
     curve, of_first = answer.curves[0], f" in {answer.names[0]}" if answer.has_groups else ""
     if curve.median is not None and math.isfinite(float(curve.median.time)):
         return f"Half are event-free after {_at(float(curve.median.time), unit)}{of_first}"
-    if answer.task == DISTRIBUTION.key:
+    if not answer.estimand.is_followed:
         place = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
         return f"Half of the {people} are below {_at(place, unit)}"
     last = float(curve.last)
@@ -70,7 +70,7 @@ def finding(answer: CountingAnswer) -> str:
         return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
                 f"Too few {people} are left to show a curve")
     share = percent(float(np.interp(last, answer.times, answer.drawn[0, 0])))
-    what = "event-free" if answer.task == SURVIVAL.key else f"with {uncapital(answer.names[0])}"
+    what = "event-free" if answer.estimand.falls else f"with {uncapital(answer.names[0])}"
     return f"{share} {what} by {_at(last, unit)}{of_first}"
 
 
@@ -90,7 +90,7 @@ def band(answer: CountingAnswer) -> str:
         return ""
     text = ("Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of "
             "studies.")
-    if answer.task != DISTRIBUTION.key:
+    if answer.estimand.is_followed:
         text += " It assumes that censoring is independent of events."
     return " ".join(filter(None, (text, counts.too_few(answer.curves, answer.facts),
                                   counts.censoring(answer.curves, answer.facts))))

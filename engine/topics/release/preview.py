@@ -1,34 +1,28 @@
 """What a release would look like, before it is made: on simulated data from what is stated alone.
 
 Nothing here is given the data: facts and sizes hold no observation. The data are simulated by the
-twin of these facts (`engine.sources.twin`), the method runs on them with the budget that the quote
+twin of these facts (`engine.sources.twins`), the method runs on them with the budget that the quote
 plans it with, and what the twin's true curve is, is known. So a release can be seen, with its band,
 as often as one likes and at no cost.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from scipy.special import expit
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import DENSITY, INCIDENCE, RISK_MINIMISATION, Argument, DataType
+from engine.core.tasks import Argument
 from engine.core.types import (
     Array,
     Budget,
-    CurveData,
     Data,
     Estimate,
-    EventFacts,
     PublicFacts,
-    SampleData,
     Sizes,
 )
 from engine.mechanisms import Mechanism
@@ -38,9 +32,9 @@ from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import places as published_places
 from engine.release.uncertainty import STAIRCASE
-from engine.sources.event_twin import EventTwin
 from engine.sources.reading_twin import ReadingTwin
-from engine.sources.twin import Twin
+from engine.sources.twin import SimulatedTwin
+from engine.sources.twins import twin_of
 
 MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows
@@ -49,9 +43,6 @@ _STUDY = 400_000  # observations of all its data sets
 _TIMES_ASKED = 10  # how often peaks are counted
 _NEAR = 0.25  # of the distance between peaks: how far one may be from its place
 _STANDS_OUT = 0.5  # of the true height over its valleys, from which a peak counts
-_FOR_TRUTH = 2000  # curves behind the variance of the twin
-_ODDS, _ABOUT = 2.0, 0.17  # largest log-odds of classes; spread of numbers, in half-ranges
-_BUMPS, _BUMP_SD = (0.2, 0.5, 0.8), 0.06  # of simulated records, as shares of their range
 
 
 @dataclass(frozen=True)
@@ -161,8 +152,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         raise InputError(f"A preview is simulated for at most {MOST_OBSERVATIONS:,} observations; "
                          f"these are {sizes.n_observations:,}.", field="sizes",
                          hint="The cost is known all the same.")
-    simulate = _simulator(facts, sizes, mechanism)
-    study = _study(simulate, sizes, mechanism, budget, seed)
+    twin = _twin(facts, sizes, mechanism)
+    study = _study(twin, sizes, mechanism, budget, seed)
     estimate, grid = study.estimate, drawing_grid()
     if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
@@ -173,7 +164,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     squared = (difference**2).mean(axis=-1)
     if estimate.functions:
         squared = squared.sum(axis=-1)
-    peaks, height = _peaks(simulate, study, facts, mechanism, budget, seed)
+    peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
     curves = _curves(estimate, released, study, scale, facts)
     if isinstance(mechanism, NoisyCounts):
@@ -191,9 +182,7 @@ def _warnings(estimate: Estimate) -> tuple[tuple[str, float], ...]:
     return tuple((text, share) for text, share in shares if share)
 
 
-# -- simulated data -------------------------------------------------------------------------------
-
-Simulate = Callable[[int, np.random.Generator, int], tuple[Data, Array]]
+# -- simulated releases ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -204,121 +193,19 @@ class _Study:
     truths: Array
 
 
-def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simulate:
-    """How data sets are simulated, with so many peaks or as usual, and their truth."""
-    if isinstance(mechanism, NoisyCounts) and isinstance(facts, EventFacts):
-        people = EventTwin.of(facts, sizes, mechanism.counted, mechanism.task == INCIDENCE.key)
-        functions = people.truth(drawing_grid())
-        return lambda repeats, rng, peaks: (
-            people.draw(repeats, rng), np.broadcast_to(functions, (repeats, *functions.shape)))
-    if mechanism.main_task is RISK_MINIMISATION:
-        return lambda repeats, rng, peaks: _labelled(facts, sizes, repeats, rng)
+def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTwin:
+    """Data that are simulated from the stated facts, with the truth that the mechanism aims at."""
     if isinstance(mechanism, PercentileCurves):
-        scale, piled = mechanism.scale(facts), mechanism.piled_up(facts)
-        readers = ReadingTwin.of(facts, sizes, scale.back, piled)
-        percentiles = readers.truth(mechanism.levels, drawing_grid())
-        return lambda repeats, rng, peaks: (
-            readers.draw(repeats, rng), np.broadcast_to(
-                percentiles, (repeats, *percentiles.shape)))
-    if mechanism.main_task.data is DataType.RECORDS:
-        return lambda repeats, rng, peaks: _records(facts, sizes, repeats, rng)
-    twin = Twin.of(facts, sizes, facts.reading_sd or None)
-    if mechanism.main_task.argument is Argument.TWO_TIMES:
-        return lambda repeats, rng, peaks: _varying(twin, repeats, rng)
-
-    def curves(repeats: int, rng: np.random.Generator, peaks: int) -> tuple[Data, Array]:
-        source = replace(twin, peaks=peaks)
-        data = source.draw(repeats, rng)
-        truth = source.truth.grid_values
-        if mechanism.main_task.argument is Argument.NOTHING:
-            return data, _number(data)
-        if facts.covariates:
-            data, truth = _with_covariates(data, facts, rng), _without_effects(truth, facts)
-        return data, np.broadcast_to(truth, (repeats, *truth.shape))
-
-    return curves
+        return ReadingTwin.of(facts, sizes, mechanism.scale(facts).back, mechanism.levels,
+                              mechanism.piled_up(facts))
+    return twin_of(mechanism.main_task, facts, sizes)
 
 
-def _number(data: CurveData) -> Array:
-    """The mean over people of the means of their observations: (repeats, 1)."""
-    per_person = data.values.reshape(data.n_repeats, data.n_curves, -1).mean(axis=2)
-    return np.asarray(per_person.mean(axis=1, keepdims=True))
-
-
-def _with_covariates(data: CurveData, facts: PublicFacts, rng: np.random.Generator) -> CurveData:
-    """The same with covariates that are evenly spread over their stated ranges."""
-    low, high = np.array([(c.low, c.high) for c in facts.covariates]).T
-    drawn = low + (high - low) * rng.random((data.n_repeats, data.n_curves, len(low)))
-    return replace(data, covariates=drawn, truth=None,
-                   facts=replace(data.facts, covariates=facts.covariates))
-
-
-def _without_effects(truth: Array, facts: PublicFacts) -> Array:
-    """The baseline and effects of zero: what a release shows beside zero is noise."""
-    return np.concatenate([truth[None], np.zeros((len(facts.covariates), len(truth)))])
-
-
-def _records(facts: PublicFacts, sizes: Sizes, repeats: int, rng: np.random.Generator
-             ) -> tuple[Data, Array]:
-    """Records of one number with three equal bumps inside its range, and their density."""
-    stated, n = facts.covariates[0], sizes.n_curves
-    unit = np.array(_BUMPS)[rng.integers(len(_BUMPS), size=(repeats, n))]
-    unit = np.clip(unit + _BUMP_SD * rng.standard_normal((repeats, n)), 0, 1)
-    x = (stated.low + (stated.high - stated.low) * unit)[..., None]
-    server = np.repeat(np.arange(sizes.n_servers), sizes.n_curves_per_server)
-    z = (drawing_grid()[:, None] - np.array(_BUMPS)) / _BUMP_SD
-    density = (np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1)
-    data = SampleData(x, None, server, replace(facts, covariates=(stated,)))
-    return data, np.broadcast_to(density, (repeats, len(density)))
-
-
-def _labelled(facts: PublicFacts, sizes: Sizes, repeats: int, rng: np.random.Generator
-              ) -> tuple[Data, Array]:
-    """Records of one number and a response that follows three bumps, and what predicts it.
-
-    Numbers spread about the bumps as a sixth of their range; of two classes the odds follow them.
-    """
-    stated, n = facts.covariates[0], sizes.n_curves
-    unit = rng.random((repeats, n))
-    height, truth = _bumpy(unit), _bumpy(drawing_grid())
-    if facts.two_classes:
-        log_odds = _ODDS * (2 * height - 1)
-        is_one = rng.random(unit.shape) < expit(log_odds)
-        y = np.where(is_one, facts.value_high, facts.value_low)
-        truth = _ODDS * (2 * truth - 1)
-    else:
-        middle, half = facts.value_middle, facts.value_half_width
-        y = middle + half * ((height - 0.5) + _ABOUT * rng.standard_normal(unit.shape))
-        y, truth = np.clip(y, facts.value_low, facts.value_high), middle + half * (truth - 0.5)
-    x = (stated.low + (stated.high - stated.low) * unit)[..., None]
-    server = np.repeat(np.arange(sizes.n_servers), sizes.n_curves_per_server)
-    return (SampleData(x, y, server, replace(facts, covariates=(stated,))),
-            np.broadcast_to(truth, (repeats, len(truth))))
-
-
-def _bumpy(unit: Array) -> Array:
-    """Three bumps of height one, at places on [0, 1]."""
-    z = (unit[..., None] - np.array(_BUMPS)) / (2 * _BUMP_SD)
-    return np.asarray(np.exp(-z * z / 2).sum(axis=-1))
-
-
-def _varying(twin: Twin, repeats: int, rng: np.random.Generator) -> tuple[Data, Array]:
-    """Curves of the twin, and their variance over the grid, from many more of them."""
-    many = replace(twin, people=(_FOR_TRUTH,), stated=replace(
-        twin.stated, observations_per_curve=twin.n_observations))
-    times = tuple(drawing_grid().tolist())
-    variance = many.draw(1, rng).on_grid(times).var(axis=1)[0]
-    return twin.draw(repeats, rng), np.broadcast_to(variance, (repeats, len(variance)))
-
-
-# -- releases -------------------------------------------------------------------------------------
-
-
-def _study(simulate: Simulate, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
+def _study(twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
            ) -> _Study:
     """Some releases of each of some data sets: fewer data sets where they are large."""
     repeats = int(np.clip(_STUDY // sizes.n_observations, 1, _RELEASES))
-    data, truths = simulate(repeats, generator(seed, DATA_STREAM, 0), 0)
+    data, truths = twin.simulated(repeats, generator(seed, DATA_STREAM, 0))
     return _Study(_released(data, mechanism, budget, -(-_RELEASES // repeats), seed), truths)
 
 
@@ -336,13 +223,10 @@ def _values(estimate: Estimate, mechanism: Mechanism, grid: Array) -> Array:
 
 def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
-    if isinstance(mechanism, NoisyCounts):
-        return published_places(mechanism, facts)[0], 1.0
-    if mechanism.main_task.argument is Argument.FEATURE:
-        feature, is_density = facts.covariates[0], mechanism.main_task is DENSITY
-        width = feature.high - feature.low
-        return feature.low + grid * width, 1 / width if is_density else 1.0
-    return facts.from_unit_time(grid), 1.0
+    if mechanism.main_task.argument in (Argument.NOTHING, Argument.TWO_TIMES):
+        return facts.from_unit_time(grid), 1.0
+    places, _, _, scale = published_places(mechanism, facts)
+    return places, scale
 
 
 def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, facts: PublicFacts
@@ -378,23 +262,20 @@ def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanis
 # -- what survives --------------------------------------------------------------------------------
 
 
-def _peaks(simulate: Simulate, study: _Study, facts: PublicFacts, mechanism: Mechanism,
-           budget: Budget, seed: int) -> tuple[int | None, float]:
+def _peaks(twin: SimulatedTwin, mechanism: Mechanism, budget: Budget, seed: int
+           ) -> tuple[int | None, float]:
     """How many of the peaks of a simulated curve a release mostly shows, and their height.
 
     A peak counts if it is near its true place and stands out by half of what it truly does. Nothing
     of several functions or of a number.
     """
-    estimate, task = study.estimate, mechanism.main_task
-    if (estimate.functions or task.argument in (Argument.NOTHING, Argument.TWO_TIMES)
-            or task.data is DataType.EVENTS):
+    peaked = twin.with_peaks(PEAKS)
+    if peaked is None:
         return None, 0.0
-    data, truths = simulate(1, generator(seed, DATA_STREAM, 1), PEAKS)
+    with_peaks, where = peaked
+    data, truths = with_peaks.simulated(1, generator(seed, DATA_STREAM, 1))
     released = _released(data, mechanism, budget, _TIMES_ASKED, seed + 1).values(drawing_grid())
     height = float(np.ptp(truths[0]))
-    where = (np.arange(PEAKS) + 0.5) / PEAKS
-    if mechanism.main_task.argument is Argument.FEATURE:
-        where = np.array(_BUMPS)
     counts = [peaks_shown(curve, where, _STANDS_OUT * height) for curve in released[0, 0]]
     return int(np.bincount(counts).argmax()), height
 

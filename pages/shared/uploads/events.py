@@ -11,8 +11,8 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import shortened
-from engine.core.tasks import INCIDENCE
 from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads import events as readers
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.events import EventColumns, codes_in, counted_for, read_events
@@ -128,7 +128,7 @@ def _optional(label: str, table: Table, usual: str | None, key: str, why: str) -
 
 def _texts(table: Table, column: str, label: str, key: str, task: str) -> tuple[str, ...]:
     """Texts of a column, stated one after another; further ones may be typed in."""
-    several = (" Each is an event of its own." if task == INCIDENCE.key else
+    several = (" Each is an event of its own." if ESTIMANDS[task].tells_causes else
                " Several count as one event." if label else "")
     return tuple(st.multiselect(
         label, codes_in(table, column), key=key_of(f"upload_{key}"), format_func=shortened,
