@@ -176,9 +176,10 @@ class AdaptiveCoefficients(AdaptiveRelease):
         effective, is_joint = verdict.effective_size, self.releases != "separate"
         shares = joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
+        size = self.size(sizes, effective, facts)
         return CoefficientPlan(
-            self.size(sizes, effective, facts), budgets, then, verdict,
-            self._shrinks(effective >= SHRINK_FROM), is_joint, first,
+            size, budgets, then, verdict,
+            self._shrinks(effective >= SHRINK_FROM, size, facts), is_joint, first,
             spends=ledger(sizes, budgets, verdict, [
                 (step, share) for step, share in (
                     *zip(covariate_steps(verdict.n_functions), first, strict=True),

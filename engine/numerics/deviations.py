@@ -308,6 +308,34 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
 
 
 @lru_cache(maxsize=512)
+def are_told_apart(basis: Basis, design: Design) -> bool:
+    """Whether the stated times tell all functions from each other.
+
+    Common times may be fewer than functions, or so close together that some functions hardly
+    differ there; other laws have times everywhere.
+
+    Parameters
+    ----------
+    basis : Basis
+        φ, r functions.
+    design : Design
+        How observation times come about.
+
+    Examples
+    --------
+    >>> from engine.core.types import Design, TimeLaw
+    >>> visits = Design(law=TimeLaw.COMMON, times=(0.0, 0.04, 0.12, 0.25, 0.5, 1.0))
+    >>> [are_told_apart(Basis(size), visits) for size in (2, 6)]
+    [True, False]
+    """
+    if not design.times:
+        return True
+    values = basis(np.array(design.times))
+    return bool(len(values) >= basis.size and np.linalg.eigvalsh(
+        values.T @ values / len(values))[0] >= _LEAST_SHARE)
+
+
+@lru_cache(maxsize=512)
 def products_inverse(basis: Basis, readings: int, design: Design) -> Array | None:
     """(E φφ')⁻¹ over the times of a stated design.
 
