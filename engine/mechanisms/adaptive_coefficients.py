@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,8 +29,13 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import basis_size, ledger
 from engine.mechanisms.families.adaptive_constants import (
+    COVARIATES_TOGETHER,
+    FOR_SKEW,
+    MODERATE,
     MOST_FUNCTIONS,
     SHRINK_FROM,
+    WITH_COVARIATES,
+    Constants,
     joint_shares,
 )
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
@@ -55,8 +60,9 @@ class AdaptiveCoefficients(AdaptiveRelease):
     """The adaptive mean's releases, applied to how far curves are from the present coefficients.
 
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
-    w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i), the Newton direction of least squares with weights w_i, where
-    a = W'b and F_i = W G_i. W and the weights come from two private releases of the covariates
+    w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i), the Newton direction of least squares with weights w_i, where
+    a = W'b and F_i = W G_i; T_i and t_i weight the observations of a curve as those of a mean do, so
+    that a centre that is still far off moves all curves alike. W and the weights come from two private releases of the covariates
     (`engine.mechanisms.families.covariate_moments`), after which all effects are equally hard to
     tell. Then locations and scales and the second moments for the bands follow, as in
     `engine.mechanisms.families.location`.
@@ -100,7 +106,7 @@ class AdaptiveCoefficients(AdaptiveRelease):
     sends_sums = True
     guarantee = Guarantee.APPROXIMATE
     reference = "derived in this project: six releases with adaptive clipping, exact composition"
-    formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
+    formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(T_i A_k'G_i - t_i)\big) + g_k Z_k,"
                r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
 
     basis: str | None = param(
@@ -177,13 +183,28 @@ class AdaptiveCoefficients(AdaptiveRelease):
         effective, is_joint = verdict.effective_size, self.releases != "separate"
         shares = joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
+        size = self.size(sizes, effective, facts)
         return CoefficientPlan(
-            self.size(sizes, effective, facts), budgets, then, verdict,
-            self._shrinks(effective >= SHRINK_FROM), is_joint, first,
+            size, budgets, then, verdict,
+            self._shrinks(effective >= SHRINK_FROM, size, facts), is_joint, first,
+            self._clipping_constants(effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 (step, share) for step, share in (
                     *zip(covariate_steps(verdict.n_functions), first, strict=True),
                     *zip(release_steps(is_joint), then, strict=False)) if share > 0]))
+
+    def _clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
+                            ) -> Constants:
+        """How tightly curves are clipped: wider where people are not stated to be symmetric.
+
+        A tightly clipped average of skewed people is not their mean. The width grows with the
+        share of N that each function has, as that of the adaptive mean does with N.
+        """
+        constants = COVARIATES_TOGETHER if is_joint else WITH_COVARIATES
+        if facts.symmetric:
+            return constants
+        per_function = effective / (len(facts.covariates) + 1)
+        return replace(constants, final_width=MODERATE.at(per_function), **FOR_SKEW)
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""

@@ -40,6 +40,7 @@ from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis
+from engine.numerics.deviations import are_told_apart
 from engine.numerics.public_curves import PublicCurve
 
 CENTRE_NOT_MEAN = (
@@ -53,8 +54,8 @@ RELIES_ON_SYMMETRY = (
 HOLDS_WITH_SKEW = (
     "The band does not cover extreme outliers and skew: they do not show in a release, and may "
     "move the mean out of it.")
-FEW_TIMES = ("Everybody was observed at a few common times. Between them the curve and its band "
-             "rest on the assumption that the mean is smooth.")
+FEW_TIMES = ("Everybody was observed at a few common times. Between and beyond them the curve and "
+             "its band rest on the assumption that the mean is smooth.")
 CLUSTERED_TIMES = (
     "The released distribution of observation times has clusters, as common times would make. The "
     "band cannot be relied on: state the common times.")
@@ -213,9 +214,9 @@ class AdaptiveMean(AdaptiveRelease):
                  released: NDArray[np.bool_]) -> Iterator[Caution]:
         if self.is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
-        if self.design != "unknown" and 0 < len(facts.common_times) < fit.basis.size:
-            few = np.array([plan.size > len(facts.common_times) for plan in plans])
-            yield Caution(FEW_TIMES, released & few[:, None, None])
+        few = np.array([not are_told_apart(self.functions(plan.size, facts),
+                                           self.law_of_times(facts)) for plan in plans])
+        yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, model.clustered)
         yield Caution(GAP_IN_TIMES, model.with_gap)
         yield Caution(GAPS_NOT_SEEN, model.hides_gaps & released)
@@ -273,10 +274,11 @@ class AdaptiveMean(AdaptiveRelease):
         pure = any_pure(budgets)
         shares = tuple(share * (1 - TIMES_SHARE * learns_times)
                        for share in self.shares(pure, is_joint, effective))
+        size = self.size(sizes, effective, facts, pure)
         return MeanPlan(
-            self.size(sizes, effective, facts, pure), budgets, shares, verdict,
-            self._shrinks(effective >= constants.SHRINK_FROM or not verdict.is_feasible), is_joint,
-            learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
+            size, budgets, shares, verdict, self._shrinks(
+                effective >= constants.SHRINK_FROM or not verdict.is_feasible, size, facts),
+            is_joint, learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 *[(TIMES, TIMES_SHARE)] * learns_times,
                 *zip(release_steps(is_joint), shares, strict=False)]))

@@ -153,10 +153,30 @@ class AffineDeviations:
         -------
         (repeats, columns, p, curves)
         """
+        return self._products(centres, 1.0, repeats)
+
+    def slopes_times(self, centres: Array, repeats: slice) -> Array:
+        """T_i a for all curves.
+
+        Parameters
+        ----------
+        centres : (repeats, columns, p)
+            a, for the chosen repeats.
+        repeats : slice
+            Which data sets.
+
+        Returns
+        -------
+        (repeats, columns, p, curves)
+        """
+        return self._products(centres, 0.0, repeats)
+
+    def _products(self, centres: Array, targets: float, repeats: slice) -> Array:
+        """T_i a less so many times t_i: a multiple of the last row, so that no rows are copied."""
+        factors = np.concatenate([centres, np.full_like(centres[..., :1], targets)], axis=-1)
         rows = self.rows[repeats]
         flat = rows.reshape(len(rows), self.size + 1, -1)
-        with_one = np.concatenate([centres, np.ones_like(centres[..., :1])], axis=-1)
-        return rows_times(with_one, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
+        return rows_times(factors, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
     def among(self, curves: slice) -> AffineDeviations:
         """Those of some of the curves; a view.
@@ -308,31 +328,31 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
 
 
 @lru_cache(maxsize=512)
-def products_inverse(basis: Basis, readings: int, design: Design) -> Array | None:
-    """(E φφ')⁻¹ over the times of a stated design.
+def are_told_apart(basis: Basis, design: Design) -> bool:
+    """Whether the stated times tell all functions from each other.
 
-    Eigenvalues below a tenth are raised to it: of such directions the times tell next to nothing.
+    Common times may be fewer than functions, or so close together that some functions hardly
+    differ there; other laws have times everywhere.
 
     Parameters
     ----------
     basis : Basis
         φ, r functions.
-    readings : int
-        How many each curve has.
     design : Design
         How observation times come about.
 
-    Returns
-    -------
-    (r, r) or None
-        None where times are spread evenly, as unknown ones are taken to be: E φφ' is the identity.
+    Examples
+    --------
+    >>> from engine.core.types import Design, TimeLaw
+    >>> visits = Design(law=TimeLaw.COMMON, times=(0.0, 0.04, 0.12, 0.25, 0.5, 1.0))
+    >>> [are_told_apart(Basis(size), visits) for size in (2, 6)]
+    [True, False]
     """
-    if design == Design() or not design.is_known:
-        return None
-    rng = Stratified(np.random.default_rng(_DESIGN_SEED))
-    values = basis(draw_times(design, _DESIGNS, readings, rng).ravel())
-    eigenvalues, vectors = np.linalg.eigh(values.T @ values / len(values))
-    return np.asarray((vectors / np.maximum(eigenvalues, _LEAST_SHARE)) @ vectors.T)
+    if not design.times:
+        return True
+    values = basis(np.array(design.times))
+    return bool(len(values) >= basis.size and np.linalg.eigvalsh(
+        values.T @ values / len(values))[0] >= _LEAST_SHARE)
 
 
 def _symmetric(slopes: Array, root: Array) -> Array:

@@ -16,8 +16,8 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.types import Design
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import plain, products_inverse, weighted_within_curves
-from engine.numerics.moments import curve_moments, product_table
+from engine.numerics.deviations import plain, weighted_within_curves
+from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.regressor_maps import RegressorMap
 
@@ -398,20 +398,17 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
 @lru_cache(maxsize=64)
 def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates: int
                        ) -> tuple[Array, Array, Array]:
-    """A fixed public sample: e (sample, r), S (sample, r, r) and normal covariates (sample, d).
+    """A fixed public sample: e (sample, r), T (sample, r, r) and normal covariates (sample, d).
 
-    S is scaled to an average of 1 on the diagonal, as the sample is finite.
+    T is scaled to an average of 1 on the diagonal, as the sample is finite.
     """
     rng = np.random.default_rng(_SEED)
     covariates = rng.standard_normal((_SAMPLE, n_covariates))
     times = draw_times(design, _SAMPLE, readings, rng).reshape(1, -1)
-    moments = curve_moments(times, rng.standard_normal(times.shape),
-                            np.full(_SAMPLE, readings), basis)
-    products = np.tensordot(moments.waves[0].T, product_table(basis), axes=1)
-    errors = moments.cross[0].T
-    inverse = products_inverse(basis, readings, design)
-    if inverse is not None:
-        products, errors = inverse @ products, errors @ inverse
-    diagonal = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
+    counts = np.full(_SAMPLE, readings)
+    moments = curve_moments(times, rng.standard_normal(times.shape), counts, basis)
+    (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, r, r)
+    diagonal = np.diagonal(slopes, axis1=-2, axis2=-1).mean(axis=0)
     size = np.sqrt(np.maximum(diagonal, _UNTOLD))
-    return errors, products / np.outer(size, size), covariates
+    return curves.targets[0].T, slopes / np.outer(size, size), covariates

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.types import CurveData
+from engine.numerics.deviations import AffineDeviations
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
 from engine.numerics.regressor_maps import RegressorMap
 
@@ -216,23 +217,25 @@ def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
 class RegressionDeviations:
     """How far each curve with covariates says the coefficient functions are from a centre.
 
-    h_i(b) = w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i) with F = W G and a = W'b: on average b − W⁻'β.
+    h_i(b) = w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i) with F = W G and a = W'b: on average b − W⁻'β.
     It is the Newton direction of weighted least squares in coordinates where the average of
-    w F F' is about the identity.
+    w F F' is about the identity. T_i and t_i weight the observations of a curve as those of a mean
+    do (`engine.numerics.deviations`): S_i and s_i in their place would let a centre that is still
+    far off, as the middle of wide bounds is, show as differences between people, and be clipped.
 
     Parameters
     ----------
-    curves : RegressionMoments
-        Of n curves.
+    curves : AffineDeviations
+        T_i and t_i of n curves.
+    regressors : (repeats, K, curves)
+        G_i, of which the first is 1.
     map : RegressorMap
         W and the weights w; may differ by column, as it is released.
-    inverse : (r, r), optional
-        Public; where times are not spread evenly it makes the average of S_i the identity.
     """
 
-    curves: RegressionMoments
+    curves: AffineDeviations
+    regressors: Array
     map: RegressorMap
-    inverse: Array | None = None
     is_common: ClassVar[bool] = False
 
     @property
@@ -241,7 +244,7 @@ class RegressionDeviations:
 
     @property
     def entries(self) -> int:
-        return int(self.curves.features.shape[1])
+        return self.curves.entries
 
     def among(self, curves: slice) -> RegressionDeviations:
         """Those of some of the curves; a view.
@@ -251,7 +254,8 @@ class RegressionDeviations:
         curves : slice
             Which of them.
         """
-        return RegressionDeviations(self.curves.curves(curves), self.map, self.inverse)
+        return RegressionDeviations(self.curves.among(curves), self.regressors[..., curves],
+                                    self.map)
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """How far every curve says the coefficients are from a centre.
@@ -267,9 +271,11 @@ class RegressionDeviations:
         -------
         (repeats, columns, p, curves)
         """
-        moments, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
-        by_function = centres.reshape(*centres.shape[:2], moments.n_functions, -1)
-        coefficients = regressor_map.coefficients(by_function).reshape(centres.shape)
-        directions = regressor_map.directions(moments.regressors[:, None])
-        residuals = moments.residuals(coefficients)(slice(None))
-        return outer(directions, residuals if self.inverse is None else self.inverse @ residuals)
+        regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
+        coefficients = regressor_map.coefficients(
+            centres.reshape(*centres.shape[:2], regressors.shape[1], -1))  # (…, columns, K, r)
+        residuals = self.curves.from_centres(coefficients[:, :, 0], repeats)
+        for h in range(1, regressors.shape[1]):
+            residuals += regressors[:, None, None, h] * self.curves.slopes_times(
+                coefficients[:, :, h], repeats)
+        return outer(regressor_map.directions(regressors[:, None]), residuals)

@@ -1,9 +1,15 @@
 """Effects of covariates that are narrow, off centre, rare or alike: bands hold, or a warning."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from engine.core.bands import limits
+from engine.core.random_streams import generator
 from engine.core.types import Budget
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.topics.coefficients.coverage import DESIGNS, covariate_coverage
 
 REPEATS = 16
@@ -47,3 +53,25 @@ def test_what_noise_would_hide_is_warned_of_or_refused():
         assert row.warned == 1
     (few,) = covariate_coverage({"spread evenly": {}}, (Budget(1.0, 1e-3),), people=100)
     assert few.refused and np.isnan(few.pointwise)
+
+
+def test_values_far_from_the_middle_of_wide_bounds_are_told_as_well_as_any():
+    far = {name: changes for name, changes in DESIGNS.items() if "value_high" in changes}
+    assert len(far) == 2
+    for row in covariate_coverage(far, (Budget(4.0, 1e-3),), repeats=REPEATS):
+        assert row.warned == 0
+        assert row.error_ratio < 3
+        assert row.pointwise > 0.95 - 5 * 0.15 / np.sqrt(REPEATS), row
+
+
+def test_bands_hold_for_people_whose_levels_are_skewed_and_not_stated_to_be_symmetric():
+    source = CoefficientCurves(n_curves=2000)
+    data = source.draw(REPEATS, generator(1, 0, 0))
+    levels = np.random.default_rng(2).exponential(1.0, (REPEATS, 2000)) - 1
+    skewed = replace(data, values=data.values + np.repeat(levels, data.counts, axis=1),
+                     facts=replace(data.facts, value_high=12.0, symmetric=False))
+    estimate = AdaptiveCoefficients().release_many(skewed, [(Budget(4.0, 1e-3),)], 1,
+                                                   generator(1, 1, 0))
+    low, high = limits(estimate, estimate.band)
+    inside = ((low < source.truth.grid_values) & (source.truth.grid_values < high)).mean(axis=-1)
+    assert inside.mean(axis=(0, 1, 2)).min() > 0.95 - 5 * 0.15 / np.sqrt(REPEATS)

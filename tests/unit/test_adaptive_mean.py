@@ -290,6 +290,23 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
 
 
+def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():
+    """2000 people seen at months 0, 1, 3, 6, 12 and 24 whose mean falls from 100 to 71.2."""
+    visits = np.array([0, 1, 3, 6, 12, 24]) / 24
+    rng, truth = np.random.default_rng(4), 100 - 28.8 * visits
+    values = truth + rng.normal(0, 5, (2000, 1)) + rng.normal(0, 1.5, (2000, 6))
+    facts = PublicFacts(value_low=20, value_high=180,
+                        design=Design(law="common", times=tuple(visits)))
+    data = CurveData(np.tile(visits, 2000)[None], values.reshape(1, -1), np.full(2000, 6),
+                     np.zeros(2000, int), facts)
+    estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 3, generator(1, 1, 0))
+    low, high = (np.array([np.interp(visits, drawing_grid(), limit) for limit in of_draws])
+                 for of_draws in (each[0, 0] for each in limits(estimate, estimate.band)))
+    released = estimate.values(visits)[0, 0]
+    assert (np.abs(released - truth) < 5 * 5 / np.sqrt(2000) + 1).all()
+    assert ((low < released) & (released < high) & (low < truth) & (truth < high)).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("design", [Design(density=(0.4, 1.6)), Design(law="unknown")])
 def test_times_that_are_not_spread_evenly_are_accounted_for(design):

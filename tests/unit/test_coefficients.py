@@ -15,6 +15,7 @@ from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficie
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
+from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.gradients import mean_clipped_gradient
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
@@ -172,7 +173,8 @@ def test_deviations_average_to_the_distance_from_the_truth():
     covariates = without_noise(data.regressors[0]).map
     best, at = FOURIER.project(data.truth)[0], np.linspace(-1, 1, 9)
     target = np.linalg.solve(covariates.whole[0, 0].T, best).ravel()
-    own = RegressionDeviations(moments_of(data), covariates).from_centres(
+    (_, curves), = weighted_within_curves(moments_of(data).moments, data.counts, {3}, Design())
+    own = RegressionDeviations(curves, data.regressors, covariates).from_centres(
         at[None, None], slice(None))[0, 0]
     error = own.std(axis=1) / np.sqrt(4000)
     assert (np.abs(own.mean(axis=1) - (at - target)) < 5 * error).all()

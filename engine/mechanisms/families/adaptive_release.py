@@ -30,6 +30,7 @@ from engine.mechanisms.families.adaptive_constants import SHARES, SHARES_NO_BAND
 from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
+from engine.numerics.deviations import are_told_apart
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
@@ -243,8 +244,15 @@ class AdaptiveRelease(Mechanism):
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         return Feasibility(effective, self.n_functions(sizes))
 
-    def _shrinks(self, by_rule: bool) -> bool:
-        return by_rule if self.shrink is None else self.shrink == "always"
+    def _shrinks(self, by_rule: bool, size: int, facts: PublicFacts) -> bool:
+        """Whether coefficients are shrunk, each on its own.
+
+        By rule not where common times do not tell them apart: each is then uncertain, although
+        together they are not.
+        """
+        if self.shrink is not None:
+            return self.shrink == "always"
+        return by_rule and are_told_apart(self.functions(size, facts), self.law_of_times(facts))
 
     @property
     def _usual_shares(self) -> tuple[float, ...]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from engine.core.types import Array, CurveData
+from engine.core.types import Array, CurveData, Design
 from engine.mechanisms.families.adaptive import public_scale
-from engine.mechanisms.families.adaptive_constants import (
-    COVARIATES_TOGETHER,
-    WITH_COVARIATES,
-    Constants,
-)
+from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import (
     AdaptiveFit,
     AdaptivePlan,
@@ -26,7 +22,7 @@ from engine.mechanisms.families.adaptive_fit import (
 from engine.mechanisms.families.covariate_moments import CovariateSite, learned
 from engine.mechanisms.families.location import Located
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import products_inverse
+from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.least_squares import within_functions
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
@@ -44,9 +40,16 @@ class CoefficientPlan(AdaptivePlan):
     ----------
     covariate_shares : tuple of float
         Of μ², of both releases of the covariates; 0 for one that is not made.
+    constants : Constants
+        Of the clips.
     """
 
     covariate_shares: tuple[float, ...]
+    constants: Constants
+
+    @property
+    def kind(self) -> Hashable:
+        return (super().kind, self.constants.final_width)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class CoefficientFit(AdaptiveFit):
                  curves: RegressionMoments, declared: Array | None, rng: np.random.Generator
                  ) -> None:
         self.curves, self.declared, self.covariate_plans = curves, declared, plans
-        self.n_functions = curves.n_functions
+        self.n_functions, self.curve_counts = curves.n_functions, data.counts
         self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
                                               basis.size)
                       for stream in rng.spawn(data.sizes.n_servers)]
@@ -133,20 +136,22 @@ class CoefficientFit(AdaptiveFit):
         """The covariates are released here, as the deviations depend on them."""
         size = self.plans[members[0]].size
         curves, basis = self.curves.repeats(repeats).first(size), self.basis.first(size)
-        by_site = [curves.curves(people) for people in self.servers]
-        covariates = learned([self.covariate_site(s, each.regressors, members, repeats)
-                              for s, each in enumerate(by_site)], self.declared)
+        covariates = learned([
+            self.covariate_site(s, curves.regressors[..., people], members, repeats)
+            for s, people in enumerate(self.servers)], self.declared)
         for row, k in enumerate(self.feasible(members)):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.doubt[k, repeats] = covariates.doubt[:, of_plan]
-        inverse = products_inverse(basis, self.planned, self.design)
-        sites = [self.site(s, RegressionDeviations(each, covariates.map, inverse), members, repeats)
-                 for s, each in enumerate(by_site)]
+        design = self.design if self.design.is_known else Design()  # unknown: taken to be even
+        (_, deviations), = weighted_within_curves(
+            curves.moments, self.curve_counts, {size}, design)
+        sites = [self.site(s, RegressionDeviations(
+            deviations.among(people), curves.regressors[..., people], covariates.map), members,
+            repeats) for s, people in enumerate(self.servers)]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
-        law = of_regressors(covariates.moments, covariates.map, basis, self.planned, self.design)
-        is_joint = self.plans[members[0]].is_joint
-        constants = _widened(COVARIATES_TOGETHER if is_joint else WITH_COVARIATES,
-                             covariates.reach, is_joint)
+        law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
+        plan = self.covariate_plans[members[0]]
+        constants = _widened(plan.constants, covariates.reach, plan.is_joint)
         return CoefficientPiece(members, repeats, sites, scale, law, constants,
                                 self.n_functions, map=covariates.map)
 

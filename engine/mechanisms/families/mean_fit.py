@@ -23,7 +23,12 @@ from engine.mechanisms.families.adaptive_fit import (
 )
 from engine.mechanisms.families.location import Site
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import AffineDeviations, plain, weighted_within_curves
+from engine.numerics.deviations import (
+    AffineDeviations,
+    are_told_apart,
+    plain,
+    weighted_within_curves,
+)
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
@@ -39,7 +44,7 @@ from engine.privacy import transcript
 
 TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times is unknown
 TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY))
-_PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
+_PRIOR = 0.4  # prior of coefficients, in units of u_l; of l^-1.5 where times do not tell them apart
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
 _MOST_LENGTHS = 100  # different numbers of observations, for which designs are simulated
@@ -197,12 +202,12 @@ class MeanFit(AdaptiveFit):
     def _prior(self, size: int) -> Array:
         """Size of the coefficients before anything is measured: (size,).
 
-        Those that common times cannot tell apart stay where smoothness alone puts them.
+        Where common times do not tell all of them apart, smoothness alone says how the curve runs
+        between and beyond the times: no coefficient may be large only because few can be told.
         """
-        prior = _PRIOR * public_scale(size, self.sizes)
-        determined = len(self.design.times) or size
-        prior[determined:] = _UNSEEN * np.arange(determined + 1.0, size + 1) ** -1.5
-        return prior
+        if are_told_apart(self.basis.first(size), self.design):
+            return np.asarray(_PRIOR * public_scale(size, self.sizes))
+        return np.asarray(_PRIOR * np.arange(1.0, size + 1) ** -1.5)
 
     def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
                  ) -> tuple[Array, Array]:

@@ -32,6 +32,8 @@ DESIGNS: Mapping[str, dict[str, Any]] = {
     "correlated 0.9": {"likeness": 0.674},
     "correlated 0.97": {"likeness": 0.8},
     "three, spread evenly": {"n_covariates": 3},
+    "values near a bound of a range five times as wide": {"value_low": -3.0, "value_high": 37.0},
+    "people with curves of their own, off the middle": {"value_high": 17.0, "deviation_sd": 0.7},
 }
 _COVARIATES = 2
 
