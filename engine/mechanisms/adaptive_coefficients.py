@@ -61,11 +61,11 @@ class AdaptiveCoefficients(AdaptiveRelease):
 
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
     w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i), the Newton direction of least squares with weights w_i, where
-    a = W'b and F_i = W G_i; T_i and t_i weight the observations of a curve as those of a mean do, so
-    that a centre that is still far off moves all curves alike. W and the weights come from two private releases of the covariates
-    (`engine.mechanisms.families.covariate_moments`), after which all effects are equally hard to
-    tell. Then locations and scales and the second moments for the bands follow, as in
-    `engine.mechanisms.families.location`.
+    a = W'b and F_i = W G_i; T_i and t_i weight the observations of a curve as those of a mean do,
+    so that a centre that is still far off moves all curves alike. W and the weights come from two
+    private releases of the covariates (`engine.mechanisms.families.covariate_moments`), after which
+    all effects are equally hard to tell. Then locations and scales and the second moments for the
+    bands follow, as in `engine.mechanisms.families.location`.
 
     Notes
     -----

@@ -12,6 +12,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, GAPS_NOT_SEEN, AdaptiveMean
 from engine.mechanisms.families.adaptive import effective_size, public_scale
+from engine.mechanisms.families.adaptive_release import STEPS_DISAGREE
 from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
 from engine.numerics.bases import Basis
 from engine.privacy import accounting
@@ -288,6 +289,22 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     expected = 0.5 + 0.3 * np.cos(np.pi * drawing_grid())
     seen = estimate.values(drawing_grid())[0, 0, 0]
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
+
+
+def test_times_that_are_not_spread_as_stated_are_told_from_steps_that_disagree():
+    """2000 people with ten observations each, whose mean rises along a line."""
+    rng = np.random.default_rng(6)
+    even = rng.random((2000, 10))
+
+    def warned(times):
+        values = 80 + 40 * times + rng.normal(0, 8, (2000, 1)) + rng.normal(0, 3, times.shape)
+        data = CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(2000, 10),
+                         np.zeros(2000, int), PublicFacts(value_low=20, value_high=180))
+        estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 4, generator(1, 1, 0))
+        return sum(caution.applies.sum() for caution in estimate.cautions
+                   if caution.text == STEPS_DISAGREE)
+
+    assert [warned(even), warned(even**3)] == [0, 4]
 
 
 def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():

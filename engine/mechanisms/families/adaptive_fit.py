@@ -346,6 +346,7 @@ class AdaptiveFit:
         self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+        self.innovations = np.zeros((len(plans), data.n_repeats, draws))  # of final locations
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -385,7 +386,11 @@ class AdaptiveFit:
         for piece in self.pieces():
             located = locate(piece.sites, piece.public_scale, piece.law, piece.constants,
                              piece.n_functions, piece.prior)
-            fit.put(piece, self.finished(piece, located), self.feasible(piece.members))
+            feasible = self.feasible(piece.members)
+            fit.put(piece, self.finished(piece, located), feasible)
+            for row, k in enumerate(feasible):
+                of_plan = slice(row * self.draws, (row + 1) * self.draws)
+                self.innovations[k, piece.repeats] = located.innovation[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 

@@ -26,7 +26,11 @@ from engine.core.types import (
 )
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import Scale, effective_size
-from engine.mechanisms.families.adaptive_constants import SHARES, SHARES_NO_BAND
+from engine.mechanisms.families.adaptive_constants import (
+    SHARES,
+    SHARES_NO_BAND,
+    most_innovation,
+)
 from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -35,6 +39,11 @@ from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
 from engine.privacy.feasibility import Feasibility
+
+STEPS_DISAGREE = (
+    "The steps of this release do not agree with each other: the last one moved the curve by more "
+    "than noise explains. Observation times may not be as stated, as where people drop out. The "
+    "band cannot be relied on.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +216,12 @@ class AdaptiveRelease(Mechanism):
             offset=None if scale.is_flat else scale.middle)
         released = np.zeros(unit.centre.shape[:3], dtype=bool)
         released[[plan.feasible for plan in plans]] = True
-        return replace(fit, cautions=tuple(self.cautions(facts, plans, fit, model, released)))
+        most = np.array([most_innovation(plan.size * max(len(names), 1))
+                         for plan in plans])
+        disagree = Caution(STEPS_DISAGREE, released & (model.innovations > most[:, None, None]))
+        return replace(fit, cautions=(
+            *self.cautions(facts, plans, fit, model, released),
+            *[disagree] * bool(disagree.applies.any())))
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""

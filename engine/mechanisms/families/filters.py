@@ -64,7 +64,7 @@ class Filter(Protocol):
         """Of each coefficient: (…, p)."""
 
     def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None) -> tuple[Array, Filter]:
+               response: Array | None, design: Combined | None) -> tuple[Array, Array, Filter]:
         """The step of the centre after a measurement.
 
         Parameters
@@ -86,6 +86,10 @@ class Filter(Protocol):
         -------
         step : (…, p)
             Of the centre.
+        innovation : (…)
+            Mean square of x over the variance that the centre's error and noise give it, and chance
+            in who takes part: at most about 1 where what is assumed holds. Chance moves centre and
+            measurement alike; it is added so that steps that do not matter beside it stay small.
         filter : Filter
             As it is afterwards.
         """
@@ -126,9 +130,11 @@ class Independent:
     variance: Array
 
     def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None) -> tuple[Array, Independent]:
+               response: Array | None, design: Combined | None
+               ) -> tuple[Array, Array, Independent]:
         total = np.maximum(slope**2 * self.variance + noise, _NO_ZERO)
         return (-slope * self.variance / total * measured,
+                _innovation(measured, total + slope**2 * sampling),
                 Independent(self.variance * noise / total))
 
     def widened(self, allowance: Array) -> Independent:
@@ -178,7 +184,7 @@ class Joint:
         return np.asarray(np.diagonal(self.noise, axis1=-2, axis2=-1))
 
     def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None) -> tuple[Array, Joint]:
+               response: Array | None, design: Combined | None) -> tuple[Array, Array, Joint]:
         if design is None:
             assert response is not None
             response_matrix = response
@@ -193,6 +199,8 @@ class Joint:
         rest = np.eye(noise.shape[-1]) - gain @ response_matrix
         left = rest @ self.noise @ _turned(rest) + _weighed(gain, noise)
         return (-(gain @ measured[..., None])[..., 0],
+                _innovation(measured, np.diagonal(total, axis1=-2, axis2=-1)
+                            + slope**2 * sampling),
                 replace(self, noise=left, pull=rest @ self.pull - gain * slope[..., None, :],
                         left=rest @ self.left))
 
@@ -202,6 +210,10 @@ class Joint:
     def covariance(self, sampling: Array) -> Array:
         return np.asarray(self.noise + self.pull @ sampling @ _turned(self.pull)
                           + _weighed(self.left, self.prior))
+
+
+def _innovation(measured: Array, variance: Array) -> Array:
+    return np.asarray((measured**2 / variance).mean(axis=-1))
 
 
 def _turned(matrices: Array) -> Array:

@@ -225,8 +225,8 @@ class State:
         a, the shape d of the ellipsoid, and the size of deviations before and after clipping.
     filter : Filter
         The covariance of the centre's privacy noise.
-    radius : (repeats, columns)
-        c, in units of the shape.
+    radius, innovation : (repeats, columns)
+        c, in units of the shape; and of the last location, as in `Filter.update`.
     """
 
     centre: Array
@@ -235,6 +235,7 @@ class State:
     radius: Array
     spread: Array
     clipped_spread: Array
+    innovation: Array
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,9 @@ class Located:
     noise, sampling : (sites, repeats, columns)
         The parts that its noise, and chance in who took part there, have in the variance, summed
         over coefficients.
+    innovation : (repeats, columns)
+        Of the final location: the mean square of what it measured, over the variance that what was
+        known before and its noise give it. Large where the steps do not agree with each other.
     people : SecondMoments or None
         M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
     """
@@ -261,6 +265,7 @@ class Located:
     weight: Array
     noise: Array
     sampling: Array
+    innovation: Array
     people: SecondMoments | None = None
 
 
@@ -446,8 +451,8 @@ def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
              ) -> Located:
     return Located(after.centre, _covariance(sites, after, slope, weights, moments, constants),
                    weights.mean(axis=-1), *_parts(sites, after, locations, weights),
-                   people=None if moments is None else _people(sites, after, slope, moments,
-                                                               constants, law))
+                   after.innovation, None if moments is None else _people(
+                       sites, after, slope, moments, constants, law))
 
 
 def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
@@ -487,7 +492,7 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Deviation
         size**2, (constants.prior_in_band * size) ** 2)
     return State(np.zeros(shape), prior_filter, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale,
-                 constants.prior * scale)
+                 constants.prior * scale, np.zeros(shape[:-1]))
 
 
 def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
@@ -510,9 +515,10 @@ def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
                         for site, scale in zip(sites, locations.scales, strict=True)])
     measured, noise = locations.combined(weights)
-    step_of_centre, updated = state.filter.update(measured, noise, slope, _sampling(
+    step_of_centre, innovation, updated = state.filter.update(measured, noise, slope, _sampling(
         sites, state, weights), response, _design(sites, weights))
-    return replace(state, centre=state.centre + step_of_centre, filter=updated), weights
+    return replace(state, centre=state.centre + step_of_centre, filter=updated,
+                   innovation=innovation), weights
 
 
 def _sampling(sites: Sequence[Site], state: State, weights: Array) -> Array:
