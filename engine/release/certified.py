@@ -44,7 +44,6 @@ from engine.core.types import (
     Array,
     Budget,
     Composition,
-    CurveData,
     Data,
     DataKind,
     Estimate,
@@ -63,7 +62,6 @@ from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
-from engine.release.stand_ins import stand_in
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -260,7 +258,7 @@ def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
     if mechanism.guarantee == "pure":
         budgets = tuple(replace(budget, delta=0.0) for budget in budgets)
     _check_mechanism(data, mechanism, budgets)
-    standin, inner = stand_in(data), budgets
+    standin, inner = data.stand_in(), budgets
     for n_tried in range(_TRIES):
         rehearsed = _rehearsed(standin, mechanism, budgets, inner, shares)
         if all(cost.certified.epsilon <= cost.asked.epsilon for cost in rehearsed.costs):
@@ -304,9 +302,9 @@ def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
     Its plan, and with it its noise, sees no more than `Public`, which holds lengths only where
     nobody states one number for all; so it is enough that the method leaves that statement alone.
     """
-    if not isinstance(data, CurveData) or not data.facts.observations_per_curve:
+    if not data.facts.observations_per_curve:
         return
-    if not mechanism.validated(stand_in(data)).facts.observations_per_curve:
+    if not mechanism.validated(data.stand_in()).facts.observations_per_curve:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
                          field="mechanism", hint="Choose another method.")
@@ -667,7 +665,7 @@ def drawn(source: Source[Data]) -> Data:
         raise InputError("Say where the bounds come from.", field="origin",
                          hint="A growth chart, a manual or a law; never these curves.")
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
-    if facts.is_upload and isinstance(data, CurveData) and not facts.observations_per_curve:
+    if facts.is_upload and data.public.lengths:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="How many single curves have is private.")

@@ -14,9 +14,7 @@ from engine.core.types import (
     Budget,
     Data,
     Estimate,
-    EventData,
     PublicFacts,
-    SampleData,
     Sizes,
     Step,
 )
@@ -81,8 +79,7 @@ def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
     return f"one {of(facts.person)} whole curve"
 
 
-_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
-                     "no time or no stated event as censored")
+_PARTS = "name", "unit", "low", "high"
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
                 "other releases about the same people: their ε add to this one, and the holder’s "
@@ -122,8 +119,7 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(quoted, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
-                   "numbers beyond are moved to the nearest bound before anything else"},
+                   "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
@@ -241,14 +237,8 @@ def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> di
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
-        "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
-                  "high": facts.value_high},
-        "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                 "high": facts.time_high}}
-    if isinstance(data, EventData):
-        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                          "high": facts.time_high}
+    ranges: dict[str, Any] = {axis: {part: getattr(facts, f"{axis}_{part}") for part in _PARTS}
+                              for axis in data.bounded_axes}
     if facts.covariates:
         ranges["columns"] = [
             {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,

@@ -21,26 +21,12 @@ import numpy as np
 
 from engine import __version__
 from engine.core.errors import InputError
-from engine.core.types import (
-    Array,
-    Budget,
-    Covariate,
-    CurveData,
-    Data,
-    Design,
-    EventData,
-    EventFacts,
-    PublicFacts,
-    PublicGroup,
-    SampleData,
-)
+from engine.core.types import Array, Budget, Data, from_public_facts
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
 from engine.noise.shares import Shares
 from engine.release import certified
 from engine.release.certified import Key, Quote
-from engine.release.data_content import people_in_order
-from engine.release.stand_ins import stand_in
 from engine.sources import Source, sources
 
 _VERSION = 1
@@ -127,7 +113,7 @@ class Plan:
         """
         asked = [asdict(budget) for budget in budgets]
         return cls._with_noise({
-            "name": name, "unit": unit, "request": request, "data": public_facts(data),
+            "name": name, "unit": unit, "request": request, "data": data.public_facts(),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             **({"asked": asked} if shares is None else
                {"asked": asked[0], "shares": asdict(shares)}),
@@ -174,11 +160,7 @@ class Plan:
         """
         request = _canonical({key: value for key, value in self.plain.items()
                               if key not in ("versions", "noise")})
-        group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
-        records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
-                   if isinstance(data, EventData) else
-                   sorted(hashlib.sha256(record).digest() for record in records_of(data)))
-        return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
+        return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
     def name(self) -> str:
@@ -290,7 +272,7 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 
 @lru_cache(maxsize=8)
 def _standin(public: str) -> Data:
-    return stand_in(data_of(json.loads(public)))
+    return data_of(json.loads(public)).stand_in()
 
 
 def versions() -> dict[str, str]:
@@ -344,31 +326,7 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
-    return public_facts(certified.drawn(source))
-
-
-def public_facts(data: Data) -> dict[str, Any]:
-    """What is stated of data, and how many people each site has, as plain values.
-
-    Parameters
-    ----------
-    data : Data
-        Of which sizes and facts alone are looked at.
-    """
-    if isinstance(data, EventData):
-        return {"facts": _plain_facts(data.facts), "is_of_events": True,
-                "people_per_site": list(data.sizes.n_curves_per_server)}
-    return {"facts": _plain_facts(data.facts), "is_of_curves": isinstance(data, CurveData),
-            "people_per_site": list(data.sizes.n_curves_per_server),
-            "has_response": isinstance(data, SampleData) and data.y is not None}
-
-
-def _plain_facts(facts: PublicFacts) -> dict[str, Any]:
-    """Stated facts; a group only where there is one, so that earlier plans stay as they were."""
-    plain = asdict(facts)
-    if facts.group is None:
-        del plain["group"]
-    return plain
+    return certified.drawn(source).public_facts()
 
 
 def data_of(plain: Mapping[str, Any]) -> Data:
@@ -377,72 +335,8 @@ def data_of(plain: Mapping[str, Any]) -> Data:
     Parameters
     ----------
     plain : mapping
-        From `public_facts`, or a source of public data.
+        From `Records.public_facts`, or a source of public data.
     """
     if "source" in plain:
         return certified.drawn(sources.build(plain["source"], plain["parameters"]))
-    if plain.get("is_of_events"):
-        return _events_of(plain)
-    facts, people = _facts(plain["facts"]), plain["people_per_site"]
-    server, n, d = np.repeat(np.arange(len(people)), people), sum(people), len(facts.covariates)
-    if not plain["is_of_curves"]:
-        return SampleData(np.zeros((1, n, d)), np.zeros((1, n)) if plain["has_response"] else None,
-                          server, facts)
-    counts = np.full(n, facts.observations_per_curve)
-    readings = np.zeros((1, counts.sum()))
-    return CurveData(readings, readings, counts, server, facts,
-                     covariates=np.zeros((1, n, d)) if d else None)
-
-
-def _events_of(plain: Mapping[str, Any]) -> EventData:
-    """People with these public facts, of whom nobody is anywhere yet."""
-    stated: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in plain["facts"].items() if key not in ("design", "covariates")}
-    facts, people = EventFacts(**stated), plain["people_per_site"]
-    n = sum(people)
-    group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
-    return EventData(np.zeros((1, n)), np.zeros((1, n), dtype=np.int64),
-                     np.repeat(np.arange(len(people)), people), facts, group)
-
-
-def _facts(plain: Mapping[str, Any]) -> PublicFacts:
-    stated: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
-                              for key, value in plain["design"].items()}
-    design = Design(**stated)
-    covariates = tuple(Covariate(**covariate) for covariate in plain["covariates"])
-    return PublicFacts(**{**plain, "design": design, "covariates": covariates,
-                          "group": _group(plain.get("group"))})
-
-
-def _group(plain: Mapping[str, Any] | None) -> PublicGroup | None:
-    return None if plain is None else PublicGroup(plain["set"], plain["name"],
-                                                  tuple(plain["others"]))
-
-
-def records_of(data: Data) -> list[bytes]:
-    """Each record of one data set as bytes, with its site.
-
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1), in any order.
-    """
-    servers = data.server.astype("<i8")
-    if isinstance(data, SampleData):
-        table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
-        return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
-    if isinstance(data, EventData):
-        columns = [data.time[0], data.status[0].astype("<f8"),
-                   *([] if data.group is None else [data.group[0].astype("<f8")])]
-        return [site.tobytes() + row.tobytes()
-                for site, row in zip(servers, np.column_stack(columns), strict=True)]
-    ends = np.cumsum(data.counts)
-    records = []
-    for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):
-        order = np.lexsort((data.values[0, start:end], data.times[0, start:end]))
-        parts = [servers[k], data.times[0, start:end][order], data.values[0, start:end][order]]
-        if data.covariates is not None:
-            parts.append(data.covariates[0, k])
-        records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
-    return records
+    return from_public_facts(plain)

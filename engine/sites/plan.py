@@ -43,7 +43,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
-from engine.core.types import Budget, Data, EventFacts, PublicFacts, Sizes, Spend
+from engine.core.types import Budget, Data, EventFacts, PublicFacts, Sizes, Spend, kind_of
 from engine.mechanisms import Mechanism, parsing
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.shares import Shares
@@ -54,8 +54,7 @@ from engine.release import request
 from engine.release.certified import SiteCost
 from engine.release.guarantee_card import unit_of_person
 from engine.release.ledger import checked_name
-from engine.release.plan import Plan, data_of, public_facts
-from engine.release.stand_ins import stand_in
+from engine.release.plan import Plan
 from engine.sites.signing import Key, Scheme, check_public
 
 _KIND, _VERSION = "plan of a release by several sites", 1
@@ -268,7 +267,7 @@ class SitePlan:
         """Data of the public sizes that hold nobody's numbers, each at its site."""
         if self.shares is None:
             return self.release.standin
-        return stand_in(data_of(public_facts(self._empty)))
+        return self._empty.stand_in()
 
     @property
     def sizes(self) -> Sizes:
@@ -277,7 +276,8 @@ class SitePlan:
 
     @cached_property
     def _empty(self) -> Data:
-        return _empty(self.facts, self.mechanism, [member.people for member in self.members])
+        return kind_of(self.mechanism.main_task.data).of_sizes(
+            self.facts, [member.people for member in self.members])
 
     def cost(self, site: int) -> SiteCost:
         """What the release costs the people of a site.
@@ -388,16 +388,6 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
     return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1)[0],
                   check_public(scheme, plain.get("key"), "key"),
                   check_public(scheme, plain.get("pads"), "pads") if masked else "")
-
-
-def _empty(facts: PublicFacts, mechanism: Mechanism, people: list[int]) -> Data:
-    """Data of these sizes, of which nothing else is looked at."""
-    kind = mechanism.main_task.data
-    plain = {"facts": asdict(facts), "people_per_site": people}
-    if kind is DataType.EVENTS:
-        return data_of({**plain, "is_of_events": True})
-    return data_of({**plain, "is_of_curves": kind in (DataType.CURVES, DataType.READINGS),
-                    "has_response": False})
 
 
 def _check_kind(mechanism: Mechanism) -> None:

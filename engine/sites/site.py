@@ -272,7 +272,7 @@ class Site:
         if order is None:
             order = partial.store(self.book, receipt, place,
                                   records.new_order(self.member.people))
-        return records.among(self.plan.standin, records.ordered(self._own, order), self.place)
+        return self.plan.standin.with_site(self.place, records.ordered(self._own, order))
 
 
 def check_signed_off(plan: SitePlan, fingerprint: str) -> None:

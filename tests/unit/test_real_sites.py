@@ -71,7 +71,7 @@ def all_records(sites):
     for site in sites:
         order = partial.stored(site.book, site.receipt)[len(site.protocol.turns)]
         own = records.ordered(certified.drawn(site.source), order)
-        data = records.among(data, own, site.place)
+        data = data.with_site(site.place, own)
     return data
 
 
@@ -162,7 +162,7 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
         for value in (plan.facts.value_low, plan.facts.value_high):
             values = own.values.copy()
             values[:, :own.counts[0]] = value
-            data = records.among(standin, replace(own, values=values), 0)
+            data = standin.with_site(0, replace(own, values=values))
             exact.append(site.protocol.exact(turn, data, heard))
         assert np.linalg.norm(exact[0] - exact[1]) <= turn.noise.sensitivity * (1 + 1e-9)
 

@@ -17,7 +17,7 @@ from engine.noise import hardened
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
 from engine.release import published
-from engine.release.certified import quote, stand_in
+from engine.release.certified import quote
 from engine.release.ledger import Ledger
 from engine.sources import sources
 from tests.heavy import few
@@ -386,7 +386,7 @@ def test_simulated_curves_are_never_published(tmp_path):
 
 def test_nothing_computed_before_the_charge_holds_a_reading():
     data = curves()
-    standin = stand_in(data)
+    standin = data.stand_in()
     assert standin.sizes == data.sizes
     assert set(standin.values.ravel()) == {0.0}
     assert not set(standin.times.ravel()) & set(data.times.ravel())

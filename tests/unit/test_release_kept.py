@@ -117,7 +117,7 @@ def test_a_release_is_the_same_from_its_messages_as_it_was_where_they_were_drawn
     quoted = certified.quote(data, mechanism, asked(mechanism))
     first, messages = certified.hardened(data, mechanism, quoted)
     stored = messages_from_bytes(messages_to_bytes(messages))
-    again = certified.replayed(certified.stand_in(others), mechanism, quoted, stored)
+    again = certified.replayed(others.stand_in(), mechanism, quoted, stored)
     grid = drawing_grid()
     assert np.array_equal(first.values(grid), again.values(grid))
     assert first.limits is None or all(map(np.array_equal, first.limits, again.limits))
