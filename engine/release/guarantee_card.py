@@ -26,8 +26,9 @@ from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import sentences, stated
 from engine.release.certified import Quote
+from engine.release.functions import ReleasedFunctions
 from engine.release.ledger import Receipt
-from engine.release.percentiles import ReleasedPercentiles
+from engine.release.percentiles import TIME_IN_RANGE
 from engine.release.plan import Plan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
@@ -86,7 +87,7 @@ _NOT_COVERED = ("who is in the data", "how many people and observations there ar
                 "ledger keeps the sum", "how long the computation took")
 
 
-def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
+def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
             ) -> dict[str, Any]:
     """The guarantee card of a release.
 
@@ -98,8 +99,8 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
         Of its charge.
     estimate : Estimate
         What was released.
-    uncertainty : Uncertainty
-        How far off it may be.
+    functions : ReleasedFunctions
+        What is shown of it.
 
     Returns
     -------
@@ -114,7 +115,7 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": facts.name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
-        "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
+        "accuracy": _accuracy(functions.uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(quoted, plan.senders),
@@ -129,7 +130,7 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
-        "versions": dict(made_with),
+        "versions": dict(made_with), **_in_ranges(functions),
     }
 
 
@@ -141,21 +142,12 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
     return {"answers": answers_card.written(curve)}
 
 
-def in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> dict[str, Any]:
-    """The card's entry for the time in stated ranges; nothing where none is stated.
-
-    Parameters
-    ----------
-    percentiles : ReleasedPercentiles or None
-        Where the released functions are percentile curves.
-    facts : PublicFacts
-        The unit of values.
-    """
-    if percentiles is None or not percentiles.limits:
-        return {}
-    table = percentiles.table(facts.value_unit)
-    return {"time_in_range": [dict(zip(table, row, strict=True))
-                              for row in zip(*table.values(), strict=True)]}
+def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
+    """The time in stated ranges; nothing where none is stated."""
+    table = functions.tables.get(TIME_IN_RANGE)
+    return {} if table is None else {TIME_IN_RANGE: [
+        dict(zip(table.columns, row, strict=True))
+        for row in zip(*table.columns.values(), strict=True)]}
 
 
 def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:

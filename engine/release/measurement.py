@@ -29,7 +29,7 @@ from engine.mechanisms import Mechanism
 from engine.noise.hardened import opendp
 from engine.privacy import accounting
 from engine.release import certified, published
-from engine.release.functions import places
+from engine.release.functions import axes_of
 from engine.release.random_order import reordered
 from engine.sources import Source
 
@@ -83,7 +83,7 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
                          hint="Publish them with the command “release”.")
     quoted, dp = published.quote(source, mechanism, budget), opendp()
     sizes, facts = source.sizes, source.facts
-    x, _, _, scale = places(mechanism, facts)
+    x, _, _, scale = axes_of(mechanism, facts)
     cost = _epsilon(quoted) if quoted.certified.is_pure else quoted.rho
     power = 1 if quoted.certified.is_pure else 2
 

@@ -11,20 +11,12 @@ id of its own, and what was spent in all is told to the holder alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.tasks import Argument, DataType
-from engine.core.types import (
-    Array,
-    Budget,
-    CurveData,
-    Data,
-    EventData,
-    PublicFacts,
-    Sizes,
-)
+from engine.core.types import Array, Budget, Data, Estimate, EventData, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.privacy.failure import large_delta
@@ -32,12 +24,12 @@ from engine.release import certified as release
 from engine.release import ledger
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
-from engine.release.counts import released_counts
+from engine.release.counts import AT_RISK, released_counts
 from engine.release.data_content import content_of, traces_of
-from engine.release.functions import functions_of, names_of, places
-from engine.release.guarantee_card import card_of, in_ranges, unit_of
+from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
+from engine.release.guarantee_card import card_of, unit_of
 from engine.release.ledger import Ledger, Receipt
-from engine.release.percentiles import ReleasedPercentiles, released_percentiles
+from engine.release.percentiles import released_percentiles
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
@@ -59,12 +51,8 @@ class Published:
         What was released.
     axis, value : str
         Names of the places and of the values, with units; a released number has no axis.
-    x : (k,)
-        Places in the data's own unit; one for a released number.
-    columns : mapping of str to (k,)
-        The released functions there, held to the public bounds.
-    ranges : mapping of str to pair of (k,)
-        Lower and upper end of the confidence band of each function, where there is one.
+    functions : ReleasedFunctions
+        The released functions with their bands and tables.
     card : mapping
         The guarantee as plain values.
     request : mapping
@@ -79,16 +67,6 @@ class Published:
         How many they are.
     release_id : str
         Random, by which it can be made again.
-    uncertainty : Uncertainty
-        How far off the release may be.
-    table : mapping of str to sequence
-        The noised counts that all follows from, where counts are released; else empty.
-    at_risk : mapping of str to sequence
-        Numbers at risk by time, where people are followed; else empty.
-    is_surface : bool
-        Whether the columns are one function of two times, a column for each second time.
-    percentiles : ReleasedPercentiles or None
-        Where the released functions are percentile curves.
     """
 
     name: str
@@ -96,9 +74,7 @@ class Published:
     title: str
     axis: str
     value: str
-    x: Array
-    columns: Mapping[str, Array]
-    ranges: Mapping[str, tuple[Array, Array]]
+    functions: ReleasedFunctions
     card: Mapping[str, Any]
     request: Mapping[str, Any]
     odometer: Odometer
@@ -106,11 +82,32 @@ class Published:
     facts: PublicFacts
     sizes: Sizes
     release_id: str
-    uncertainty: Uncertainty = field(default_factory=Uncertainty)
-    table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    is_surface: bool = False
-    percentiles: ReleasedPercentiles | None = None
+
+    @property
+    def x(self) -> Array:
+        """Places (k,) in the data's own unit; one for a released number."""
+        return self.functions.x
+
+    @property
+    def columns(self) -> Mapping[str, Array]:
+        """The released functions there, (k,) each, held to the public bounds."""
+        return self.functions.columns
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[Array, Array]]:
+        """Both ends (k,) of the confidence band of each function, where there is one."""
+        return self.functions.ranges
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """How far off the release may be."""
+        return self.functions.uncertainty
+
+    @property
+    def at_risk(self) -> Mapping[str, Sequence[Any]]:
+        """Numbers at risk by time, where people are followed; else empty."""
+        table = self.functions.tables.get(AT_RISK)
+        return {} if table is None else table.columns
 
 
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
@@ -333,31 +330,23 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
     plan.check_noise()
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     estimate = release.replayed(data, mechanism, quoted, messages)
-    x, axis, value, scale = places(mechanism, data.facts)
-    names = names_of(estimate, mechanism, x, value)
-    table: dict[str, list[Any]] = {}
-    at_risk: dict[str, list[Any]] = {}
-    percentiles = None
-    if isinstance(data, EventData):
-        counts = released_counts(estimate, mechanism, data, quoted, x)
-        x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
-                                           counts.uncertainty)
-        table, at_risk = counts.table, counts.at_risk
-    elif isinstance(mechanism, PercentileCurves) and isinstance(data, CurveData):
-        percentiles = released_percentiles(estimate, mechanism, data, quoted, x)
-        columns, ranges, uncertainty = (percentiles.columns, percentiles.ranges,
-                                        percentiles.uncertainty)
-    else:
-        columns, ranges, uncertainty = functions_of(estimate, mechanism, data, quoted, x, names,
-                                                    scale)
+    axes = axes_of(mechanism, data.facts)
+    functions = _functions(estimate, mechanism, data, quoted, axes)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
-        axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
+        axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, table=table, at_risk=at_risk, percentiles=percentiles,
         request=_with_facts(plan.plain["request"], data.facts, mechanism),
-        is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
-        card=card_of(plan, receipt, estimate, uncertainty) | in_ranges(percentiles, data.facts))
+        card=card_of(plan, receipt, estimate, functions))
+
+
+def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, axes: Axes
+               ) -> ReleasedFunctions:
+    if isinstance(data, EventData):
+        return released_counts(estimate, mechanism, data, quoted, axes)
+    if isinstance(mechanism, PercentileCurves):
+        return released_percentiles(estimate, mechanism, data, quoted, axes)
+    return functions_of(estimate, mechanism, data, quoted, axes)
 
 
 def usual_total(n: int) -> Budget:

@@ -24,6 +24,17 @@ from engine.sources import Source
 TITLE = "Publish with differential privacy"
 
 
+def budget_words(budget: Budget) -> str:
+    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
+
+    Parameters
+    ----------
+    budget : Budget
+        Without δ in words if that is 0.
+    """
+    return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
+
+
 def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: Odometer | None
            ) -> list[str]:
     """What a release would cost, before anything is charged.

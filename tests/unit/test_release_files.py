@@ -62,7 +62,8 @@ def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one)
 def test_names_of_columns_are_no_formulas(one):
     from dataclasses import replace
 
-    risky = replace(one, axis=FORMULA, columns={"@value": one.x}, ranges={})
+    functions = replace(one.functions, columns={"@value": one.x}, ranges={})
+    risky = replace(one, axis=FORMULA, functions=functions)
     text = release_files.numbers_csv(risky).decode()
     header = next(csv.reader([line for line in text.splitlines() if not line.startswith("# ")]))
     assert header == [f"'{FORMULA}", "'@value"]

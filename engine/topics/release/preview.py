@@ -36,7 +36,7 @@ from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
-from engine.release.functions import places as published_places
+from engine.release.functions import axes_of
 from engine.release.uncertainty import STAIRCASE
 from engine.sources.event_twin import EventTwin
 from engine.sources.reading_twin import ReadingTwin
@@ -337,7 +337,7 @@ def _values(estimate: Estimate, mechanism: Mechanism, grid: Array) -> Array:
 def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
     if isinstance(mechanism, NoisyCounts):
-        return published_places(mechanism, facts)[0], 1.0
+        return axes_of(mechanism, facts).x, 1.0
     if mechanism.main_task.argument is Argument.FEATURE:
         feature, is_density = facts.covariates[0], mechanism.main_task is DENSITY
         width = feature.high - feature.low

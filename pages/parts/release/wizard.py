@@ -12,7 +12,7 @@ from engine.language import odds_words, tags
 from engine.language.grammar import escape
 from engine.language.numbers import number, whole
 from engine.release.certified import Quote
-from engine.release.functions import places
+from engine.release.functions import axes_of
 from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
@@ -179,7 +179,7 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
-        _, across, up, _ = places(choice.mechanism, facts)
+        _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
             chart = preview_charts.chart(simulated, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)
