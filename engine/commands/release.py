@@ -17,7 +17,7 @@ from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import request as release_request
 from engine.release.books import Odometer
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import Request
@@ -101,7 +101,7 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     """One release; its guarantee card is added to `cards`."""
     quoted = published.quote(request.source, request.mechanism, request.budget)
     content = content_of(request.source)
-    before, known = book.odometer(content), book.known(content, traces_of(request.source))
+    before, known = book.odometer(content), book.known(content, request.source.traces())
     earlier = None if before is None or not name else published.asked_before(
         request.source, request.mechanism, request.budget, book, name)
     for line in sentences.before(request.source, request.mechanism, quoted, before):

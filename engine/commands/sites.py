@@ -13,7 +13,7 @@ from engine.commands.release import add_ledger, total_of
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.release import folder as release_folder
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sites import centre, messages, pads, signing, words
@@ -178,7 +178,7 @@ def _opened(options: argparse.Namespace, plan: SitePlan, place: int, key: Key) -
     book = Ledger(options.ledger, options.witness)
     same = None if options.people is None else options.people == "same"
     before, known = book.odometer(content_of(source)), book.known(
-        content_of(source), traces_of(source))
+        content_of(source), source.traces())
     if known is not None and same:
         before = known.odometer
     total = total_of(options, plan.members[place].people, before)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 
 Integers = NDArray[np.int64]
+Traces = Mapping[str, tuple[bytes, ...]]  # by kind, what single people are known again by
 
 
 def people_in_order(time: Array, *labels: Integers | None) -> bytes:

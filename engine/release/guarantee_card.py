@@ -32,7 +32,6 @@ from engine.release.percentiles import TIME_IN_RANGE
 from engine.release.plan import Plan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.uploads.curves import Upload
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
@@ -55,8 +54,7 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     facts = source.facts
     is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
         isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
-    if is_by_curve and isinstance(source, Upload) and (
-            source.curves.n_people < source.curves.n_curves):
+    if is_by_curve and source.is_of_rows:
         return f"one curve of the file; some {facts.people} have several and are protected less"
     return unit_of_person(facts, mechanism)
 

@@ -84,11 +84,11 @@ from typing import Any
 
 from engine.core import entrance
 from engine.core.errors import InputError
+from engine.core.record_bytes import Traces
 from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import percent, small
 from engine.release import overlap
 from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
-from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.witness import BILLION
 
@@ -285,7 +285,7 @@ class Ledger:
         content : bytes
             From `data_content.content_of`.
         traces : mapping of str to tuple of bytes
-            From `data_content.traces_of`.
+            From `Source.traces`.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class Ledger:
         rho : float, optional
             The same charge by zCDP.
         traces : mapping of str to tuple of bytes
-            Of the people (`data_content.traces_of`).
+            Of the people (`Source.traces`).
         same_people : bool, optional
             What the holder says where people seem to be in the ledger already: whether they are the
             same, so that all they lost is added up, or others. Whose observations are the same

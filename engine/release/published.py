@@ -25,7 +25,7 @@ from engine.release import ledger
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
 from engine.release.counts import AT_RISK, released_counts
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
 from engine.release.guarantee_card import card_of, unit_of
 from engine.release.ledger import Ledger, Receipt
@@ -227,7 +227,7 @@ def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Led
         As `Ledger.charge`, or if the release was charged before and costs more now, so that nothing
         may be drawn under that charge.
     """
-    content, traces, data = content_of(source), traces_of(source), release.drawn(source)
+    content, traces, data = content_of(source), source.traces(), release.drawn(source)
     if total is None and book.odometer(content) is None:
         joins = same_people and book.known(content, traces) is not None
         total = None if joins else usual_total(data.sizes.n_curves)

@@ -38,7 +38,6 @@ from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
 from engine.sites.signing import Key
 from engine.sources import Source
-from engine.uploads.curves import Upload
 from engine.uploads.tables import Table
 
 _DIGEST = 32  # bytes before the numbers of a message that is kept
@@ -83,7 +82,7 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
     if data.sizes.n_servers > 1:
         raise InputError("This file holds several sites.", field="file",
                          hint="Each site reads a file of its own people.")
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
+    if source.is_of_rows:
         raise InputError(f"Some {plan.facts.people} have several curves, and would be protected "
                          "less than the plan says.", field="file",
                          hint="Keep one of each.")

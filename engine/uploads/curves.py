@@ -6,7 +6,7 @@ counts, never with an observation, a row number or an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from engine.core.errors import InputError, brief
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
+from engine.core.record_bytes import Traces
 from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
@@ -43,6 +44,7 @@ from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
+from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
 MOST_CURVES = 100_000
 MOST_POINTS = 10_000
@@ -625,6 +627,27 @@ class Upload(UploadedData[CurveData]):
             If one is constant or follows from others, among the curves that have observations.
         """
         check_regressors(self.declared, self.covariates[self.curves.counts > 0])
+
+    def contents(self) -> Iterable[bytes]:
+        """Each curve, observations in order of time; see `Source.contents`."""
+        times, values, ends = self._sorted
+        return pieces(ends, times, values)
+
+    def traces(self) -> Traces:
+        """Ids, values and shapes of curves; see `Source.traces`."""
+        _, values, ends = self._sorted
+        return {"ids": traces_of_ids(self.curves.ids),
+                "values": filled(pieces(ends, *coarse(values))),
+                "shapes": filled(pieces(*shapes(values, ends)))}
+
+    @property
+    def _sorted(self) -> tuple[Array, Array, Integers]:
+        """Times and values (N,), curve after curve, by time and then by value; where each ends."""
+        curves = self.curves
+        times, values = curves.times + 0.0, curves.values + 0.0  # −0 is 0
+        curve = np.repeat(np.arange(len(curves.counts)), curves.counts)
+        order = np.lexsort((values, times, curve))
+        return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.
