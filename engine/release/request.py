@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
@@ -74,12 +74,10 @@ from engine.uploads.events import (
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
 from engine.uploads.limits import MOST_BYTES
+from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import read_file
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import Table
-
-if TYPE_CHECKING:
-    from engine.exports.code_for import OwnFile
 
 _ENDS = ("value_low", "value_high", "time_low", "time_high")
 _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")

@@ -16,6 +16,7 @@ import numpy as np
 from engine.core.errors import InputError, brief
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
+from engine.core.names import uncapital
 from engine.core.record_bytes import Traces
 from engine.core.tasks import (
     COVARIANCE,
@@ -524,6 +525,10 @@ class Upload(UploadedData[CurveData]):
         MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE,
         PERCENTILE_CURVES))
 
+    read_as = "curves"
+    reader = staticmethod(read_curves)
+    takes_several = True
+
     curves: CurveTable
     groups: tuple[str, ...] = ()
 
@@ -592,6 +597,22 @@ class Upload(UploadedData[CurveData]):
         of_bounds = () if self.is_single else doubts_of_bounds(self.curves.values, self.declared)
         return (*doubts(times, counts, self.declared), *of_bounds,
                 *doubts_of_people(times, self.curves.values, counts, self.declared))
+
+    def remarks(self) -> list[str]:
+        """Repeated curves, and what was moved to a bound; for their holder alone."""
+        stated, (times, values, covariates) = self.declared, self.n_clipped
+        value_range = f"{stated.value_low:g} to {stated.value_high:g} {stated.value_unit}".strip()
+        time_range = f"{uncapital(stated.time_name)} {stated.time_low:g} to {stated.time_high:g}"
+        applies = {
+            f"Exact repetitions of earlier curves: {self.n_repeated:,}. If somebody is in the file "
+            "twice, give both curves one id: the guarantee is for one id.": self.n_repeated,
+            f"{counted(values, 'observation')} outside {value_range}: moved to the nearest bound.":
+                values,
+            f"{counted(times, 'observation')} outside {time_range}: moved to the nearest bound.":
+                times,
+            f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
+            "what you stated: moved to the nearest bound.": covariates}
+        return [remark for remark, count in applies.items() if count]
 
     @property
     def n_clipped(self) -> ClippedInCurves:

@@ -460,6 +460,9 @@ class UploadEvents(UploadedData[EventData]):
     label = "Your people"
     tasks: ClassVar[frozenset[str]] = frozenset(COUNTED)
 
+    read_as = "events"
+    reader = staticmethod(read_events)
+
     events: EventTable
     declared: EventFacts
 
@@ -481,6 +484,18 @@ class UploadEvents(UploadedData[EventData]):
         """How many times are outside the stated range, and count at its ends."""
         time, facts = self.events.time, self.declared
         return Moved(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
+
+    def remarks(self) -> list[str]:
+        """What of the times counts at an end of the stated range; for their holder alone."""
+        below, beyond = self.moved
+        if self.events.counted is not Counted.OUTCOMES:
+            outside = below + beyond
+            return [f"{outside:,} people lie outside the stated range and count at its nearest end."
+                    ] * bool(outside)
+        return [sentence for count, sentence in (
+            (below, f"{below:,} people have a time below 0 and count in the first interval."),
+            (beyond, f"{beyond:,} people are followed beyond the stated end and count as "
+             "event-free until then.")) if count]
 
     def serves(self, task: str) -> bool:
         """What a file was read for: outcomes, values or labels; incidences need several events."""

@@ -170,6 +170,9 @@ class UploadRows(UploadedData[SampleData]):
     tasks: ClassVar[frozenset[str]] = frozenset(
         task.key for task in TASKS.values() if task.features)
 
+    read_as = "rows"
+    reader = staticmethod(read_rows)
+
     rows: RowTable
 
     @property
@@ -218,6 +221,12 @@ class UploadRows(UploadedData[SampleData]):
         if self.rows.values is not None:
             table = np.column_stack([table, self.rows.values])
         return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+
+    def remarks(self) -> list[str]:
+        """What was moved to a bound; for their holder alone."""
+        features, responses = self.n_clipped
+        return [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
+                "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Return the records, moved into the stated ranges; `rng` is not used.

@@ -23,6 +23,7 @@ from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.question import limits
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 from pages.shared.state import settings
@@ -193,11 +194,11 @@ def own_to_publish(kind, folder):
     rows = read_rows(read_table(files.csv(frame)), layout)
     declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
                             person="patient", people="patients")
-    return UploadRows(rows=rows, declared=declared), code_for.OwnFile(
+    return UploadRows(rows=rows, declared=declared), OwnFile(
         "rows.csv", "utf-8", None, layout)
 
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
-    table = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
+    table = OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
     code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), table)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

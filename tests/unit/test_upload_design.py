@@ -13,7 +13,6 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Design, PublicFacts
 from engine.exports import code_for
-from engine.exports.code_for import OwnFile
 from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.questions import ask
@@ -24,6 +23,7 @@ from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import doubts, doubts_of_people
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 from tests import files
 

@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, EventFacts
-from engine.exports.code_for import OwnFile, release
+from engine.exports.code_for import release
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics.counts.cells import Cells, Counted
 from engine.questions import ask
@@ -20,6 +20,7 @@ from engine.uploads.events import (
     read_events,
     suggest_columns,
 )
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 
 DEATH = EventColumns(time="days", status="end", events=("death",))
