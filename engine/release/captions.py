@@ -20,7 +20,7 @@ def headline(release: Published) -> str:
     release : Published
         From `engine.release.published`.
     """
-    return sentences.headline(release.uncertainty, release.facts, release.quote.budget,
+    return sentences.headline(release.uncertainty, release.facts, release.cost.budget,
                               release.sizes.n_curves)
 
 

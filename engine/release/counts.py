@@ -28,7 +28,7 @@ from engine.numerics.counts.comparisons import log_rank
 from engine.numerics.counts.curves import CountedCurve, curves_of
 from engine.numerics.counts.distributions import roc
 from engine.numerics.counts.tables import CountTable
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.functions import Axes, ReleasedFunctions, Table
 from engine.release.sentences import budget_words
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
@@ -38,7 +38,7 @@ _FEWEST_PLACES = 2
 _CENSORING = ", and assumes that censoring is independent of events"
 
 
-def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, quoted: Quote,
+def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost,
                     axes: Axes) -> ReleasedFunctions:
     """The table of one release, and its curves with their bands as far as enough people are left.
 
@@ -50,7 +50,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         Noised counts.
     data : EventData
         Of which sizes and facts alone are looked at.
-    quoted : Quote
+    cost : ReleaseCost
         What it cost.
     axes : Axes
         With all places where curves can be given.
@@ -70,10 +70,10 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         followed = any(len(curve.at_risk) for curve in curves)
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
                             limit=_CENSORING * followed)
-    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, quoted.inner_budgets),
+    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, cost.inner_budgets),
                               estimate.warnings, findings=tuple(findings))
     counts = Table(f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "
-                   f"2/ε on each; {budget_words(quoted.certified)}, certified",
+                   f"2/ε on each; {budget_words(cost.certified)}, certified",
                    count_columns(table, data.facts))
     at_risk = _at_risk(curves, data.facts)
     return ReleasedFunctions(

@@ -102,7 +102,7 @@ def numbers_csv(release: Published) -> bytes:
              f"{release.release_id}",
              headline(release),
              f"protects {release.card['unit_of_protection']}; "
-             f"{sentences.budget_words(release.quote.certified)}, "
+             f"{sentences.budget_words(release.cost.certified)}, "
              "certified; no seed exists", *statements(release)]
     out.writelines(f"# {' '.join(line.split())}\n" for line in about)
     table = columns(release)
@@ -160,21 +160,21 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
     mapping of str to str
         Plain text by its title, in the order of the report.
     """
-    card, quote = release.card, release.quote
+    card, cost = release.card, release.cost
     facts = release.facts
     return {
         **({"Data": f"{facts.name}: {facts.credit}"} if facts.credit else {}),
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
-        "Guarantee": f"{sentences.budget_words(quote.certified)}: certified, that is, proved for "
+        "Guarantee": f"{sentences.budget_words(cost.certified)}: certified, that is, proved for "
                      "the noise that was really drawn",
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
-                          f"textbooks, would cost ε = {quote.ideal.epsilon:.4g}. That is not the "
+                          f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
-        "Odds": sentences.odds(release.facts, quote).replace("**", ""),
+        "Odds": sentences.odds(release.facts, cost).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
-        "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
+        "Noise": f"{cost.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
     }
 

@@ -14,7 +14,7 @@ from engine.core.types import Array, Data, Estimate, PublicFacts
 from engine.language import quality
 from engine.language.numbers import percent, with_unit
 from engine.mechanisms import Mechanism
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
 
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
@@ -127,7 +127,7 @@ def _bracketed(unit: str) -> str:
     return f"({unit})" if unit else ""
 
 
-def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, axes: Axes
+def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
                  ) -> ReleasedFunctions:
     """Released functions and their bands, held to the public bounds, and how far off they may be.
 
@@ -139,7 +139,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
         By which.
     data : Data
         Of the public sizes and facts alone.
-    quoted : Quote
+    cost : ReleaseCost
         What it cost.
     axes : Axes
         Of the release.
@@ -165,7 +165,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     return ReleasedFunctions(
         x=x, columns=dict(zip(names, rows, strict=True)), ranges=ranges, is_surface=is_surface,
         uncertainty=Uncertainty(
-            band, mechanism.feasibility(data.sizes, quoted.inner_budgets), warnings, moved,
+            band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
             0.0 if band is None else band.half_width / facts.value_half_width))
 
 

@@ -25,11 +25,11 @@ from engine.noise import hardened
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import sentences, stated
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.functions import ReleasedFunctions
 from engine.release.ledger import Receipt
 from engine.release.percentiles import TIME_IN_RANGE
-from engine.release.plan import Plan
+from engine.release.plan import ReleasePlan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 
@@ -85,13 +85,13 @@ _NOT_COVERED = ("who is in the data", "how many people and observations there ar
                 "ledger keeps the sum", "how long the computation took")
 
 
-def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
+def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
             ) -> dict[str, Any]:
     """The guarantee card of a release.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ReleasePlan
         All that is public of it.
     receipt : Receipt
         Of its charge.
@@ -105,7 +105,7 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, functions: Release
     dict
         As JSON takes it.
     """
-    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
+    mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     tuning = estimate.tuning[0] if estimate.tuning else {}
     return {
@@ -113,16 +113,16 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, functions: Release
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": facts.name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
-        "accuracy": _accuracy(functions.uncertainty, facts, quoted, sizes),
+        "accuracy": _accuracy(functions.uncertainty, facts, cost, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted, plan.senders),
+        **_guarantee(cost, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data), **_relied_on(quoted),
+        **stated.card_entries(data), **_relied_on(cost),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
@@ -148,28 +148,29 @@ def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
         for row in zip(*table.columns.values(), strict=True)]}
 
 
-def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
+def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
     """The guarantee, what it says of an attacker, and how it follows from the messages.
 
     Sites have names where each keeps its own file, else numbers.
     """
     return {
-        "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
+        "guarantee": _plain(cost.certified),
+        "ideal": {**_plain(cost.ideal), "note": "for comparison only: what continuous noise of "
                   "the same size would cost; the guarantee is the certified one above"},
         "odds": {"attacker": "knows all other records and has narrowed this one down to two",
-                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
+                 "coin_toss": 0.5,
+                 "right_guess_at_most": risk.of_ledger(cost.certified_spends).right},
         "accounting": {
-            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
-            "rho": quoted.rho,
-            "messages": [_message(_sender(server, sites), quoted.steps[key], measurement)
-                         for (server, key), measurement in quoted.messages.items()]},
+            "method": _method(cost), "sites": "each person is at one site; the weakest counts",
+            "rho": cost.rho,
+            "messages": [_message(_sender(server, sites), cost.steps[key], measurement)
+                         for (server, key), measurement in cost.messages.items()]},
     }
 
 
-def _relied_on(quoted: Quote) -> dict[str, Any]:
+def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
     """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
-    shares = quoted.shares
+    shares = cost.shares
     if shares is None:
         return {}
     return {"trust": sentences.relied_on(shares), "relied_on": {
@@ -179,14 +180,14 @@ def _relied_on(quoted: Quote) -> dict[str, Any]:
                          "sites, whatever they send"}}
 
 
-def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
+def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
               ) -> dict[str, Any]:
     """How far off the release may be, as numbers and in the words of the report."""
     band, verdict = uncertainty.band, uncertainty.feasibility
     return {
         "verdict": "coarse" if uncertainty.is_coarse else
         None if verdict is None else verdict.verdict,
-        "headline": sentences.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
+        "headline": sentences.headline(uncertainty, facts, cost.budget, sizes.n_curves),
         "band": None if band is None else {
             "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
@@ -198,14 +199,14 @@ def _plain(budget: Budget) -> dict[str, float]:
     return {"epsilon": budget.epsilon, "delta": budget.delta}
 
 
-def _method(quoted: Quote) -> str:
-    if quoted.certified.is_pure:
+def _method(cost: ReleaseCost) -> str:
+    if cost.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
-    if quoted.shares is not None:
+    if cost.shares is not None:
         return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
                 "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
                 "that of the Gaussian privacy curve at a slightly smaller δ")
-    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+    if cost.certified.epsilon < cost.by_rho.epsilon:
         return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
                 "is that of the Gaussian privacy curve at the stated δ")
     return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "

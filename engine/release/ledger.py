@@ -24,7 +24,7 @@ A release goes through four steps, each on disk before the next begins:
 
 1. charged, with its plan: everything but data that the published files are made from;
 2. drawn, in memory;
-3. stored: its noised messages, and the mark that it was drawn, in one transaction (`drawn`);
+3. stored: its noised messages, and the mark that it was drawn, in one transaction (`store`);
 4. shown: files are written, or a page shows it, from the plan and the stored messages alone.
 
 A process that is killed before 1 has charged nothing; after 3 the release is made again from the
@@ -249,8 +249,8 @@ class Ledger:
     >>> from tempfile import TemporaryDirectory
     >>> from engine.core.types import Budget
     >>> with TemporaryDirectory() as folder:
-    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
-    ...     receipt = book.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
+    ...     ledger = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     receipt = ledger.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
     ...                           "Average curve", total=Budget(3.0, 1e-3))
     >>> receipt.odometer.spent_epsilon, receipt.odometer.left
     (1.0, 2.0)
@@ -395,7 +395,7 @@ class Ledger:
             number = _earlier(books, _slow_hash(content, log.salt), _slow_hash(request, log.salt))
             return None if number is None else _receipt(books, number)
 
-    def drawn(self, receipt: Receipt, messages: bytes) -> None:
+    def store(self, receipt: Receipt, messages: bytes) -> None:
         """Store the noised messages of a charge and mark it as drawn, in one transaction.
 
         If another process was faster its messages stay, and these must be forgotten: what may be

@@ -12,7 +12,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Data, Estimate
 from engine.language.ranges import interval, names_of_ranges, shares_in_words
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.functions import Axes, ReleasedFunctions, Table
 from engine.release.sentences import budget_words
 from engine.release.uncertainty import Uncertainty, band_of
@@ -55,7 +55,7 @@ class ReleasedPercentiles(ReleasedFunctions):
 
 
 def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: Data,
-                         quoted: Quote, axes: Axes) -> ReleasedPercentiles:
+                         cost: ReleaseCost, axes: Axes) -> ReleasedPercentiles:
     """The curves of one release with all that follows from them.
 
     Parameters
@@ -65,7 +65,7 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     mechanism : PercentileCurves
     data : Data
         Of which sizes and facts alone are looked at.
-    quoted : Quote
+    cost : ReleaseCost
         What it cost.
     axes : Axes
         Of the release.
@@ -88,11 +88,11 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     findings = [f"Share of observations {line}.".replace("**", "") for line in shares_in_words(
         limits, facts.value_unit, average.tolist(), error.tolist())] if limits else []
     uncertainty = Uncertainty(
-        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), estimate.warnings,
+        band, mechanism.feasibility(data.sizes, cost.inner_budgets), estimate.warnings,
         wide=0.0 if band is None else band.half_width / facts.value_half_width,
         findings=tuple(findings))
     about = (f"share of observations in each range, averaged over {axes.across}; "
-             f"{budget_words(quoted.certified)}, certified")
+             f"{budget_words(cost.certified)}, certified")
     tables = {TIME_IN_RANGE: Table(about, _averages(
         names_of_ranges(limits, facts.value_unit), average, error))} if limits else {}
     return ReleasedPercentiles(

@@ -58,9 +58,9 @@ def picture(release: Published, with_notes: bool = True) -> str:
             f'font-size="13" fill="{colour("quiet", "light")}">')
     below = [f'<text x="{_LEFT}" y="{foot + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
              "</text>" for k, line in enumerate(notes)]
-    drawn = _heat(release) if release.functions.is_surface else (
-        _drawn(release) if release.axis else [_single(release)])
-    return "".join([head, *_titles(release), *drawn, *below, "</svg>"])
+    marks = _heat(release) if release.functions.is_surface else (
+        _lines(release) if release.axis else [_single(release)])
+    return "".join([head, *_titles(release), *marks, *below, "</svg>"])
 
 
 def _titles(release: Published) -> list[str]:
@@ -72,7 +72,7 @@ def _titles(release: Published) -> list[str]:
     up = f"{escape(release.value)} · " if release.functions.is_surface else ""
     return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
             f"{escape(title)}</text>",
-            f'<text x="{_LEFT}" y="39">{up}{escape(budget_words(release.quote.certified))} · '
+            f'<text x="{_LEFT}" y="39">{up}{escape(budget_words(release.cost.certified))} · '
             f"{coarse}{escape(band)}</text>"]
 
 
@@ -84,7 +84,7 @@ def _single(release: Published) -> str:
             f"{escape(release.value)}</text>")
 
 
-def _drawn(release: Published) -> list[str]:
+def _lines(release: Published) -> list[str]:
     every = [*release.columns.values(), *(end for pair in release.ranges.values() for end in pair)]
     functions = release.functions
     if isinstance(functions, ReleasedPercentiles) and functions.target:
@@ -136,7 +136,7 @@ def _two_sided(share: float) -> str:
 def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float, float],
             up: tuple[float, float]) -> list[str]:
     """Percentile curves as nested shades, with the time in ranges below the axis."""
-    out = nested.drawn(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
+    out = nested.marks(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
     if curves.limits:
         out += nested.bar_of_ranges(curves, release.facts.value_unit, _LEFT,
                                     _WIDTH - _LEFT - _RIGHT, _HEIGHT + 14)

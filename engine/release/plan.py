@@ -26,7 +26,7 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
 from engine.noise.shares import Shares
 from engine.release import certified
-from engine.release.certified import Key, Quote
+from engine.release.certified import Key, ReleaseCost
 from engine.sources import Source, sources
 
 _VERSION = 1
@@ -46,7 +46,7 @@ def _canonical(value: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """The public side of one release.
 
     Parameters
@@ -64,7 +64,7 @@ class Plan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any]) -> Plan:
+           request: Mapping[str, Any]) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -90,7 +90,7 @@ class Plan:
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
                  unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str,
-                 shares: Shares | None = None) -> Plan:
+                 shares: Shares | None = None) -> ReleasePlan:
         """The plan of a release to which several sites contribute, each with its own file.
 
         Parameters
@@ -120,12 +120,12 @@ class Plan:
             "sites": list(sites), "run": run})
 
     @classmethod
-    def _with_noise(cls, plain: Mapping[str, Any]) -> Plan:
+    def _with_noise(cls, plain: Mapping[str, Any]) -> ReleasePlan:
         plan = cls(_plain({"version": _VERSION, **plain, "versions": versions()}))
-        return cls({**plan.plain, "noise": _plain(_noise(plan.quote))})
+        return cls({**plan.plain, "noise": _plain(_noise(plan.cost))})
 
     @classmethod
-    def read(cls, content: bytes) -> Plan:
+    def read(cls, content: bytes) -> ReleasePlan:
         """The plan that `to_bytes` wrote.
 
         Parameters
@@ -188,14 +188,14 @@ class Plan:
         return _mechanism(self.plain["mechanism"])
 
     @property
-    def standin(self) -> Data:
+    def stand_in(self) -> Data:
         """Data of the same public sizes and facts that hold nobody's numbers."""
-        return _standin(_canonical(self.plain["data"]))
+        return _stand_in(_canonical(self.plain["data"]))
 
     @property
-    def quote(self) -> Quote:
+    def cost(self) -> ReleaseCost:
         """What it costs, and how each message is noised."""
-        return _quote(_canonical({key: self.plain[key] for key in (
+        return _cost(_canonical({key: self.plain[key] for key in (
             "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
@@ -220,32 +220,32 @@ class Plan:
         stated : object
             What stands under "noise" in a plan that was read.
         """
-        return _are_alike(stated, _plain(_noise(self.quote)))
+        return _are_alike(stated, _plain(_noise(self.cost)))
 
 
 def _budgets(asked: Any) -> tuple[Budget, ...]:
     return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
 
 
-def _noise(quoted: Quote) -> dict[str, Any]:
+def _noise(cost: ReleaseCost) -> dict[str, Any]:
     """How messages are noised, so that whoever reads them can tell whether they would be alike."""
-    inner = [budget.epsilon for budget in quoted.inner_budgets]
-    return {"inner": inner if quoted.is_by_site else inner[0], "messages": [
+    inner = [budget.epsilon for budget in cost.inner_budgets]
+    return {"inner": inner if cost.is_by_site else inner[0], "messages": [
                 [server, step, measurement.law, measurement.sensitivity, measurement.size]
-                for (server, step), measurement in sorted(quoted.messages.items())]}
+                for (server, step), measurement in sorted(cost.messages.items())]}
 
 
-def _are_alike(drawn: Any, quoted: Mapping[str, Any]) -> bool:
+def _are_alike(stated: Any, derived: Mapping[str, Any]) -> bool:
     """Whether two ways of noise differ by rounding alone, in their sizes."""
     try:
-        return _differ_by_rounding(drawn, quoted)
+        return _differ_by_rounding(stated, derived)
     except (TypeError, ValueError, LookupError):  # no noise is stated at all
         return False
 
 
-def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> bool:
-    theirs, ours = drawn["messages"], quoted["messages"]
-    inner = [np.atleast_1d(noise["inner"]) for noise in (drawn, quoted)]
+def _differ_by_rounding(stated: Mapping[str, Any], derived: Mapping[str, Any]) -> bool:
+    theirs, ours = stated["messages"], derived["messages"]
+    inner = [np.atleast_1d(noise["inner"]) for noise in (stated, derived)]
     sizes = [np.array([message[3] for message in messages]) for messages in (theirs, ours)]
     return ([message[:3] + message[4:] for message in theirs]
             == [message[:3] + message[4:] for message in ours]
@@ -254,12 +254,12 @@ def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> 
 
 
 @lru_cache(maxsize=8)
-def _quote(public: str) -> Quote:
-    plan = Plan(json.loads(public))
+def _cost(public: str) -> ReleaseCost:
+    plan = ReleasePlan(json.loads(public))
     if isinstance(plan.plain["asked"], list):
-        return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
+        return certified.release_cost_by_site(plan.stand_in, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
-    return certified.quote(plan.standin, plan.mechanism, plan.budgets[0],
+    return certified.release_cost(plan.stand_in, plan.mechanism, plan.budgets[0],
                            None if shares is None else Shares(**shares))
 
 
@@ -271,7 +271,7 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 
 
 @lru_cache(maxsize=8)
-def _standin(public: str) -> Data:
+def _stand_in(public: str) -> Data:
     return data_of(json.loads(public)).stand_in()
 
 
@@ -326,7 +326,7 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
-    return certified.drawn(source).public_facts()
+    return certified.publishable_data(source).public_facts()
 
 
 def data_of(plain: Mapping[str, Any]) -> Data:
@@ -338,5 +338,5 @@ def data_of(plain: Mapping[str, Any]) -> Data:
         From `Records.public_facts`, or a source of public data.
     """
     if "source" in plain:
-        return certified.drawn(sources.build(plain["source"], plain["parameters"]))
+        return certified.publishable_data(sources.build(plain["source"], plain["parameters"]))
     return from_public_facts(plain)

@@ -121,9 +121,9 @@ def planned(n_sites: int, keys: list[Key]) -> SitePlan:
 
 def simulated(plan: SitePlan, sites: list[Site]) -> float:
     """Processor seconds of the same release in one process, from the same curves."""
-    data = plan.standin
+    data = plan.stand_in
     for place, site in enumerate(sites):
-        data = data.with_site(place, certified.drawn(site.source))
+        data = data.with_site(place, certified.publishable_data(site.source))
     budgets = tuple(member.budget for member in plan.members)
     if plan.shares is not None:
         data, budgets = data.pooled(), budgets[:1]

@@ -14,7 +14,7 @@ from engine.questions import ask, kinds
 from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
-from engine.release.published import quote
+from engine.release.published import release_cost
 from engine.simulation import studies
 from engine.sources import sources
 from engine.topics.audit import answer as audit_topic
@@ -172,7 +172,7 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
     for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
                                ("records", "density", USUAL.density_mechanism)):
         source, own = own_to_publish(kind, tmp_path)
-        code = code_for.release(ask(quote, source, method, BUDGET), own)
+        code = code_for.release(ask(release_cost, source, method, BUDGET), own)
         result = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
                                           tmp_path)
         assert result.source.declared == source.declared and result.mechanism == method
@@ -200,5 +200,5 @@ def own_to_publish(kind, folder):
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
     table = OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), table)
+    code = code_for.release(ask(release_cost, own_curves(), USUAL.mechanism, BUDGET), table)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

@@ -10,7 +10,7 @@ from engine import __main__
 from engine.core.errors import InputError
 from engine.core.types import PublicGroup
 from engine.release import request
-from engine.release.plan import Plan
+from engine.release.plan import ReleasePlan
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
 from engine.uploads.curves import read_curves
@@ -115,11 +115,11 @@ def test_groups_that_a_request_cannot_mean_are_refused(folder, changes, message)
 
 def test_a_group_stands_in_the_plan_and_plans_without_one_are_as_before(folder):
     first, _ = request.all_from_json(json.dumps(plain()), folder)
-    plan = Plan.of(first.source, first.mechanism, first.budget, "x", "one curve", {})
-    again = Plan.read(plan.to_bytes())
-    assert again.standin.facts.group == first.source.facts.group
+    plan = ReleasePlan.of(first.source, first.mechanism, first.budget, "x", "one curve", {})
+    again = ReleasePlan.read(plan.to_bytes())
+    assert again.stand_in.facts.group == first.source.facts.group
     whole = replace(first.source, declared=replace(first.source.declared, group=None))
-    without = Plan.of(whole, first.mechanism, first.budget, "x", "one curve", {})
+    without = ReleasePlan.of(whole, first.mechanism, first.budget, "x", "one curve", {})
     assert "group" not in without.plain["data"]["facts"]
 
 

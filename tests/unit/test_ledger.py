@@ -260,7 +260,7 @@ def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
 def test_a_receipt_is_marked_when_its_release_was_made(book):
     receipt = book.charge(HELD, Budget(1.0), "a", "what", plan=b"plan", request=b"request")
     assert book.odometer(HELD).entries[0].state == "charged"
-    book.drawn(receipt, b"noise")
+    book.store(receipt, b"noise")
     assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], state="drawn"),)
     assert book.release(receipt.release_id).messages == b"noise"
 

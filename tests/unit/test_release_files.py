@@ -96,11 +96,11 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert "Peru" in card["bounds"]["source"]
     assert card["noise"]["seed"].startswith("none")
     assert card["versions"]["opendp"] == "0.16.0"
-    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.quote.charged).right
+    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.cost.certified_spends).right
 
 
 def test_the_guarantee_says_how_often_an_attacker_is_right(one):
-    right = at_most_percent(risk.of_ledger(one.quote.charged).right)
+    right = at_most_percent(risk.of_ledger(one.cost.certified_spends).right)
     assert right in release_files.guarantee_rows(one)["Odds"]
     assert right in release_files.report(one).decode()
 

@@ -17,7 +17,7 @@ from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
-from engine.release.published import quote
+from engine.release.published import release_cost
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import doubts, doubts_of_people
@@ -345,7 +345,7 @@ def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path,
     table = read_table(files.csv(frame))
     layout = suggest_layout(table)
     source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
-    question = ask(quote, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
+    question = ask(release_cost, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
     code = code_for.release(question, OwnFile("own.csv", "utf-8", None, layout))
     monkeypatch.chdir(tmp_path)
     made = {}

@@ -188,7 +188,7 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     assert again.source.facts == facts and again.budget == Budget(2.0)
     for name in ("time", "status", "group"):
         assert (getattr(again.source.events, name) == getattr(source.events, name)).all()
-    code = release(ask(published.quote, source, NoisyCounts(), Budget(2.0)), result)
+    code = release(ask(published.release_cost, source, NoisyCounts(), Budget(2.0)), result)
     assert "read_events" in code.python and "p17" not in code.python
     scope = {}
     exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)

@@ -87,7 +87,7 @@ def everything(source, mechanism, folder, budget=BUDGET):
     one = published.publish(source, mechanism, budget, Ledger(folder / "ledger"), "growth")
     return without_label(release_files.all_files(one) | {
         "request": release_files.request(one), "numbers": repr((one.x, dict(one.columns),
-        dict(one.ranges), one.quote, one.facts)).encode()}, one.card)
+        dict(one.ranges), one.cost, one.facts)).encode()}, one.card)
 
 
 def without_label(content, card):
@@ -132,7 +132,7 @@ def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at
     for frame in (long_file(), replaced(long_file(), "last")):
         budget = Budget(2.0, 0.0 if mechanism.guarantee == "pure" else 1e-5)
         try:
-            said.append(repr(published.quote(curves(frame, "even"), mechanism, budget)))
+            said.append(repr(published.release_cost(curves(frame, "even"), mechanism, budget)))
         except InputError as refused:
             said.append(str(refused))
     assert said[0] == said[1]
@@ -220,7 +220,7 @@ def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
         (tmp_path / name).mkdir()
         file = command(frame, tmp_path / name)
         text = request.from_json(file.read_text(), file.parent)
-        quotes.append(published.quote(text.source, text.mechanism, text.budget))
+        quotes.append(published.release_cost(text.source, text.mechanism, text.budget))
     assert repr(quotes[0]) == repr(quotes[1])
 
 

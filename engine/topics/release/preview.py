@@ -1,9 +1,9 @@
 """What a release would look like, before it is made: on simulated data from what is stated alone.
 
 Nothing here is given the data: facts and sizes hold no observation. The data are simulated by the
-twin of these facts (`engine.sources.twin`), the method runs on them with the budget that the quote
-plans it with, and what the twin's true curve is, is known. So a release can be seen, with its band,
-as often as one likes and at no cost.
+twin of these facts (`engine.sources.twin`), the method runs on them with the budget that the
+rehearsal plans it with, and what the twin's true curve is, is known. So a release can be seen, with
+its band, as often as one likes and at no cost.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     facts, sizes
         Of the data that would be published: all that is looked at.
     budget : Budget
-        The one that the quote plans the mechanism with.
+        The one that the rehearsal plans the mechanism with.
     seed : int
         Of the simulation; a release has none.
 
