@@ -67,7 +67,7 @@ def command(options: argparse.Namespace) -> int:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    requests = release_request.all_from_json(scenario.text_of(options.file), folder)
+    requests = release_request.from_json(scenario.text_of(options.file), folder)
     if len(requests) == 1:
         return _single(options, ledger, requests[0], options.name or requests[0].name, options.out)
     return _of_groups(options, ledger, requests)

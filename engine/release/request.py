@@ -108,30 +108,7 @@ class Request:
     name: str = ""
 
 
-def from_json(text: str, folder: Path) -> Request:
-    """Read a request for one release; file names in it are relative to `folder`.
-
-    Parameters
-    ----------
-    text : str
-        JSON, as the module describes it.
-    folder : Path
-        That of the request.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, missing or out of range, or what is wrong with the file; or
-        if it asks for several releases.
-    """
-    requests = all_from_json(text, folder)
-    if len(requests) > 1:
-        raise InputError("This asks for a release of each group.", field="group",
-                         hint='Name one of them as "group".')
-    return requests[0]
-
-
-def all_from_json(text: str, folder: Path) -> tuple[Request, ...]:
+def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
 
     Parameters

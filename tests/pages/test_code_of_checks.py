@@ -12,7 +12,6 @@ from engine.exports import code_for
 from engine.language.numbers import number
 from engine.questions import ask, kinds
 from engine.release import ledger
-from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.published import release_cost
 from engine.simulation import studies
@@ -28,6 +27,7 @@ from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 from pages.shared.state import settings
 from tests import files
+from tests.files import requested
 from tests.pages.opening import own_curves, visit
 from tests.pages.test_code import (
     BUDGET,
@@ -173,7 +173,7 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
                                ("records", "density", USUAL.density_mechanism)):
         source, own = own_to_publish(kind, tmp_path)
         code = code_for.release(ask(release_cost, source, method, BUDGET), own)
-        result = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
+        result = requested(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
                                           tmp_path)
         assert result.source.declared == source.declared and result.mechanism == method
         assert content_of(result.source) == content_of(source) and task in method.served

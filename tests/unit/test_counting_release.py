@@ -11,12 +11,13 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.noise.hardened import CountNoise
-from engine.release import files, published, request
+from engine.release import files, published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources.event_times import EventTimes
 from engine.uploads.events import EventColumns, declare_events, read_events
 from engine.uploads.tables import read_table
+from tests.files import requested
 
 N = 240
 STATED = {"columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
@@ -43,7 +44,7 @@ def trial(seed=1, strange=True):
 @pytest.fixture
 def asked(tmp_path):
     (tmp_path / "trial.csv").write_text(trial())
-    return request.from_json(json.dumps({
+    return requested(json.dumps({
         "version": 1, "name": "trial-2026", "data": {"file": "trial.csv", **STATED},
         "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}),
         tmp_path)
@@ -71,13 +72,13 @@ def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, tol
     plain = {"version": 1, "data": {"file": "trial.csv", **STATED, **change},
              "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 1.0, "delta": 0.0}]}
     with pytest.raises(InputError, match=told):
-        request.from_json(json.dumps(plain), tmp_path)
+        requested(json.dumps(plain), tmp_path)
 
 
 def test_other_sizes_of_groups_than_stated_are_refused_before_anything_is_charged(tmp_path):
     wrong = {**STATED, "group_sizes": [N // 2 + 1, N // 2 - 1]}
     (tmp_path / "trial.csv").write_text(trial())
-    result = request.from_json(json.dumps({
+    result = requested(json.dumps({
         "version": 1, "data": {"file": "trial.csv", **wrong}, "mechanism": {"key": "noisy_counts", "parameters": {}},
         "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
     book = Ledger(tmp_path / "ledger")

@@ -156,7 +156,7 @@ def earlier(path, version, rho=None, tight=None):
 def test_a_ledger_of_the_first_version_is_taken_over_with_all_that_was_spent(tmp_path):
     earlier(tmp_path / "ledger", 1)
     book = Ledger(tmp_path / "ledger")
-    assert book.odometer(HELD).entries[0].is_finished
+    assert book.odometer(HELD).entries[0].state == "released"
     assert book.charge(HELD, Budget(0.5), "new", "what", rho=RHO).odometer.spent_epsilon == 1.5
     assert book.odometer(HELD).tight is None and book.odometer(HELD).label == "data-old"
     with pytest.raises(InputError, match="over the total"):

@@ -405,7 +405,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
     from engine.release.data_content import content_of
 
     entry, = book.odometer(content_of(source)).entries
-    assert (entry.budget, entry.is_finished) == (Budget(1.0), False)
+    assert (entry.budget, entry.state) == (Budget(1.0), "closed")
 
 
 def test_listeners_of_other_kinds_hear_the_same_as_before():

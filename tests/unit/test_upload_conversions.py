@@ -97,7 +97,7 @@ def test_a_request_reads_dates_as_the_form_did(dates, tmp_path):
         0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")))
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
                              OwnFile("visits.csv", "utf-8", None, layout, "keep"))
-    (again,) = request.all_from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
+    (again,) = request.from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 
 

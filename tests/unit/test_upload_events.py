@@ -22,6 +22,7 @@ from engine.uploads.events import (
 )
 from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
+from tests.files import requested
 
 DEATH = EventColumns(time="days", status="end", events=("death",))
 
@@ -184,7 +185,7 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     (tmp_path / "trial.csv").write_text(LARGE)
     plain = request.to_plain(source, NoisyCounts(), Budget(2.0), result)
     from json import dumps
-    again = request.from_json(dumps(plain), tmp_path)
+    again = requested(dumps(plain), tmp_path)
     assert again.source.facts == facts and again.budget == Budget(2.0)
     for name in ("time", "status", "group"):
         assert (getattr(again.source.events, name) == getattr(source.events, name)).all()

@@ -20,7 +20,7 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import LatticeNoise
 from engine.release import files as release_files
-from engine.release import ledger, published, request
+from engine.release import ledger, published
 from engine.release.ledger import Ledger
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
@@ -32,6 +32,7 @@ from engine.uploads.rows import (
 )
 from engine.uploads.tables import read_table
 from tests import files
+from tests.files import requested
 from tests.heavy import few
 from tests.pages.opening import visit
 
@@ -219,7 +220,7 @@ def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
     for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle"))):
         (tmp_path / name).mkdir()
         file = command(frame, tmp_path / name)
-        text = request.from_json(file.read_text(), file.parent)
+        text = requested(file.read_text(), file.parent)
         quotes.append(published.release_cost(text.source, text.mechanism, text.budget))
     assert repr(quotes[0]) == repr(quotes[1])
 
