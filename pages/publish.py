@@ -6,8 +6,8 @@ from pages.shared.frame import drawer, layout, page
 
 page.begin(sentences.TITLE)
 choice = cards.Choice()
-quoted = cards.quote(choice) if wizard.is_past_data(choice) else None
-contents = details.of(choice, quoted)
+cost = cards.release_cost(choice) if wizard.is_past_data(choice) else None
+contents = details.of(choice, cost)
 with layout.user_errors():
-    wizard.show(choice, quoted, contents)
+    wizard.show(choice, cost, contents)
 drawer.show(contents)

@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 
+from engine.release import request
 from engine.uploads.design import StatedDesign
 
 EVEN = {"design": StatedDesign(law="even"), "observations": 5}
@@ -118,3 +119,9 @@ NASTY = ["", "NaN", "inf", "-inf", "1e400", "=1+1", "@SUM(A1)", "<script>alert(1
          "\u200b", "\u2028", "\ufffd", "\U0001f600", "\u0130", "ſ", "１２", "½", "−5", "1 000", "1\u00a0000",
          "1'000", "1.2.3", "1e", "e5", "0b1", "1j", "1_0", "+", "+-1", "1e+", "NaN()", "-NaN", "INF", "∞", "null",
          "undefined", "true", "12:30", "2024-01-31T00:00:00Z", "1/2/03", "#REF!", "#DIV/0!", "\x1a", "\x7f"]
+
+
+def requested(text, folder):
+    """The one release that a request asks for."""
+    one, = request.from_json(text, folder)
+    return one

@@ -91,7 +91,7 @@ def _count_instants(instant):
                          (Path, ("replace", "unlink", "mkdir", "open", "rmdir")),
                          (sealed_log.OpenLog, ("add", "keep", "read")),
                          (sealed_log.SealedLog, ("_catch_up",)),
-                         (ledger.Ledger, ("charge", "drawn", "release")),
+                         (ledger.Ledger, ("charge", "store", "release")),
                          (witness, ("append",)), (ledger_file, ("create",)),
                          (certified, ("hardened", "replayed")), (published, ("assemble",)),
                          (folder, ("write",))):

@@ -144,7 +144,7 @@ def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: in
     return release_preview(source.facts, source.sizes, mechanism, budget, seed)
 
 
-def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certified.Quote:
+def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certified.ReleaseCost:
     """What publishing would cost, from public facts alone; nothing is charged.
 
     Parameters
@@ -157,7 +157,7 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certifi
 
     Returns
     -------
-    Quote
+    ReleaseCost
         `certified` is what is proved of the noise that will be drawn.
 
     Raises
@@ -165,7 +165,7 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certifi
     InputError
         If it may not be published.
     """
-    return published.quote(source, mechanism, budget)
+    return published.release_cost(source, mechanism, budget)
 
 
 def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, ledger: Ledger,

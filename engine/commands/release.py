@@ -17,7 +17,7 @@ from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import request as release_request
 from engine.release.books import Odometer
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import Request
@@ -60,21 +60,21 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """2 without --yes: the cost is shown and nothing is charged."""
-    book = Ledger(options.ledger, options.witness)
+    ledger = Ledger(options.ledger, options.witness)
     if options.again is not None:
-        return _again(options, book)
+        return _again(options, ledger)
     if options.file is None:
         raise InputError("Name a file that says what to publish.", field="file",
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    requests = release_request.all_from_json(scenario.text_of(options.file), folder)
+    requests = release_request.from_json(scenario.text_of(options.file), folder)
     if len(requests) == 1:
-        return _single(options, book, requests[0], options.name or requests[0].name, options.out)
-    return _of_groups(options, book, requests)
+        return _single(options, ledger, requests[0], options.name or requests[0].name, options.out)
+    return _of_groups(options, ledger, requests)
 
 
-def _of_groups(options: argparse.Namespace, book: Ledger, requests: Sequence[Request]) -> int:
-    """Each group into a folder of its own, and the comparison; all are quoted before any is drawn.
+def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request]) -> int:
+    """Each group into a folder of its own, and the comparison; costs are known before any is drawn.
 
     Raises
     ------
@@ -85,26 +85,26 @@ def _of_groups(options: argparse.Namespace, book: Ledger, requests: Sequence[Req
         raise InputError("Groups are called by the name in the request.", field="name",
                          hint="Change “name” there.")
     for request in requests:
-        published.quote(request.source, request.mechanism, request.budget)
+        published.release_cost(request.source, request.mechanism, request.budget)
     cards: list[Mapping[str, Any]] = []
     for place, request in enumerate(requests, start=1):
         print(f"{request.name} (group {place} of {len(requests)}):")
         out = Path(options.out) / f"group-{place}"
-        code = _single(options, book, request, request.name, str(out), cards)
+        code = _single(options, ledger, request, request.name, str(out), cards)
     if len(cards) == len(requests):
         print("\n".join(comparison(cards).sentences()))
     return code
 
 
-def _single(options: argparse.Namespace, book: Ledger, request: Request, name: str, out: str,
+def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name: str, out: str,
             cards: list[Mapping[str, Any]] | None = None) -> int:
     """One release; its guarantee card is added to `cards`."""
-    quoted = published.quote(request.source, request.mechanism, request.budget)
+    cost = published.release_cost(request.source, request.mechanism, request.budget)
     content = content_of(request.source)
-    before, known = book.odometer(content), book.known(content, traces_of(request.source))
+    before, known = ledger.odometer(content), ledger.known(content, request.source.traces())
     earlier = None if before is None or not name else published.asked_before(
-        request.source, request.mechanism, request.budget, book, name)
-    for line in sentences.before(request.source, request.mechanism, quoted, before):
+        request.source, request.mechanism, request.budget, ledger, name)
+    for line in sentences.before(request.source, request.mechanism, cost, before):
         print(line.replace("**", ""))
     if known is not None:
         print(sentences.known_people(known, request.source.facts).replace("**", ""))
@@ -125,7 +125,7 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     if known is not None and same:
         before = known.odometer
     total = total_of(options, request.source.sizes.n_curves, before)
-    release = published.publish(request.source, request.mechanism, request.budget, book, name,
+    release = published.publish(request.source, request.mechanism, request.budget, ledger, name,
                                 total, same)
     _write(out, release)
     if cards is not None:
@@ -134,11 +134,11 @@ def _single(options: argparse.Namespace, book: Ledger, request: Request, name: s
     return 0
 
 
-def _again(options: argparse.Namespace, book: Ledger) -> int:
+def _again(options: argparse.Namespace, ledger: Ledger) -> int:
     """The files of an earlier release once more."""
     if options.file is not None:
         raise InputError("Give a file or --again, not both.", field="file")
-    _write(options.out, published.again(book, options.again))
+    _write(options.out, published.again(ledger, options.again))
     print("Made again from the ledger; nothing was charged.")
     return 0
 

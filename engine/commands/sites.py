@@ -13,7 +13,7 @@ from engine.commands.release import add_ledger, total_of
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.release import folder as release_folder
-from engine.release.data_content import content_of, traces_of
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sites import centre, messages, pads, signing, words
@@ -139,7 +139,7 @@ def _site(options: argparse.Namespace) -> int:
     site = _opened(options, plan, place, key)
     transport = _transport(options.through, plan)
     print(words.plain(f"{site.member.name}: {site.member.people} {plan.facts.people}; "
-                      f"ledger {site.book.path}"), file=_words_to(options), flush=True)
+                      f"ledger {site.ledger.path}"), file=_words_to(options), flush=True)
 
     def advance(received: Sequence[Message]) -> Published | None:
         there = {message.position for message in received}
@@ -175,14 +175,14 @@ def _centre(options: argparse.Namespace) -> int:
 def _opened(options: argparse.Namespace, plan: SitePlan, place: int, key: Key) -> Site:
     """The site with its file and its ledger."""
     source = source_of(plan, place, read_file(entrance.bytes_of(options.file, MOST_BYTES)))
-    book = Ledger(options.ledger, options.witness)
+    ledger = Ledger(options.ledger, options.witness)
     same = None if options.people is None else options.people == "same"
-    before, known = book.odometer(content_of(source)), book.known(
-        content_of(source), traces_of(source))
+    before, known = ledger.odometer(content_of(source)), ledger.known(
+        content_of(source), source.traces())
     if known is not None and same:
         before = known.odometer
     total = total_of(options, plan.members[place].people, before)
-    return Site(plan, place, source, key, book, People(total, same))
+    return Site(plan, place, source, key, ledger, People(total, same))
 
 
 def _followed(options: argparse.Namespace, protocol: Protocol, transport: Transport, advance: Any,

@@ -18,6 +18,7 @@ from engine import __version__
 from engine.core import plain
 from engine.core.identity import INSTALLED_IN
 from engine.core.registry import Parameterised
+from engine.core.types import Data
 from engine.exports.outcome_rows import as_csv, provenance
 from engine.privacy.amplification import ONE
 from engine.questions import Question, ask, here_document
@@ -25,10 +26,8 @@ from engine.simulation.experiments import blocks, gather, run_block
 from engine.simulation.scenario import Scenario, to_plain
 from engine.topics.regression.answer import Network
 from engine.topics.sites.site_table import SiteRow, rows_with
-from engine.uploads.curves import Upload, read_curves
-from engine.uploads.events import EventColumns, UploadEvents, read_events
-from engine.uploads.layout import Layout
-from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.own_file import OwnFile
+from engine.uploads.source import UploadedData
 from engine.uploads.tables import read_table
 
 _WIDTH = 92
@@ -50,22 +49,6 @@ outcomes = gather(chosen.cells(), parts)"""
 _CHART = """import plotly.graph_objects as go
 
 go.Figure({}.spec, skip_invalid=True)"""
-
-
-_READERS: dict[type, tuple[str, Any]] = {
-    Upload: ("curves", read_curves), UploadRows: ("rows", read_rows),
-    UploadEvents: ("events", read_events)}
-
-
-@dataclass(frozen=True)
-class OwnFile:
-    """How a file of one's own was read: its name and what was chosen, none of its values."""
-
-    name: str
-    encoding: str
-    sheet: str | None
-    layout: Layout | EventColumns
-    several: str = "keep"
 
 
 @dataclass(frozen=True)
@@ -239,28 +222,26 @@ class _Script:
 
     def assign(self, name: str, value: Any) -> None:
         """A line `name = value`; a source of one's own is read from its file."""
-        if isinstance(value, Upload | UploadRows | UploadEvents):
+        if isinstance(value, UploadedData):
             self._from_file(value)
         else:
             self.line(f"{name} = {self.written(value)}")
 
-    def _from_file(self, source: Upload | UploadRows | UploadEvents) -> None:
+    def _from_file(self, source: UploadedData[Data]) -> None:
         if self._file is None:
             raise ValueError("how the file was read is not known")
         file, kind = self._file, type(source)
-        name, reader = _READERS[kind]
-        several = f", {_text(file.several)}" if kind is Upload else ""
+        name, several = kind.read_as, f", {_text(file.several)}" if kind.takes_several else ""
         self._imports["pathlib"] = {"Path"}
         self.line(f"FILE = {_text(file.name)}  # your own file, in this folder")
         self.line(f"table = {self.name(read_table)}(Path(FILE).read_bytes(), "
                   f"{_text(file.encoding)}, {self.written(file.sheet)})")
         self.line(f"layout = {self.written(file.layout)}")
-        self.line(f"{name} = {self.name(reader)}(table, layout{several})")
-        if isinstance(source, Upload) and source.declared.group is not None:
+        self.line(f"{name} = {self.name(kind.reader)}(table, layout{several})")
+        if source.declared.group is not None:
             self.line(f"{name} = {name}.of_group({_text(source.declared.group.name)})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
-        groups = f", groups={self.written(source.groups)}" if (
-            isinstance(source, Upload) and source.groups) else ""
+        groups = f", groups={self.written(source.group_names)}" if source.group_names else ""
         self.line(f"source = {self.name(kind)}({name}={name}, declared=facts{groups})")
 
     def name(self, of: Any) -> str:

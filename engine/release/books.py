@@ -49,11 +49,6 @@ class Entry:
     state: str
     release_id: str = ""
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether its result was made, as far as is known."""
-        return self.state in ("drawn", "released")
-
 
 @dataclass(frozen=True)
 class Odometer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.types import Array, Budget
+from engine.core.types import Array
 from engine.language.grammar import uncapital
-from engine.language.numbers import number, percent, small, whole
+from engine.language.numbers import number, percent, whole
 from engine.release import sentences
 from engine.release.published import Published
 from engine.release.uncertainty import STAIRCASE
@@ -20,7 +20,7 @@ def headline(release: Published) -> str:
     release : Published
         From `engine.release.published`.
     """
-    return sentences.headline(release.uncertainty, release.facts, release.quote.budget,
+    return sentences.headline(release.uncertainty, release.facts, release.cost.budget,
                               release.sizes.n_curves)
 
 
@@ -56,9 +56,7 @@ def columns(release: Published) -> dict[str, Array]:
             ends = release.ranges[name]
             table[f"{name}, {band_name(release)} from"] = ends[0]
             table[f"{name}, {band_name(release)} to"] = ends[1]
-    if release.percentiles is not None:
-        table |= release.percentiles.by_time
-    return table
+    return table | dict(release.functions.by_place)
 
 
 def band_name(release: Published) -> str:
@@ -74,17 +72,6 @@ def band_name(release: Published) -> str:
         f"{percent(band.level)} {band.kind} confidence band")
 
 
-def budget_words(budget: Budget) -> str:
-    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
-
-    Parameters
-    ----------
-    budget : Budget
-        Without δ in words if that is 0.
-    """
-    return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
-
-
 def alt(release: Published) -> str:
     """What the picture shows, in words.
 
@@ -96,7 +83,7 @@ def alt(release: Published) -> str:
     values = np.concatenate(list(release.columns.values()))
     if not release.axis:
         return f"{release.value}: {number(float(values[0]), 4)}."
-    over = f"{release.axis} and {release.axis}" if release.is_surface else release.axis
+    over = f"{release.axis} and {release.axis}" if release.functions.is_surface else release.axis
     return (f"{release.title}: {release.value} from {number(float(values.min()))} to "
             f"{number(float(values.max()))} over {over}. {headline(release)}")
 

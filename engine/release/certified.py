@@ -44,7 +44,6 @@ from engine.core.types import (
     Array,
     Budget,
     Composition,
-    CurveData,
     Data,
     DataKind,
     Estimate,
@@ -63,7 +62,6 @@ from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript
 from engine.release.books import sum_up
-from engine.release.stand_ins import stand_in
 from engine.sources import Source
 
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -95,7 +93,7 @@ class SiteCost:
 
 
 @dataclass(frozen=True)
-class Quote:
+class ReleaseCost:
     """What a release would cost, from public facts alone.
 
     Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
@@ -154,7 +152,7 @@ class Quote:
         return tuple(cost.inner for cost in self.costs)
 
     @cached_property
-    def charged(self) -> tuple[Spend, ...]:
+    def certified_spends(self) -> tuple[Spend, ...]:
         """The ledger with what is proved of the noise, instead of what ideal noise would cost."""
         noised = dict[Key, list[HardenedNoise]]()  # by server and line of the ledger
         for (server, key), measurement in self.messages.items():
@@ -169,7 +167,7 @@ class Quote:
     @property
     def rho(self) -> float:
         """ρ of zCDP by OpenDP's maps, of the server whose people it costs most."""
-        return max(map(accounting.total_rho, accounting.by_server(self.charged).values()))
+        return max(map(accounting.total_rho, accounting.by_server(self.certified_spends).values()))
 
     def _charged(self, line: Spend, all_gaussian: bool, alike: Sequence[HardenedNoise]) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
@@ -196,8 +194,8 @@ class Quote:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def quote(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
-          ) -> Quote:
+def release_cost(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
+                 ) -> ReleaseCost:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -214,7 +212,7 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | Non
 
     Returns
     -------
-    Quote
+    ReleaseCost
         Whose certified ε is at most the one that was asked for.
 
     Raises
@@ -224,11 +222,12 @@ def quote(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | Non
         promise, nothing useful could be released, or δ is 1/n or more.
     """
     _check_budget(budget, data.sizes.n_curves)
-    return _quoted(data, mechanism, (budget,), shares)
+    return _cost_within(data, mechanism, (budget,), shares)
 
 
-def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget]) -> Quote:
-    """What publishing would cost where every site has a budget of its own; see `quote`.
+def release_cost_by_site(data: Data, mechanism: Mechanism, budgets: Sequence[Budget]
+                         ) -> ReleaseCost:
+    """What publishing would cost where every site has a budget of its own; see `release_cost`.
 
     Parameters
     ----------
@@ -241,27 +240,27 @@ def quote_for_sites(data: Data, mechanism: Mechanism, budgets: Sequence[Budget])
 
     Returns
     -------
-    Quote
+    ReleaseCost
         Whose `costs` have certified ε of at most what was asked for each.
 
     Raises
     ------
     InputError
-        As `quote`; δ must be below one over the number of people of the site.
+        As `release_cost`; δ must be below one over the number of people of the site.
     """
     for budget, n in zip(budgets, data.sizes.n_curves_per_server, strict=True):
         _check_budget(budget, n)
-    return _quoted(data, mechanism, tuple(budgets))
+    return _cost_within(data, mechanism, tuple(budgets))
 
 
-def _quoted(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
-            shares: Shares | None = None) -> Quote:
-    """The quote at one budget for all sites, or one for each."""
+def _cost_within(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
+                 shares: Shares | None = None) -> ReleaseCost:
+    """The cost at one budget for all sites, or one for each."""
     budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
-    standin, inner = stand_in(data), budgets
+    stand_in, inner = data.stand_in(), budgets
     for n_tried in range(_TRIES):
-        rehearsed = _rehearsed(standin, mechanism, budgets, inner, shares)
+        rehearsed = _rehearsed(stand_in, mechanism, budgets, inner, shares)
         if all(cost.certified.epsilon <= cost.asked.epsilon for cost in rehearsed.costs):
             return rehearsed
         inner = tuple(_reduced(cost, n_tried) for cost in rehearsed.costs)
@@ -303,9 +302,9 @@ def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
     Its plan, and with it its noise, sees no more than `Public`, which holds lengths only where
     nobody states one number for all; so it is enough that the method leaves that statement alone.
     """
-    if not isinstance(data, CurveData) or not data.facts.observations_per_curve:
+    if not data.facts.observations_per_curve:
         return
-    if not mechanism.validated(stand_in(data)).facts.observations_per_curve:
+    if not mechanism.validated(data.stand_in()).facts.observations_per_curve:
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
                          field="mechanism", hint="Choose another method.")
@@ -375,7 +374,7 @@ _OTHERWISE = Step("something else than was quoted")
 
 
 def unhardened(step: Step) -> InputError:
-    """The error where something is not sent as it was quoted.
+    """The error where something is not sent as it was rehearsed.
 
     Parameters
     ----------
@@ -393,10 +392,10 @@ def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener
         return mechanism.release(cast(Any, data), budgets, generator)
 
 
-def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
-               inner: tuple[Budget, ...], shares: Shares | None) -> Quote:
+def _rehearsed(stand_in: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
+               inner: tuple[Budget, ...], shares: Shares | None) -> ReleaseCost:
     listener = _Rehearsal(by_site=len(asked) > 1)
-    estimate = _run(standin, mechanism, inner, listener)
+    estimate = _run(stand_in, mechanism, inner, listener)
     _check_promise(estimate, asked)
     spends, is_by_site, costs = estimate.spends[0], len(asked) > 1, list[SiteCost]()
     messages: dict[Key, HardenedNoise] = {}
@@ -410,9 +409,10 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
         costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
     if set(messages) != set(listener.heard):
         raise unhardened(_UNLISTED)
-    return Quote(tuple(costs) if is_by_site else (_of_all(costs),),
-                 accounting.least_guarantee(spends), spends, messages,
-                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps, shares)
+    return ReleaseCost(tuple(costs) if is_by_site else (_of_all(costs),),
+                       accounting.least_guarantee(spends), spends, messages,
+                       {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
+                       shares)
 
 
 def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
@@ -499,15 +499,15 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
 class _PreparedTranscript:
     """Puts an answer in the place of whatever is sent, once of each message."""
 
-    def __init__(self, quoted: Quote, answer: Answer) -> None:
-        self._quoted, self._answer, self.lattice = quoted, answer, dict[Key, Array]()
+    def __init__(self, cost: ReleaseCost, answer: Answer) -> None:
+        self._cost, self._answer, self.lattice = cost, answer, dict[Key, Array]()
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         """Send the answer to a message."""
         measured, out = self._take(server, step), values.copy()
         exact, deviation = _first(values, noise)
         unit = measured.unit(deviation)
-        known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
+        known, is_matrix = self._cost.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
             raise unhardened(step)
         flat, units = _flat(exact, is_matrix), _units(unit, is_matrix)
@@ -527,7 +527,7 @@ class _PreparedTranscript:
         """
         values = parts.used
         units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
-        n, by_site = values.shape[-1], bool(self._quoted.is_by_site and parts.servers)
+        n, by_site = values.shape[-1], bool(self._cost.is_by_site and parts.servers)
         if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, n):
             raise unhardened(step)
         exact, multiples = (values / units)[0, 0], np.empty(n)
@@ -546,21 +546,22 @@ class _PreparedTranscript:
 
     def _take(self, server: int, step: Step) -> HardenedNoise:
         key = (server, step.key)
-        if key not in self._quoted.messages or key in self.lattice:
+        if key not in self._cost.messages or key in self.lattice:
             raise unhardened(step)
-        return self._quoted.messages[key]
+        return self._cost.messages[key]
 
 
-def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate, dict[Key, Array]]:
-    """Run the mechanism on the data with the noise of a quote.
+def hardened(data: Data, mechanism: Mechanism, cost: ReleaseCost
+             ) -> tuple[Estimate, dict[Key, Array]]:
+    """Run the mechanism on the data with the noise of a release cost.
 
     Parameters
     ----------
     data : Data
         One data set (n_repeats = 1), in random order.
     mechanism : Mechanism
-        That of the quote.
-    quoted : Quote
+        That of the cost.
+    cost : ReleaseCost
         For data of the same public sizes and facts.
 
     Returns
@@ -574,27 +575,27 @@ def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate,
     Raises
     ------
     InputError
-        If it does not send just what was quoted; then nothing may be published.
+        If it does not send just what was rehearsed; then nothing may be published.
     """
     messages = dict[Key, Array]()
 
     def drawn_now(key: Key, measured: HardenedNoise, values: Array) -> Array:
         messages[key] = measured(values)
         return messages[key]
-    return answered(data, mechanism, quoted, drawn_now), messages
+    return answered(data, mechanism, cost, drawn_now), messages
 
 
-def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping[Key, Array]
+def replayed(stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Mapping[Key, Array]
              ) -> Estimate:
     """The estimate from messages that were noised before; no data are needed.
 
     Parameters
     ----------
-    standin : Data
+    stand_in : Data
         Of the same public sizes and facts; they hold nobody's numbers.
     mechanism : Mechanism
-        That of the quote.
-    quoted : Quote
+        That of the cost.
+    cost : ReleaseCost
         The one the messages were drawn for.
     stored : mapping of (server, key of a step) to Array
         Noisy numbers of every message, as `hardened` returns them.
@@ -602,26 +603,26 @@ def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping
     Raises
     ------
     InputError
-        If they are not the messages of this quote.
+        If they are not the messages of this release.
     """
     def as_stored(key: Key, measured: HardenedNoise, values: Array) -> Array:
         message = stored.get(key)
         if message is None or message.shape != values.shape:
-            raise unhardened(quoted.steps[key[1]])
+            raise unhardened(cost.steps[key[1]])
         return message
-    return answered(standin, mechanism, quoted, as_stored)
+    return answered(stand_in, mechanism, cost, as_stored)
 
 
-def answered(data: Data, mechanism: Mechanism, quoted: Quote, answer: Answer) -> Estimate:
+def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer) -> Estimate:
     """Run the mechanism with an answer in the place of each message.
 
     Parameters
     ----------
     data : Data
-        One data set (n_repeats = 1) of the sizes of the quote.
+        One data set (n_repeats = 1) of the sizes of the rehearsal.
     mechanism : Mechanism
-        That of the quote.
-    quoted : Quote
+        That of the cost.
+    cost : ReleaseCost
         Which messages there are.
     answer : callable
         Gets the key of a message, its noise and its numbers (size,) in units of that noise, before
@@ -635,16 +636,16 @@ def answered(data: Data, mechanism: Mechanism, quoted: Quote, answer: Answer) ->
     Raises
     ------
     InputError
-        If it does not send just what was quoted. Whatever `answer` raises ends the run.
+        If it does not send just what was rehearsed. Whatever `answer` raises ends the run.
     """
-    listener = _PreparedTranscript(quoted, answer)
-    estimate = _run(data, mechanism, quoted.inner_budgets, listener)
-    if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
+    listener = _PreparedTranscript(cost, answer)
+    estimate = _run(data, mechanism, cost.inner_budgets, listener)
+    if set(listener.lattice) != set(cost.messages) or estimate.spends[0] != cost.spends:
         raise unhardened(_OTHERWISE)
     return estimate
 
 
-def drawn(source: Source[Data]) -> Data:
+def publishable_data(source: Source[Data]) -> Data:
     """The data of a source, as the preview has them; simulated ones are refused.
 
     Parameters
@@ -666,7 +667,7 @@ def drawn(source: Source[Data]) -> Data:
         raise InputError("Say where the bounds come from.", field="origin",
                          hint="A growth chart, a manual or a law; never these curves.")
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
-    if facts.is_upload and isinstance(data, CurveData) and not facts.observations_per_curve:
+    if facts.is_upload and data.public.lengths:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="How many single curves have is private.")

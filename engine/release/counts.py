@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,44 +28,19 @@ from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Roc
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.numerics.counts.tables import CountTable
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
+from engine.release.functions import Axes, ReleasedFunctions, Table
+from engine.release.sentences import budget_words
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 
+AT_RISK = "at_risk"  # the table of times and of numbers at risk then in each group
 _FEWEST_PLACES = 2
 _CENSORING = ", and assumes that censoring is independent of events"
 
 
-@dataclass(frozen=True, eq=False)
-class ReleasedCounts:
-    """The published numbers of a table of counts.
-
-    Parameters
-    ----------
-    x : (k,)
-        Where curves are given: as far as enough people are left.
-    columns : dict of str to (k,)
-        The curves.
-    ranges : dict of str to pair of (k,)
-        Their bands.
-    uncertainty : Uncertainty
-    table : dict of str to list
-        Every cell with its noised and its estimated count.
-    at_risk : dict of str to list
-        Times, and the estimated numbers at risk then in each group, as far as curves are given;
-        empty of values and scores.
-    """
-
-    x: Array
-    columns: dict[str, Array]
-    ranges: dict[str, tuple[Array, Array]]
-    uncertainty: Uncertainty
-    table: dict[str, list[Any]]
-    at_risk: dict[str, list[Any]]
-
-
-def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, quoted: Quote,
-                    x: Array) -> ReleasedCounts:
-    """The table of one release, and its curves with their bands as far as they are shown.
+def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost,
+                    axes: Axes) -> ReleasedFunctions:
+    """The table of one release, and its curves with their bands as far as enough people are left.
 
     Parameters
     ----------
@@ -75,11 +50,12 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         Noised counts.
     data : EventData
         Of which sizes and facts alone are looked at.
-    quoted : Quote
-        With the budget of the plan.
-    x : (k,)
-        All places where curves can be given.
+    cost : ReleaseCost
+        What it cost.
+    axes : Axes
+        With all places where curves can be given.
     """
+    x = axes.x
     table, estimand = first_table(estimate), ESTIMANDS[mechanism.main_task.key]
     names = estimate.functions or (estimand.value_name(data.facts),)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
@@ -94,11 +70,17 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, q
         followed = any(len(curve.at_risk) for curve in curves)
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half,
                             limit=_CENSORING * followed)
-    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, quoted.inner_budgets),
+    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, cost.inner_budgets),
                               estimate.warnings, findings=tuple(findings))
-    return ReleasedCounts(
-        x[:count], {name: row[:count] for name, row in zip(names, rows, strict=True)}, ranges,
-        uncertainty, count_columns(table, data.facts), _at_risk(curves, data.facts))
+    counts = Table(f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "
+                   f"2/ε on each; {budget_words(cost.certified)}, certified",
+                   count_columns(table, data.facts))
+    at_risk = _at_risk(curves, data.facts)
+    return ReleasedFunctions(
+        x=x[:count], columns={name: row[:count] for name, row in zip(names, rows, strict=True)},
+        ranges=ranges, uncertainty=uncertainty, tables={"counts": counts, **({AT_RISK: Table(
+            "numbers at risk, estimated from the noised counts in counts.csv", at_risk)}
+            if at_risk else {})})
 
 
 def first_table(estimate: Estimate) -> CountTable:

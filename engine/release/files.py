@@ -17,13 +17,7 @@ from typing import Any
 from engine import __version__
 from engine.language.grammar import capital, safe_cell
 from engine.release import sentences, stated
-from engine.release.captions import (
-    budget_words,
-    columns,
-    heading,
-    headline,
-    statements,
-)
+from engine.release.captions import columns, heading, headline, statements
 from engine.release.picture import picture
 from engine.release.published import Published
 from engine.templates import render
@@ -45,9 +39,8 @@ def all_files(release: Published) -> dict[str, bytes]:
     return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
             "release.html": report(release), "guarantee.json": card(release),
             "again.json": request(release),
-            **({"counts.csv": counts_csv(release)} if release.table else {}),
-            **({"at_risk.csv": at_risk_csv(release)} if release.at_risk else {}),
-            **({"time_in_range.csv": time_in_range_csv(release)} if _has_ranges(release) else {})}
+            **{f"{name}.csv": _table_csv(f"{release.name}: {table.about}", table.columns)
+               for name, table in release.functions.tables.items()}}
 
 
 def archive(*releases: Published) -> bytes:
@@ -109,7 +102,7 @@ def numbers_csv(release: Published) -> bytes:
              f"{release.release_id}",
              headline(release),
              f"protects {release.card['unit_of_protection']}; "
-             f"{budget_words(release.quote.certified)}, "
+             f"{sentences.budget_words(release.cost.certified)}, "
              "certified; no seed exists", *statements(release)]
     out.writelines(f"# {' '.join(line.split())}\n" for line in about)
     table = columns(release)
@@ -118,49 +111,6 @@ def numbers_csv(release: Published) -> bytes:
     writer.writerows([f"{value:.10g}" for value in row]
                      for row in zip(*table.values(), strict=True))
     return out.getvalue().encode()
-
-
-def counts_csv(release: Published) -> bytes:
-    """The noised counts themselves, from which anybody can compute all the rest.
-
-    Parameters
-    ----------
-    release : Published
-        Of noised counts.
-    """
-    line = (f"{release.name}: counts of {release.sizes.n_curves} people with discrete Laplace "
-            f"noise of scale 2/ε on each; {budget_words(release.quote.certified)}, certified")
-    return _table_csv(line, release.table)
-
-
-def at_risk_csv(release: Published) -> bytes:
-    """Estimated numbers at risk by time.
-
-    Parameters
-    ----------
-    release : Published
-        Of people who were followed.
-    """
-    return _table_csv(f"{release.name}: numbers at risk, estimated from the noised counts in "
-                      "counts.csv", release.at_risk)
-
-
-def _has_ranges(release: Published) -> bool:
-    return release.percentiles is not None and bool(release.percentiles.limits)
-
-
-def time_in_range_csv(release: Published) -> bytes:
-    """The average share of observations in every range, with its interval.
-
-    Parameters
-    ----------
-    release : Published
-        Of percentile curves with cut-offs.
-    """
-    assert release.percentiles is not None
-    return _table_csv(f"{release.name}: share of observations in each range, averaged over "
-                      f"{release.axis}; {budget_words(release.quote.certified)}, certified",
-                      release.percentiles.table(release.facts.value_unit))
 
 
 def _table_csv(line: str, table: Mapping[str, Sequence[Any]]) -> bytes:
@@ -210,21 +160,21 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
     mapping of str to str
         Plain text by its title, in the order of the report.
     """
-    card, quote = release.card, release.quote
+    card, cost = release.card, release.cost
     facts = release.facts
     return {
         **({"Data": f"{facts.name}: {facts.credit}"} if facts.credit else {}),
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
-        "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved for the noise "
-                     "that was really drawn",
+        "Guarantee": f"{sentences.budget_words(cost.certified)}: certified, that is, proved for "
+                     "the noise that was really drawn",
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
-                          f"textbooks, would cost ε = {quote.ideal.epsilon:.4g}. That is not the "
+                          f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
                           "guarantee.",
-        "Odds": sentences.odds(release.facts, quote).replace("**", ""),
+        "Odds": sentences.odds(release.facts, cost).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         **stated.report_rows(release.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
-        "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
+        "Noise": f"{cost.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
     }
 

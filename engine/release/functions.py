@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from engine.core.grids import drawing_grid
@@ -10,7 +14,7 @@ from engine.core.types import Array, Data, Estimate, PublicFacts
 from engine.language import quality
 from engine.language.numbers import percent, with_unit
 from engine.mechanisms import Mechanism
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
 
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
@@ -20,7 +24,72 @@ _LOWERED = ("Of the noisy variances and covariances {} were larger than the stat
             "correlations as they are.")
 
 
-def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
+class Axes(NamedTuple):
+    """Where a release is evaluated, and what its axes are called.
+
+    Parameters
+    ----------
+    x : (k,)
+        Places in their own unit; one where the result is a number.
+    across, up : str
+        Names of the places and of the values, with units; a released number has no places.
+    scale : float
+        By which values on unit places are multiplied to get their unit.
+    """
+
+    x: Array
+    across: str
+    up: str
+    scale: float = 1.0
+
+
+class Table(NamedTuple):
+    """A table that is published beside the functions, as a file of its own.
+
+    Parameters
+    ----------
+    about : str
+        What it is.
+    columns : mapping of str to sequence
+        By title.
+    """
+
+    about: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleasedFunctions:
+    """The published numbers of one release.
+
+    Parameters
+    ----------
+    x : (k,)
+        Places in the data's own unit; one for a released number.
+    columns : mapping of str to (k,)
+        The released functions there, held to the public bounds.
+    ranges : mapping of str to pair of (k,)
+        Lower and upper end of the confidence band of each function, where there is one.
+    uncertainty : Uncertainty
+        How far off the release may be.
+    tables : mapping of str to Table
+        What is published beside them, by the name of its file.
+    by_place : mapping of str to (k,)
+        What else follows at each place.
+    is_surface : bool
+        Whether the columns are one function of two times, a column for each second time.
+    """
+
+    x: Array
+    columns: Mapping[str, Array]
+    ranges: Mapping[str, tuple[Array, Array]]
+    uncertainty: Uncertainty
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    by_place: Mapping[str, Array] = field(default_factory=dict)
+    is_surface: bool = False
+
+
+def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     """Where a release is evaluated, and what its axes are called.
 
     Parameters
@@ -29,65 +98,37 @@ def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, f
         Its task says what the result is a function of.
     facts : PublicFacts
         Names, units and ranges.
-
-    Returns
-    -------
-    x : (k,)
-        Places in their own unit; one where the result is a number.
-    axis, value : str
-        Names of the places and of the values, with units.
-    scale : float
-        By which values on unit places are multiplied to get their unit.
     """
     grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
-        return grid[:1], "", value, 1.0
+        return Axes(grid[:1], "", value)
     if mechanism.main_task is ROC:
-        return grid, "False-positive share", "True-positive share", 1.0
+        return Axes(grid, "False-positive share", "True-positive share")
     if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
         feature = facts.covariates[0]
         x = feature.low + grid * (feature.high - feature.low)
         axis = with_unit(feature.name, _bracketed(feature.unit))
         if mechanism.main_task is RISK_MINIMISATION:
-            return x, axis, LOG_ODDS if facts.two_classes else value, 1.0
-        return (x, axis,
-                with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
-                1 / (feature.high - feature.low))
+            return Axes(x, axis, LOG_ODDS if facts.two_classes else value)
+        return Axes(
+            x, axis,
+            with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
+            1 / (feature.high - feature.low))
     if argument is Argument.TWO_TIMES:
         grid = grid[::_BETWEEN]
         value = with_unit("Covariance", _bracketed(f"{facts.value_unit}²" * bool(
             facts.value_unit)))
-    return (facts.from_unit_time(grid), with_unit(facts.time_name, _bracketed(facts.time_unit)),
-            value, 1.0)
-
-
-def names_of(estimate: Estimate, mechanism: Mechanism, x: Array, value: str) -> tuple[str, ...]:
-    """What the released functions are called; one of two times is a function at each second time.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        What was released.
-    mechanism : Mechanism
-        By which.
-    x : (k,)
-        Places in their own unit.
-    value : str
-        Name of the values, with their unit.
-    """
-    if mechanism.main_task.argument is Argument.TWO_TIMES:
-        return tuple(f"with {place:.6g}" for place in x)
-    return estimate.functions or (value,)
+    return Axes(facts.from_unit_time(grid),
+                with_unit(facts.time_name, _bracketed(facts.time_unit)), value)
 
 
 def _bracketed(unit: str) -> str:
     return f"({unit})" if unit else ""
 
 
-def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, x: Array,
-                 names: tuple[str, ...], scale: float
-                 ) -> tuple[dict[str, Array], dict[str, tuple[Array, Array]], Uncertainty]:
+def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
+                 ) -> ReleasedFunctions:
     """Released functions and their bands, held to the public bounds, and how far off they may be.
 
     Parameters
@@ -98,27 +139,19 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
         By which.
     data : Data
         Of the public sizes and facts alone.
-    quoted : Quote
+    cost : ReleaseCost
         What it cost.
-    x : (k,)
-        Places in their own unit.
-    names : tuple of str
-        Of the functions.
-    scale : float
-        As `places` returns it.
-
-    Returns
-    -------
-    columns : dict of str to (k,)
-    ranges : dict of str to pair of (k,)
-        Ends of the confidence bands; empty where there are none.
-    uncertainty : Uncertainty
+    axes : Axes
+        Of the release.
     """
-    facts, rows = data.facts, _rows(estimate, mechanism, x) * scale
-    ranges = _ranges(estimate, names, scale)
+    facts, x, is_surface = data.facts, axes.x, mechanism.main_task.argument is Argument.TWO_TIMES
+    rows = _rows(estimate, mechanism, x) * axes.scale
+    names = (tuple(f"with {place:.6g}" for place in x) if is_surface else
+             estimate.functions or (axes.up,))
+    ranges = _ranges(estimate, names, axes.scale)
     low, high = _bounds_of(estimate, mechanism, facts)
     warnings, moved = estimate.warnings, 0.0
-    if mechanism.main_task.argument is Argument.TWO_TIMES:
+    if is_surface:
         rows, beyond = covariance_inside(rows, high)
         warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)
     else:
@@ -129,9 +162,11 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     if band is not None and len(ranges) == 1 and mechanism.main_task.argument is Argument.TIME and (
             mechanism.main_task.data is not DataType.EVENTS):
         warnings += tuple(filter(None, [quality.no_change(facts, *next(iter(ranges.values())))]))
-    return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
-        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), warnings, moved,
-        0.0 if band is None else band.half_width / facts.value_half_width)
+    return ReleasedFunctions(
+        x=x, columns=dict(zip(names, rows, strict=True)), ranges=ranges, is_surface=is_surface,
+        uncertainty=Uncertainty(
+            band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
+            0.0 if band is None else band.half_width / facts.value_half_width))
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:

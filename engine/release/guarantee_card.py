@@ -14,9 +14,7 @@ from engine.core.types import (
     Budget,
     Data,
     Estimate,
-    EventData,
     PublicFacts,
-    SampleData,
     Sizes,
     Step,
 )
@@ -27,13 +25,13 @@ from engine.noise import hardened
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import sentences, stated
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
+from engine.release.functions import ReleasedFunctions
 from engine.release.ledger import Receipt
-from engine.release.percentiles import ReleasedPercentiles
-from engine.release.plan import Plan
+from engine.release.percentiles import TIME_IN_RANGE
+from engine.release.plan import ReleasePlan
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.uploads.curves import Upload
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
@@ -56,8 +54,7 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     facts = source.facts
     is_by_curve = mechanism.main_task.data is DataType.CURVES and not (
         isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person)
-    if is_by_curve and isinstance(source, Upload) and (
-            source.curves.n_people < source.curves.n_curves):
+    if is_by_curve and source.is_of_rows:
         return f"one curve of the file; some {facts.people} have several and are protected less"
     return unit_of_person(facts, mechanism)
 
@@ -81,35 +78,34 @@ def unit_of_person(facts: PublicFacts, mechanism: Mechanism) -> str:
     return f"one {of(facts.person)} whole curve"
 
 
-_APPLIED_TO_TIMES = ("everybody is counted in one cell: times beyond in that of the end, what is "
-                     "no time or no stated event as censored")
+_PARTS = "name", "unit", "low", "high"
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
                 "other releases about the same people: their ε add to this one, and the holder’s "
                 "ledger keeps the sum", "how long the computation took")
 
 
-def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncertainty
+def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
             ) -> dict[str, Any]:
     """The guarantee card of a release.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ReleasePlan
         All that is public of it.
     receipt : Receipt
         Of its charge.
     estimate : Estimate
         What was released.
-    uncertainty : Uncertainty
-        How far off it may be.
+    functions : ReleasedFunctions
+        What is shown of it.
 
     Returns
     -------
     dict
         As JSON takes it.
     """
-    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
+    mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     tuning = estimate.tuning[0] if estimate.tuning else {}
     return {
@@ -117,23 +113,22 @@ def card_of(plan: Plan, receipt: Receipt, estimate: Estimate, uncertainty: Uncer
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": facts.name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
-        "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
+        "accuracy": _accuracy(functions.uncertainty, facts, cost, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_guarantee(quoted, plan.senders),
+        **_guarantee(cost, plan.senders),
         "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": _APPLIED_TO_TIMES if isinstance(data, EventData) else
-                   "numbers beyond are moved to the nearest bound before anything else"},
+                   "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        **stated.card_entries(data), **_relied_on(quoted),
+        **stated.card_entries(data), **_relied_on(cost),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
-        "versions": dict(made_with),
+        "versions": dict(made_with), **_in_ranges(functions),
     }
 
 
@@ -145,45 +140,37 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
     return {"answers": answers_card.written(curve)}
 
 
-def in_ranges(percentiles: ReleasedPercentiles | None, facts: PublicFacts) -> dict[str, Any]:
-    """The card's entry for the time in stated ranges; nothing where none is stated.
-
-    Parameters
-    ----------
-    percentiles : ReleasedPercentiles or None
-        Where the released functions are percentile curves.
-    facts : PublicFacts
-        The unit of values.
-    """
-    if percentiles is None or not percentiles.limits:
-        return {}
-    table = percentiles.table(facts.value_unit)
-    return {"time_in_range": [dict(zip(table, row, strict=True))
-                              for row in zip(*table.values(), strict=True)]}
+def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
+    """The time in stated ranges; nothing where none is stated."""
+    table = functions.tables.get(TIME_IN_RANGE)
+    return {} if table is None else {TIME_IN_RANGE: [
+        dict(zip(table.columns, row, strict=True))
+        for row in zip(*table.columns.values(), strict=True)]}
 
 
-def _guarantee(quoted: Quote, sites: Sequence[str]) -> dict[str, Any]:
+def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
     """The guarantee, what it says of an attacker, and how it follows from the messages.
 
     Sites have names where each keeps its own file, else numbers.
     """
     return {
-        "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
+        "guarantee": _plain(cost.certified),
+        "ideal": {**_plain(cost.ideal), "note": "for comparison only: what continuous noise of "
                   "the same size would cost; the guarantee is the certified one above"},
         "odds": {"attacker": "knows all other records and has narrowed this one down to two",
-                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
+                 "coin_toss": 0.5,
+                 "right_guess_at_most": risk.of_ledger(cost.certified_spends).right},
         "accounting": {
-            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
-            "rho": quoted.rho,
-            "messages": [_message(_sender(server, sites), quoted.steps[key], measurement)
-                         for (server, key), measurement in quoted.messages.items()]},
+            "method": _method(cost), "sites": "each person is at one site; the weakest counts",
+            "rho": cost.rho,
+            "messages": [_message(_sender(server, sites), cost.steps[key], measurement)
+                         for (server, key), measurement in cost.messages.items()]},
     }
 
 
-def _relied_on(quoted: Quote) -> dict[str, Any]:
+def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
     """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
-    shares = quoted.shares
+    shares = cost.shares
     if shares is None:
         return {}
     return {"trust": sentences.relied_on(shares), "relied_on": {
@@ -193,14 +180,14 @@ def _relied_on(quoted: Quote) -> dict[str, Any]:
                          "sites, whatever they send"}}
 
 
-def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
+def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
               ) -> dict[str, Any]:
     """How far off the release may be, as numbers and in the words of the report."""
     band, verdict = uncertainty.band, uncertainty.feasibility
     return {
         "verdict": "coarse" if uncertainty.is_coarse else
         None if verdict is None else verdict.verdict,
-        "headline": sentences.headline(uncertainty, facts, quoted.budget, sizes.n_curves),
+        "headline": sentences.headline(uncertainty, facts, cost.budget, sizes.n_curves),
         "band": None if band is None else {
             "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
@@ -212,14 +199,14 @@ def _plain(budget: Budget) -> dict[str, float]:
     return {"epsilon": budget.epsilon, "delta": budget.delta}
 
 
-def _method(quoted: Quote) -> str:
-    if quoted.certified.is_pure:
+def _method(cost: ReleaseCost) -> str:
+    if cost.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
-    if quoted.shares is not None:
+    if cost.shares is not None:
         return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
                 "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
                 "that of the Gaussian privacy curve at a slightly smaller δ")
-    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+    if cost.certified.epsilon < cost.by_rho.epsilon:
         return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
                 "is that of the Gaussian privacy curve at the stated δ")
     return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
@@ -241,14 +228,8 @@ def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> di
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    ranges: dict[str, Any] = {} if isinstance(data, SampleData | EventData) else {
-        "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
-                  "high": facts.value_high},
-        "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                 "high": facts.time_high}}
-    if isinstance(data, EventData):
-        ranges["time"] = {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
-                          "high": facts.time_high}
+    ranges: dict[str, Any] = {axis: {part: getattr(facts, f"{axis}_{part}") for part in _PARTS}
+                              for axis in data.bounded_axes}
     if facts.covariates:
         ranges["columns"] = [
             {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,

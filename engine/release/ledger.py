@@ -24,7 +24,7 @@ A release goes through four steps, each on disk before the next begins:
 
 1. charged, with its plan: everything but data that the published files are made from;
 2. drawn, in memory;
-3. stored: its noised messages, and the mark that it was drawn, in one transaction (`drawn`);
+3. stored: its noised messages, and the mark that it was drawn, in one transaction (`store`);
 4. shown: files are written, or a page shows it, from the plan and the stored messages alone.
 
 A process that is killed before 1 has charged nothing; after 3 the release is made again from the
@@ -84,11 +84,11 @@ from typing import Any
 
 from engine.core import entrance
 from engine.core.errors import InputError
+from engine.core.record_bytes import Traces
 from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import percent, small
 from engine.release import overlap
 from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
-from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.witness import BILLION
 
@@ -249,8 +249,8 @@ class Ledger:
     >>> from tempfile import TemporaryDirectory
     >>> from engine.core.types import Budget
     >>> with TemporaryDirectory() as folder:
-    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
-    ...     receipt = book.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
+    ...     ledger = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     receipt = ledger.charge(b"a hash of all observations", Budget(1.0, 1e-6), "growth-2026",
     ...                           "Average curve", total=Budget(3.0, 1e-3))
     >>> receipt.odometer.spent_epsilon, receipt.odometer.left
     (1.0, 2.0)
@@ -285,7 +285,7 @@ class Ledger:
         content : bytes
             From `data_content.content_of`.
         traces : mapping of str to tuple of bytes
-            From `data_content.traces_of`.
+            From `Source.traces`.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class Ledger:
         rho : float, optional
             The same charge by zCDP.
         traces : mapping of str to tuple of bytes
-            Of the people (`data_content.traces_of`).
+            Of the people (`Source.traces`).
         same_people : bool, optional
             What the holder says where people seem to be in the ledger already: whether they are the
             same, so that all they lost is added up, or others. Whose observations are the same
@@ -395,7 +395,7 @@ class Ledger:
             number = _earlier(books, _slow_hash(content, log.salt), _slow_hash(request, log.salt))
             return None if number is None else _receipt(books, number)
 
-    def drawn(self, receipt: Receipt, messages: bytes) -> None:
+    def store(self, receipt: Receipt, messages: bytes) -> None:
         """Store the noised messages of a charge and mark it as drawn, in one transaction.
 
         If another process was faster its messages stay, and these must be forgotten: what may be

@@ -6,13 +6,13 @@ ledger: whoever calls it lets OpenDP add up what is spent.
 Privacy
 -------
 Input: data sets of the sizes and facts of one source. Distance: how many records, such as whole
-curves, are replaced. Where one is, the release is ρ-zCDP with the ρ of `Quote.rho`: what OpenDP's
-maps prove of the noise that is drawn, for the site whose people it costs most. Where k are, there
-is a path of k steps between neighbours, and zCDP of groups gives k²ρ (Bun and Steinke 2016,
-Proposition 27). Where every message keeps its promise with δ = 0 the measure is the max divergence
-instead: ε's of one site add to `total_epsilon`, and k steps cost kε. Before that the records are
-put into a random order, for which the proof is in `random_order`. After the messages only public
-facts are used, so what is returned costs nothing more.
+curves, are replaced. Where one is, the release is ρ-zCDP with the ρ of `ReleaseCost.rho`: what
+OpenDP's maps prove of the noise that is drawn, for the site whose people it costs most. Where k
+are, there is a path of k steps between neighbours, and zCDP of groups gives k²ρ (Bun and Steinke
+2016, Proposition 27). Where every message keeps its promise with δ = 0 the measure is the max
+divergence instead: ε's of one site add to `total_epsilon`, and k steps cost kε. Before that the
+records are put into a random order, for which the proof is in `random_order`. After the messages
+only public facts are used, so what is returned costs nothing more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engine.mechanisms import Mechanism
 from engine.noise.hardened import opendp
 from engine.privacy import accounting
 from engine.release import certified, published
-from engine.release.functions import places
+from engine.release.functions import axes_of
 from engine.release.random_order import reordered
 from engine.sources import Source
 
@@ -81,11 +81,11 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
     if mechanism.main_task.data is DataType.EVENTS:
         raise InputError("Counts of events are no measurement of OpenDP yet.", field="mechanism",
                          hint="Publish them with the command “release”.")
-    quoted, dp = published.quote(source, mechanism, budget), opendp()
+    cost, dp = published.release_cost(source, mechanism, budget), opendp()
     sizes, facts = source.sizes, source.facts
-    x, _, _, scale = places(mechanism, facts)
-    cost = _epsilon(quoted) if quoted.certified.is_pure else quoted.rho
-    power = 1 if quoted.certified.is_pure else 2
+    x, _, _, scale = axes_of(mechanism, facts)
+    spent = _epsilon(cost) if cost.certified.is_pure else cost.rho
+    power = 1 if cost.certified.is_pure else 2
 
     def is_member(data: Any) -> bool:
         return bool(getattr(data, "sizes", None) == sizes and getattr(data, "facts", None) == facts)
@@ -95,26 +95,26 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
             raise InputError("These data have other sizes or facts than the measurement is for.",
                              field="data", hint="Make a measurement of their own source.")
         ordered = reordered(data, source.deals_records)
-        estimate, _ = certified.hardened(ordered, mechanism, quoted)
+        estimate, _ = certified.hardened(ordered, mechanism, cost)
         values: Array = estimate.values(drawing_grid()[:len(x)])[0, 0, 0] * scale
         return values
 
     measurement: Measurement = dp.m.make_user_measurement(
         dp.user_domain(f"data of {facts.people} with public sizes and facts", is_member),
         dp.user_distance("replaced records"),
-        dp.max_divergence() if quoted.certified.is_pure else dp.zero_concentrated_divergence(),
-        function=release, privacy_map=lambda records: _times(cost, int(records)**power))
+        dp.max_divergence() if cost.certified.is_pure else dp.zero_concentrated_divergence(),
+        function=release, privacy_map=lambda records: _times(spent, int(records)**power))
     return measurement
 
 
-def _epsilon(quoted: certified.Quote) -> float:
+def _epsilon(cost: certified.ReleaseCost) -> float:
     """ε of the site whose people it costs most, where all holds with δ = 0."""
     totals = [accounting.total_epsilon(lines)
-              for lines in accounting.by_server(quoted.charged).values()]
+              for lines in accounting.by_server(cost.certified_spends).values()]
     return max(math.inf if total is None else total for total in totals)
 
 
-def _times(cost: float, factor: int) -> float:
+def _times(spent: float, factor: int) -> float:
     """The product, rounded up."""
-    exact = Fraction(cost) * factor
+    exact = Fraction(spent) * factor
     return near if Fraction(near := float(exact)) >= exact else math.nextafter(near, math.inf)

@@ -25,7 +25,7 @@ _LABELLED = 0.06  # share from which a range has its number inside
 _BOLD, _THIN = 2.8, 1.3
 
 
-def drawn(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
+def marks(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
     """Shades, target range, curves, bands and labels.
 
     Parameters

@@ -38,11 +38,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.uploads.traces import TELLING
+
 SIZE = 2048
 MOST = 0.5
 KINDS = ("ids", "values", "shapes")
 MEASURED = KINDS[1:]  # equal in half of the people: they are the same
-TELLING = 0.9  # of all traces of a kind must differ
 
 Hashes = NDArray[np.uint64]
 

@@ -20,12 +20,12 @@ from engine.release.ledger import Ledger, Receipt
 from engine.release.sealed_log import OpenLog
 
 
-def store(book: Ledger, receipt: Receipt, position: int, content: bytes) -> bytes:
+def store(ledger: Ledger, receipt: Receipt, position: int, content: bytes) -> bytes:
     """Store what was drawn as one message of a release; the first that is stored stays.
 
     Parameters
     ----------
-    book : Ledger
+    ledger : Ledger
         That was charged.
     receipt : Receipt
         Of the charge.
@@ -45,7 +45,7 @@ def store(book: Ledger, receipt: Receipt, position: int, content: bytes) -> byte
         If the charge was closed or its release is finished, or it cannot be written; then nothing
         of it may be shown.
     """
-    with book.log.writing() as log:
+    with ledger.log.writing() as log:
         books = Books.of(log.entries)
         earlier = books.parts.get(receipt.number, {}).get(position)
         if earlier is not None:
@@ -63,12 +63,12 @@ def store(book: Ledger, receipt: Receipt, position: int, content: bytes) -> byte
     return content
 
 
-def stored(book: Ledger, receipt: Receipt) -> dict[int, bytes]:
+def stored(ledger: Ledger, receipt: Receipt) -> dict[int, bytes]:
     """The messages of a release that were drawn so far.
 
     Parameters
     ----------
-    book : Ledger
+    ledger : Ledger
         That was charged.
     receipt : Receipt
         Of the charge.
@@ -78,10 +78,10 @@ def stored(book: Ledger, receipt: Receipt) -> dict[int, bytes]:
     dict of int to bytes
         By their position.
     """
-    with book.log.reading() as log:
-        messages, is_seen = _parts(log, receipt), book.log.is_witnessed(log)
+    with ledger.log.reading() as log:
+        messages, is_seen = _parts(log, receipt), ledger.log.is_witnessed(log)
     if not is_seen:  # a kill came between: they must stand in the witness before they are sent
-        with book.log.writing() as log:
+        with ledger.log.writing() as log:
             messages = _parts(log, receipt)
     return messages
 

@@ -9,26 +9,25 @@ import numpy as np
 
 from engine.core.bands import ROUNDED_NORMAL
 from engine.core.grids import drawing_grid
-from engine.core.types import Array, CurveData, Estimate
+from engine.core.types import Array, Data, Estimate
 from engine.language.ranges import interval, names_of_ranges, shares_in_words
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
+from engine.release.functions import Axes, ReleasedFunctions, Table
+from engine.release.sentences import budget_words
 from engine.release.uncertainty import Uncertainty, band_of
 
+TIME_IN_RANGE = "time_in_range"  # the table of average shares in ranges
 
-@dataclass(frozen=True, eq=False)
-class ReleasedPercentiles:
-    """The published numbers of percentile curves.
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReleasedPercentiles(ReleasedFunctions):
+    """The published numbers of percentile curves, with the time in ranges where some are stated.
 
     Parameters
     ----------
     levels : (T,)
-        Shares of observations below each curve, rising.
-    columns : dict of str to (k,)
-        The curves by their names, in the order of `levels`.
-    ranges : dict of str to pair of (k,)
-        Their bands.
-    uncertainty : Uncertainty
+        Shares of observations below each curve, rising, in the order of `columns`.
     limits : tuple of float
         Stated cut-offs of ranges, rising; empty where there are none.
     target : tuple of float
@@ -36,19 +35,13 @@ class ReleasedPercentiles:
     average, error : (L + 1,)
         The share of observations in each range over the whole time, from low to high, with
         standard errors.
-    by_time : dict of str to (k,)
-        The share in each range at every time, with the ends of its interval.
     """
 
     levels: Array
-    columns: dict[str, Array]
-    ranges: dict[str, tuple[Array, Array]]
-    uncertainty: Uncertainty
     limits: tuple[float, ...]
     target: tuple[float, ...]
     average: Array
     error: Array
-    by_time: dict[str, Array]
 
     def names(self, unit: str) -> list[str]:
         """Of the ranges, from low to high; none without cut-offs.
@@ -60,23 +53,9 @@ class ReleasedPercentiles:
         """
         return names_of_ranges(self.limits, unit) if self.limits else []
 
-    def table(self, unit: str) -> dict[str, list[Any]]:
-        """The average share in each range with its interval, in columns.
 
-        Parameters
-        ----------
-        unit : str
-            Of observations.
-        """
-        ends = [interval(float(share), float(error))
-                for share, error in zip(self.average, self.error, strict=True)]
-        return {"range": self.names(unit), "share": self.average.tolist(),
-                "95 % confidence from": [low for low, _ in ends],
-                "95 % confidence to": [high for _, high in ends]}
-
-
-def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: CurveData,
-                         quoted: Quote, x: Array) -> ReleasedPercentiles:
+def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: Data,
+                         cost: ReleaseCost, axes: Axes) -> ReleasedPercentiles:
     """The curves of one release with all that follows from them.
 
     Parameters
@@ -84,13 +63,14 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     estimate : Estimate
         Of one budget.
     mechanism : PercentileCurves
-    data : CurveData
+    data : Data
         Of which sizes and facts alone are looked at.
-    quoted : Quote
-        With the budget of the plan.
-    x : (k,)
-        Times in their own unit.
+    cost : ReleaseCost
+        What it cost.
+    axes : Axes
+        Of the release.
     """
+    x = axes.x
     facts, names = data.facts, estimate.functions
     rows = estimate.values(drawing_grid())[0, 0, 0]
     assert estimate.limits is not None
@@ -108,12 +88,25 @@ def released_percentiles(estimate: Estimate, mechanism: PercentileCurves, data: 
     findings = [f"Share of observations {line}.".replace("**", "") for line in shares_in_words(
         limits, facts.value_unit, average.tolist(), error.tolist())] if limits else []
     uncertainty = Uncertainty(
-        band, mechanism.feasibility(data.sizes, quoted.inner_budgets), estimate.warnings,
+        band, mechanism.feasibility(data.sizes, cost.inner_budgets), estimate.warnings,
         wide=0.0 if band is None else band.half_width / facts.value_half_width,
         findings=tuple(findings))
+    about = (f"share of observations in each range, averaged over {axes.across}; "
+             f"{budget_words(cost.certified)}, certified")
+    tables = {TIME_IN_RANGE: Table(about, _averages(
+        names_of_ranges(limits, facts.value_unit), average, error))} if limits else {}
     return ReleasedPercentiles(
-        mechanism.levels, dict(zip(names, rows, strict=True)), ranges, uncertainty, limits,
-        mechanism.target(facts), average, error, _by_time(shares, facts.value_unit))
+        x=x, columns=dict(zip(names, rows, strict=True)), ranges=ranges, uncertainty=uncertainty,
+        tables=tables, by_place=_by_time(shares, facts.value_unit), levels=mechanism.levels,
+        limits=limits, target=mechanism.target(facts), average=average, error=error)
+
+
+def _averages(names: list[str], average: Array, error: Array) -> dict[str, list[Any]]:
+    """The average share in each range with its interval, in columns."""
+    ends = [interval(float(share), float(wide)) for share, wide in zip(average, error, strict=True)]
+    return {"range": names, "share": average.tolist(),
+            "95 % confidence from": [low for low, _ in ends],
+            "95 % confidence to": [high for _, high in ends]}
 
 
 def _by_time(shares: TimeInRanges | None, unit: str) -> dict[str, Array]:

@@ -19,13 +19,13 @@ from engine.release import nested
 from engine.release.captions import (
     alt,
     band_name,
-    budget_words,
     heading,
     is_staircase,
     statements,
 )
-from engine.release.percentiles import ReleasedPercentiles
+from engine.release.percentiles import TIME_IN_RANGE, ReleasedPercentiles
 from engine.release.published import Published
+from engine.release.sentences import budget_words
 from engine.release.uncertainty import ReleasedBand
 
 _WIDTH, _HEIGHT = 720, 430
@@ -50,16 +50,17 @@ def picture(release: Published, with_notes: bool = True) -> str:
     """
     texts = statements(release) if with_notes else []
     notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
-    foot = _HEIGHT + _ROW * len(_risk_rows(release)) + nested.BAR_ROOM * _has_ranges(release)
+    foot = _HEIGHT + _ROW * len(_risk_rows(release)) + (
+        nested.BAR_ROOM * (TIME_IN_RANGE in release.functions.tables))
     height = foot + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
             f'aria-label="{escape(alt(release), quote=True)}" font-family="system-ui,sans-serif" '
             f'font-size="13" fill="{colour("quiet", "light")}">')
     below = [f'<text x="{_LEFT}" y="{foot + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
              "</text>" for k, line in enumerate(notes)]
-    drawn = _heat(release) if release.is_surface else (
-        _drawn(release) if release.axis else [_single(release)])
-    return "".join([head, *_titles(release), *drawn, *below, "</svg>"])
+    marks = _heat(release) if release.functions.is_surface else (
+        _lines(release) if release.axis else [_single(release)])
+    return "".join([head, *_titles(release), *marks, *below, "</svg>"])
 
 
 def _titles(release: Published) -> list[str]:
@@ -68,10 +69,10 @@ def _titles(release: Published) -> list[str]:
     band = band_name(release) if release.ranges else "no confidence band"
     title = heading(release)
     size = min(_TITLE, (_WIDTH - _LEFT - _RIGHT) / (0.58 * len(title)))
-    up = f"{escape(release.value)} · " if release.is_surface else ""
+    up = f"{escape(release.value)} · " if release.functions.is_surface else ""
     return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
             f"{escape(title)}</text>",
-            f'<text x="{_LEFT}" y="39">{up}{escape(budget_words(release.quote.certified))} · '
+            f'<text x="{_LEFT}" y="39">{up}{escape(budget_words(release.cost.certified))} · '
             f"{coarse}{escape(band)}</text>"]
 
 
@@ -83,16 +84,17 @@ def _single(release: Published) -> str:
             f"{escape(release.value)}</text>")
 
 
-def _drawn(release: Published) -> list[str]:
+def _lines(release: Published) -> list[str]:
     every = [*release.columns.values(), *(end for pair in release.ranges.values() for end in pair)]
-    if release.percentiles is not None and release.percentiles.target:
-        every.append(np.array(release.percentiles.target))
+    functions = release.functions
+    if isinstance(functions, ReleasedPercentiles) and functions.target:
+        every.append(np.array(functions.target))
     low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
     room = 0.06 * ((high - low) or 1.0)
     ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
     out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
-    if release.percentiles is not None:
-        return out + _nested(release, release.percentiles, *ends)
+    if isinstance(functions, ReleasedPercentiles):
+        return out + _nested(release, functions, *ends)
     stepped = is_staircase(release)
     shades = [colour(_SHADES[k % len(_SHADES)] if stepped else _SHADES[0], "light")
               for k in range(len(release.columns))]
@@ -134,15 +136,11 @@ def _two_sided(share: float) -> str:
 def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float, float],
             up: tuple[float, float]) -> list[str]:
     """Percentile curves as nested shades, with the time in ranges below the axis."""
-    out = nested.drawn(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
-    if _has_ranges(release):
+    out = nested.marks(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
+    if curves.limits:
         out += nested.bar_of_ranges(curves, release.facts.value_unit, _LEFT,
                                     _WIDTH - _LEFT - _RIGHT, _HEIGHT + 14)
     return out
-
-
-def _has_ranges(release: Published) -> bool:
-    return release.percentiles is not None and bool(release.percentiles.limits)
 
 
 def _band(x: Array, band: ReleasedBand, pair: tuple[Array, Array], shade: str,

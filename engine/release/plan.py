@@ -21,26 +21,12 @@ import numpy as np
 
 from engine import __version__
 from engine.core.errors import InputError
-from engine.core.types import (
-    Array,
-    Budget,
-    Covariate,
-    CurveData,
-    Data,
-    Design,
-    EventData,
-    EventFacts,
-    PublicFacts,
-    PublicGroup,
-    SampleData,
-)
+from engine.core.types import Array, Budget, Data, from_public_facts
 from engine.mechanisms import Mechanism, mechanisms
 from engine.noise import hardened
 from engine.noise.shares import Shares
 from engine.release import certified
-from engine.release.certified import Key, Quote
-from engine.release.data_content import people_in_order
-from engine.release.stand_ins import stand_in
+from engine.release.certified import Key, ReleaseCost
 from engine.sources import Source, sources
 
 _VERSION = 1
@@ -60,7 +46,7 @@ def _canonical(value: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """The public side of one release.
 
     Parameters
@@ -78,7 +64,7 @@ class Plan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any]) -> Plan:
+           request: Mapping[str, Any]) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -104,7 +90,7 @@ class Plan:
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
                  unit: str, request: Mapping[str, Any], sites: Sequence[str], run: str,
-                 shares: Shares | None = None) -> Plan:
+                 shares: Shares | None = None) -> ReleasePlan:
         """The plan of a release to which several sites contribute, each with its own file.
 
         Parameters
@@ -127,19 +113,19 @@ class Plan:
         """
         asked = [asdict(budget) for budget in budgets]
         return cls._with_noise({
-            "name": name, "unit": unit, "request": request, "data": public_facts(data),
+            "name": name, "unit": unit, "request": request, "data": data.public_facts(),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
             **({"asked": asked} if shares is None else
                {"asked": asked[0], "shares": asdict(shares)}),
             "sites": list(sites), "run": run})
 
     @classmethod
-    def _with_noise(cls, plain: Mapping[str, Any]) -> Plan:
+    def _with_noise(cls, plain: Mapping[str, Any]) -> ReleasePlan:
         plan = cls(_plain({"version": _VERSION, **plain, "versions": versions()}))
-        return cls({**plan.plain, "noise": _plain(_noise(plan.quote))})
+        return cls({**plan.plain, "noise": _plain(_noise(plan.cost))})
 
     @classmethod
-    def read(cls, content: bytes) -> Plan:
+    def read(cls, content: bytes) -> ReleasePlan:
         """The plan that `to_bytes` wrote.
 
         Parameters
@@ -174,11 +160,7 @@ class Plan:
         """
         request = _canonical({key: value for key, value in self.plain.items()
                               if key not in ("versions", "noise")})
-        group = None if not isinstance(data, EventData) or data.group is None else data.group[0]
-        records = ([people_in_order(data.time[0], data.status[0], group, data.server)]
-                   if isinstance(data, EventData) else
-                   sorted(hashlib.sha256(record).digest() for record in records_of(data)))
-        return hashlib.sha256(request.encode() + b"\0" + b"".join(records)).digest()
+        return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
     def name(self) -> str:
@@ -206,14 +188,14 @@ class Plan:
         return _mechanism(self.plain["mechanism"])
 
     @property
-    def standin(self) -> Data:
+    def stand_in(self) -> Data:
         """Data of the same public sizes and facts that hold nobody's numbers."""
-        return _standin(_canonical(self.plain["data"]))
+        return _stand_in(_canonical(self.plain["data"]))
 
     @property
-    def quote(self) -> Quote:
+    def cost(self) -> ReleaseCost:
         """What it costs, and how each message is noised."""
-        return _quote(_canonical({key: self.plain[key] for key in (
+        return _cost(_canonical({key: self.plain[key] for key in (
             "data", "mechanism", "asked", "shares") if key in self.plain}))
 
     def check_noise(self) -> None:
@@ -238,32 +220,32 @@ class Plan:
         stated : object
             What stands under "noise" in a plan that was read.
         """
-        return _are_alike(stated, _plain(_noise(self.quote)))
+        return _are_alike(stated, _plain(_noise(self.cost)))
 
 
 def _budgets(asked: Any) -> tuple[Budget, ...]:
     return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
 
 
-def _noise(quoted: Quote) -> dict[str, Any]:
+def _noise(cost: ReleaseCost) -> dict[str, Any]:
     """How messages are noised, so that whoever reads them can tell whether they would be alike."""
-    inner = [budget.epsilon for budget in quoted.inner_budgets]
-    return {"inner": inner if quoted.is_by_site else inner[0], "messages": [
+    inner = [budget.epsilon for budget in cost.inner_budgets]
+    return {"inner": inner if cost.is_by_site else inner[0], "messages": [
                 [server, step, measurement.law, measurement.sensitivity, measurement.size]
-                for (server, step), measurement in sorted(quoted.messages.items())]}
+                for (server, step), measurement in sorted(cost.messages.items())]}
 
 
-def _are_alike(drawn: Any, quoted: Mapping[str, Any]) -> bool:
+def _are_alike(stated: Any, derived: Mapping[str, Any]) -> bool:
     """Whether two ways of noise differ by rounding alone, in their sizes."""
     try:
-        return _differ_by_rounding(drawn, quoted)
+        return _differ_by_rounding(stated, derived)
     except (TypeError, ValueError, LookupError):  # no noise is stated at all
         return False
 
 
-def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> bool:
-    theirs, ours = drawn["messages"], quoted["messages"]
-    inner = [np.atleast_1d(noise["inner"]) for noise in (drawn, quoted)]
+def _differ_by_rounding(stated: Mapping[str, Any], derived: Mapping[str, Any]) -> bool:
+    theirs, ours = stated["messages"], derived["messages"]
+    inner = [np.atleast_1d(noise["inner"]) for noise in (stated, derived)]
     sizes = [np.array([message[3] for message in messages]) for messages in (theirs, ours)]
     return ([message[:3] + message[4:] for message in theirs]
             == [message[:3] + message[4:] for message in ours]
@@ -272,12 +254,12 @@ def _differ_by_rounding(drawn: Mapping[str, Any], quoted: Mapping[str, Any]) -> 
 
 
 @lru_cache(maxsize=8)
-def _quote(public: str) -> Quote:
-    plan = Plan(json.loads(public))
+def _cost(public: str) -> ReleaseCost:
+    plan = ReleasePlan(json.loads(public))
     if isinstance(plan.plain["asked"], list):
-        return certified.quote_for_sites(plan.standin, plan.mechanism, plan.budgets)
+        return certified.release_cost_by_site(plan.stand_in, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
-    return certified.quote(plan.standin, plan.mechanism, plan.budgets[0],
+    return certified.release_cost(plan.stand_in, plan.mechanism, plan.budgets[0],
                            None if shares is None else Shares(**shares))
 
 
@@ -289,8 +271,8 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 
 
 @lru_cache(maxsize=8)
-def _standin(public: str) -> Data:
-    return stand_in(data_of(json.loads(public)))
+def _stand_in(public: str) -> Data:
+    return data_of(json.loads(public)).stand_in()
 
 
 def versions() -> dict[str, str]:
@@ -344,31 +326,7 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
-    return public_facts(certified.drawn(source))
-
-
-def public_facts(data: Data) -> dict[str, Any]:
-    """What is stated of data, and how many people each site has, as plain values.
-
-    Parameters
-    ----------
-    data : Data
-        Of which sizes and facts alone are looked at.
-    """
-    if isinstance(data, EventData):
-        return {"facts": _plain_facts(data.facts), "is_of_events": True,
-                "people_per_site": list(data.sizes.n_curves_per_server)}
-    return {"facts": _plain_facts(data.facts), "is_of_curves": isinstance(data, CurveData),
-            "people_per_site": list(data.sizes.n_curves_per_server),
-            "has_response": isinstance(data, SampleData) and data.y is not None}
-
-
-def _plain_facts(facts: PublicFacts) -> dict[str, Any]:
-    """Stated facts; a group only where there is one, so that earlier plans stay as they were."""
-    plain = asdict(facts)
-    if facts.group is None:
-        del plain["group"]
-    return plain
+    return certified.publishable_data(source).public_facts()
 
 
 def data_of(plain: Mapping[str, Any]) -> Data:
@@ -377,72 +335,8 @@ def data_of(plain: Mapping[str, Any]) -> Data:
     Parameters
     ----------
     plain : mapping
-        From `public_facts`, or a source of public data.
+        From `Records.public_facts`, or a source of public data.
     """
     if "source" in plain:
-        return certified.drawn(sources.build(plain["source"], plain["parameters"]))
-    if plain.get("is_of_events"):
-        return _events_of(plain)
-    facts, people = _facts(plain["facts"]), plain["people_per_site"]
-    server, n, d = np.repeat(np.arange(len(people)), people), sum(people), len(facts.covariates)
-    if not plain["is_of_curves"]:
-        return SampleData(np.zeros((1, n, d)), np.zeros((1, n)) if plain["has_response"] else None,
-                          server, facts)
-    counts = np.full(n, facts.observations_per_curve)
-    readings = np.zeros((1, counts.sum()))
-    return CurveData(readings, readings, counts, server, facts,
-                     covariates=np.zeros((1, n, d)) if d else None)
-
-
-def _events_of(plain: Mapping[str, Any]) -> EventData:
-    """People with these public facts, of whom nobody is anywhere yet."""
-    stated: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in plain["facts"].items() if key not in ("design", "covariates")}
-    facts, people = EventFacts(**stated), plain["people_per_site"]
-    n = sum(people)
-    group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
-    return EventData(np.zeros((1, n)), np.zeros((1, n), dtype=np.int64),
-                     np.repeat(np.arange(len(people)), people), facts, group)
-
-
-def _facts(plain: Mapping[str, Any]) -> PublicFacts:
-    stated: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
-                              for key, value in plain["design"].items()}
-    design = Design(**stated)
-    covariates = tuple(Covariate(**covariate) for covariate in plain["covariates"])
-    return PublicFacts(**{**plain, "design": design, "covariates": covariates,
-                          "group": _group(plain.get("group"))})
-
-
-def _group(plain: Mapping[str, Any] | None) -> PublicGroup | None:
-    return None if plain is None else PublicGroup(plain["set"], plain["name"],
-                                                  tuple(plain["others"]))
-
-
-def records_of(data: Data) -> list[bytes]:
-    """Each record of one data set as bytes, with its site.
-
-    Parameters
-    ----------
-    data : Data
-        One data set (n_repeats = 1), in any order.
-    """
-    servers = data.server.astype("<i8")
-    if isinstance(data, SampleData):
-        table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
-        return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
-    if isinstance(data, EventData):
-        columns = [data.time[0], data.status[0].astype("<f8"),
-                   *([] if data.group is None else [data.group[0].astype("<f8")])]
-        return [site.tobytes() + row.tobytes()
-                for site, row in zip(servers, np.column_stack(columns), strict=True)]
-    ends = np.cumsum(data.counts)
-    records = []
-    for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):
-        order = np.lexsort((data.values[0, start:end], data.times[0, start:end]))
-        parts = [servers[k], data.times[0, start:end][order], data.values[0, start:end][order]]
-        if data.covariates is not None:
-            parts.append(data.covariates[0, k])
-        records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
-    return records
+        return certified.publishable_data(sources.build(plain["source"], plain["parameters"]))
+    return from_public_facts(plain)

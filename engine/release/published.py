@@ -11,34 +11,25 @@ id of its own, and what was spent in all is told to the holder alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from engine.core.errors import InputError
 from engine.core.tasks import Argument, DataType
-from engine.core.types import (
-    Array,
-    Budget,
-    CurveData,
-    Data,
-    EventData,
-    PublicFacts,
-    Sizes,
-)
+from engine.core.types import Array, Budget, Data, Estimate, EventData, PublicFacts, Sizes
 from engine.mechanisms import Mechanism
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.privacy.failure import large_delta
-from engine.release import certified as release
-from engine.release import ledger
+from engine.release import certified
 from engine.release.books import Odometer, ceiled
-from engine.release.certified import Key, Quote
-from engine.release.counts import released_counts
-from engine.release.data_content import content_of, traces_of
-from engine.release.functions import functions_of, names_of, places
-from engine.release.guarantee_card import card_of, in_ranges, unit_of
-from engine.release.ledger import Ledger, Receipt
-from engine.release.percentiles import ReleasedPercentiles, released_percentiles
-from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
+from engine.release.certified import Key, ReleaseCost
+from engine.release.counts import AT_RISK, released_counts
+from engine.release.data_content import content_of
+from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
+from engine.release.guarantee_card import card_of, unit_of
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Receipt, checked_name
+from engine.release.percentiles import released_percentiles
+from engine.release.plan import ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
@@ -59,19 +50,15 @@ class Published:
         What was released.
     axis, value : str
         Names of the places and of the values, with units; a released number has no axis.
-    x : (k,)
-        Places in the data's own unit; one for a released number.
-    columns : mapping of str to (k,)
-        The released functions there, held to the public bounds.
-    ranges : mapping of str to pair of (k,)
-        Lower and upper end of the confidence band of each function, where there is one.
+    functions : ReleasedFunctions
+        The released functions with their bands and tables.
     card : mapping
         The guarantee as plain values.
     request : mapping
         The same settings for the command line.
     odometer : Odometer
         What was spent on the same people; for the holder alone.
-    quote : Quote
+    cost : ReleaseCost
         What it cost, and how each message was noised.
     facts : PublicFacts
         What was stated of the data.
@@ -79,16 +66,6 @@ class Published:
         How many they are.
     release_id : str
         Random, by which it can be made again.
-    uncertainty : Uncertainty
-        How far off the release may be.
-    table : mapping of str to sequence
-        The noised counts that all follows from, where counts are released; else empty.
-    at_risk : mapping of str to sequence
-        Numbers at risk by time, where people are followed; else empty.
-    is_surface : bool
-        Whether the columns are one function of two times, a column for each second time.
-    percentiles : ReleasedPercentiles or None
-        Where the released functions are percentile curves.
     """
 
     name: str
@@ -96,24 +73,43 @@ class Published:
     title: str
     axis: str
     value: str
-    x: Array
-    columns: Mapping[str, Array]
-    ranges: Mapping[str, tuple[Array, Array]]
+    functions: ReleasedFunctions
     card: Mapping[str, Any]
     request: Mapping[str, Any]
     odometer: Odometer
-    quote: Quote
+    cost: ReleaseCost
     facts: PublicFacts
     sizes: Sizes
     release_id: str
-    uncertainty: Uncertainty = field(default_factory=Uncertainty)
-    table: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    at_risk: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    is_surface: bool = False
-    percentiles: ReleasedPercentiles | None = None
+
+    @property
+    def x(self) -> Array:
+        """Places (k,) in the data's own unit; one for a released number."""
+        return self.functions.x
+
+    @property
+    def columns(self) -> Mapping[str, Array]:
+        """The released functions there, (k,) each, held to the public bounds."""
+        return self.functions.columns
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[Array, Array]]:
+        """Both ends (k,) of the confidence band of each function, where there is one."""
+        return self.functions.ranges
+
+    @property
+    def uncertainty(self) -> Uncertainty:
+        """How far off the release may be."""
+        return self.functions.uncertainty
+
+    @property
+    def at_risk(self) -> Mapping[str, Sequence[Any]]:
+        """Numbers at risk by time, where people are followed; else empty."""
+        table = self.functions.tables.get(AT_RISK)
+        return {} if table is None else table.columns
 
 
-def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
+def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> ReleaseCost:
     """What publishing would cost, from public facts alone.
 
     Parameters
@@ -128,23 +124,23 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Quote:
     Raises
     ------
     InputError
-        If it may not be published; see `certified.quote` and `certified.drawn`.
+        If it may not be published; see `certified.release_cost` and `certified.publishable_data`.
 
     Examples
     --------
     >>> from engine.mechanisms import mechanisms
     >>> from engine.sources import sources
     >>> sea, method = sources.build("sea_temperature", {}), mechanisms.build("adaptive_mean", {})
-    >>> cost = quote(sea, method, Budget(1.0, 1e-6))
+    >>> cost = release_cost(sea, method, Budget(1.0, 1e-6))
     >>> cost.certified, round(cost.ideal.epsilon, 4), cost.numbers
     (Budget(epsilon=1.0, delta=1e-06), 0.9996, 34)
     """
-    data = release.drawn(source)
+    data = certified.publishable_data(source)
     _check_variables(mechanism, data.facts)
-    return release.quote(data, mechanism, budget)
+    return certified.release_cost(data, mechanism, budget)
 
 
-def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str,
+def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
@@ -161,7 +157,7 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Le
         With its settings.
     budget : Budget
         The most that may be spent.
-    book : Ledger
+    ledger : Ledger
         That is charged.
     name : str
         What the release is called.
@@ -186,28 +182,28 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Le
     >>> ages = sources.build("ages_at_death", {})
     >>> method = mechanisms.build("iclp", {"task": "density"})
     >>> with TemporaryDirectory() as folder:
-    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
-    ...     release = publish(ages, method, Budget(1.0), book, "ages-2026")
-    >>> release.title, release.x.shape, release.quote.certified.epsilon, release.odometer.left
+    ...     ledger = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     release = publish(ages, method, Budget(1.0), ledger, "ages-2026")
+    >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan, data = planned(source, mechanism, budget, name), release.drawn(source)
-    quoted = plan.quote
+    plan, data = planned(source, mechanism, budget, name), certified.publishable_data(source)
+    cost = plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
-    receipt = charge(plan, source, quoted.certified, quoted.rho, book, description, total,
+    receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
                      same_people)
     if receipt.state == "charged":
-        book.drawn(receipt, _drawn(data, source, mechanism, quoted, book, receipt))
-    return again(book, receipt.release_id)
+        ledger.store(receipt, _noised_messages(data, source, mechanism, cost, ledger, receipt))
+    return again(ledger, receipt.release_id)
 
 
-def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Ledger,
+def charge(plan: ReleasePlan, source: Source[Data], cost: Budget, rho: float, ledger: Ledger,
            description: str, total: Budget | None, same_people: bool | None) -> Receipt:
     """Charge a ledger with what a release costs the people of its holder, once for each request.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ReleasePlan
         Of the release.
     source : Source
         The holder's data: all of the release, or those of one site.
@@ -215,7 +211,7 @@ def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Led
         What is certified for these people.
     rho : float
         The same as ρ of zCDP.
-    book : Ledger
+    ledger : Ledger
         Of the holder.
     description : str
         What was released, in words.
@@ -230,11 +226,11 @@ def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Led
         As `Ledger.charge`, or if the release was charged before and costs more now, so that nothing
         may be drawn under that charge.
     """
-    content, traces, data = content_of(source), traces_of(source), release.drawn(source)
-    if total is None and book.odometer(content) is None:
-        joins = same_people and book.known(content, traces) is not None
+    content, traces, data = content_of(source), source.traces(), certified.publishable_data(source)
+    if total is None and ledger.odometer(content) is None:
+        joins = same_people and ledger.known(content, traces) is not None
         total = None if joins else usual_total(data.sizes.n_curves)
-    receipt = book.charge(content, cost, plan.name, description, total, data.facts, rho, traces,
+    receipt = ledger.charge(content, cost, plan.name, description, total, data.facts, rho, traces,
                           same_people, plan.to_bytes(), plan.request_of(data))
     charged = receipt.budget
     if receipt.state in ("charged", "under way") and (
@@ -245,12 +241,12 @@ def charge(plan: Plan, source: Source[Data], cost: Budget, rho: float, book: Led
     return receipt
 
 
-def again(book: Ledger, release_id: str) -> Published:
+def again(ledger: Ledger, release_id: str) -> Published:
     """A release that was drawn, made again from the ledger alone: no data, no charge.
 
     Parameters
     ----------
-    book : Ledger
+    ledger : Ledger
         That has it.
     release_id : str
         From its receipt or its card.
@@ -261,17 +257,18 @@ def again(book: Ledger, release_id: str) -> Published:
         If the ledger has none with this id that was drawn, or another version of this program
         makes other numbers of its messages.
     """
-    drawn = book.release(release_id)
-    return assemble(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
+    stored = ledger.release(release_id)
+    return assemble(ReleasePlan.read(stored.plan), messages_from_bytes(stored.messages),
+                    stored.receipt)
 
 
-def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, book: Ledger, name: str
-                 ) -> Receipt | None:
+def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger,
+                 name: str) -> Receipt | None:
     """The charge of the same release, so that it costs nothing to ask once more.
 
     Parameters
     ----------
-    source, mechanism, budget, book, name
+    source, mechanism, budget, ledger, name
         As for `publish`.
 
     Returns
@@ -280,10 +277,11 @@ def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, boo
         None if it was not asked for before.
     """
     plan = planned(source, mechanism, budget, name)
-    return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
+    data = certified.publishable_data(source)
+    return ledger.asked_before(content_of(source), plan.request_of(data))
 
 
-def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str) -> Plan:
+def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str) -> ReleasePlan:
     """All that is public of a release, before anything is charged.
 
     Parameters
@@ -296,29 +294,29 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     InputError
         If it may not be published, or the name cannot be one.
     """
-    name = ledger.checked_name(name)
+    name = checked_name(name)
     _check_variables(mechanism, source.facts)
-    return Plan.of(source, mechanism, budget, name, unit_of(source, mechanism),
+    return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
                    _request(source, mechanism, budget, name))
 
 
-def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Ledger,
-           receipt: Receipt) -> bytes:
+def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
+                     ledger: Ledger, receipt: Receipt) -> bytes:
     """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
     try:
-        _, messages = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
+        _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
         return messages_to_bytes(messages)
     except Exception:
-        book.close(receipt)
+        ledger.close(receipt)
         raise
 
 
-def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
+def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
     """What is published, from public facts and noised messages alone.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ReleasePlan
         All that is public of the release.
     messages : mapping of (server, key of a step) to Array
         Noisy numbers of each message, as `certified.hardened` returns them.
@@ -331,33 +329,25 @@ def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Pub
         If this version would make other numbers of them.
     """
     plan.check_noise()
-    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
-    estimate = release.replayed(data, mechanism, quoted, messages)
-    x, axis, value, scale = places(mechanism, data.facts)
-    names = names_of(estimate, mechanism, x, value)
-    table: dict[str, list[Any]] = {}
-    at_risk: dict[str, list[Any]] = {}
-    percentiles = None
-    if isinstance(data, EventData):
-        counts = released_counts(estimate, mechanism, data, quoted, x)
-        x, columns, ranges, uncertainty = (counts.x, counts.columns, counts.ranges,
-                                           counts.uncertainty)
-        table, at_risk = counts.table, counts.at_risk
-    elif isinstance(mechanism, PercentileCurves) and isinstance(data, CurveData):
-        percentiles = released_percentiles(estimate, mechanism, data, quoted, x)
-        columns, ranges, uncertainty = (percentiles.columns, percentiles.ranges,
-                                        percentiles.uncertainty)
-    else:
-        columns, ranges, uncertainty = functions_of(estimate, mechanism, data, quoted, x, names,
-                                                    scale)
+    mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
+    estimate = certified.replayed(data, mechanism, cost, messages)
+    axes = axes_of(mechanism, data.facts)
+    functions = _functions(estimate, mechanism, data, cost, axes)
     return Published(
         name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
-        axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
-        quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, table=table, at_risk=at_risk, percentiles=percentiles,
+        axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
+        cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         request=_with_facts(plan.plain["request"], data.facts, mechanism),
-        is_surface=mechanism.main_task.argument is Argument.TWO_TIMES,
-        card=card_of(plan, receipt, estimate, uncertainty) | in_ranges(percentiles, data.facts))
+        card=card_of(plan, receipt, estimate, functions))
+
+
+def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
+               ) -> ReleasedFunctions:
+    if isinstance(data, EventData):
+        return released_counts(estimate, mechanism, data, cost, axes)
+    if isinstance(mechanism, PercentileCurves):
+        return released_percentiles(estimate, mechanism, data, cost, axes)
+    return functions_of(estimate, mechanism, data, cost, axes)
 
 
 def usual_total(n: int) -> Budget:
@@ -373,7 +363,7 @@ def usual_total(n: int) -> Budget:
     >>> usual_total(1000)
     Budget(epsilon=3.0, delta=0.0001)
     """
-    return Budget(ledger.USUAL_TOTAL, large_delta(n))
+    return Budget(USUAL_TOTAL, large_delta(n))
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
@@ -402,6 +392,6 @@ def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: s
     """The same settings for the command line: a new release of it has new noise and is charged."""
     where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
-    return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
+    return {"version": 1, "name": f"{name} again"[:LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
             "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}

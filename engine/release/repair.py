@@ -98,14 +98,14 @@ class Repaired:
     odometers: tuple[Odometer, ...] = ()
 
 
-def verify(book: Ledger) -> State:
+def verify(ledger: Ledger) -> State:
     """Look at a ledger and its witness; only what a kill left half done is undone.
 
     A ledger of an earlier version is taken over, as at any other opening.
 
     Parameters
     ----------
-    book : Ledger
+    ledger : Ledger
         Which need not be there.
 
     Raises
@@ -114,30 +114,30 @@ def verify(book: Ledger) -> State:
         If the witness cannot be read.
     """
     with refusals():
-        witnessed = witness.read(book.witness)
+        witnessed = witness.read(ledger.witness)
     n_lines, n_damaged = len(witnessed.lines), len(witnessed.damaged)
     try:
-        if not book.log.exists():
+        if not ledger.log.exists():
             return State(None, (), False, n_lines=n_lines, n_damaged=n_damaged)
-        with book.log.reading() as opened:
+        with ledger.log.reading() as opened:
             books, n = Books.of(opened.entries), len(opened.entries)
             return State(None, _odometers(books), True, n, n, n_lines, n_damaged,
-                         book.log.is_witnessed(opened))
+                         ledger.log.is_witnessed(opened))
     except InputError as problem:
         with refusals():
-            salvaged = salvage(book.path, witnessed.last)
-        return State(problem, (), book.path.exists(), len(salvaged.entries), len(salvaged.intact),
+            salvaged = salvage(ledger.path, witnessed.last)
+        return State(problem, (), ledger.path.exists(), len(salvaged.entries), len(salvaged.intact),
                      n_lines, n_damaged)
 
 
-def repair(book: Ledger) -> Repaired | None:
+def repair(ledger: Ledger) -> Repaired | None:
     """Make a ledger that can be believed again; None if it is one.
 
     Nothing else may use the ledger meanwhile.
 
     Parameters
     ----------
-    book : Ledger
+    ledger : Ledger
         With its witness.
 
     Raises
@@ -145,17 +145,17 @@ def repair(book: Ledger) -> Repaired | None:
     InputError
         If nothing is known to make it from, or the file in its place is somebody else's.
     """
-    state = verify(book)
+    state = verify(ledger)
     if state.problem is None:
         return None
     if not isinstance(state.problem, Damaged):  # in use, or not to be read by us
         raise state.problem
     with refusals():
-        witnessed = witness.read(book.witness)
-        added = _complete(book, witnessed)
+        witnessed = witness.read(ledger.witness)
+        added = _complete(ledger, witnessed)
         if added:
             return Repaired(added=added)
-        salvaged = salvage(book.path, witnessed.last)
+        salvaged = salvage(ledger.path, witnessed.last)
         if salvaged.is_foreign:
             raise InputError("The file in the place of the ledger is a database of another "
                              "program; it was not touched.", field="ledger",
@@ -165,7 +165,7 @@ def repair(book: Ledger) -> Repaired | None:
                              "of what was spent.", field="ledger", hint="Publish nothing more "
                              "about the people it was about. Put back any copy of either file and "
                              "repair again.")
-        return _Rebuilt(salvaged, witnessed).put_in_place(book)
+        return _Rebuilt(salvaged, witnessed).put_in_place(ledger)
 
 
 def _odometers(books: Books) -> tuple[Odometer, ...]:
@@ -176,12 +176,12 @@ def _labels(books: Books) -> list[str]:
     return sorted({books.label_of(label) for label in books.joined})
 
 
-def _complete(book: Ledger, witnessed: Witness) -> int:
+def _complete(ledger: Ledger, witnessed: Witness) -> int:
     """Write the lines that a witness lacks of a ledger that is sound; how many."""
-    if not book.path.exists():
+    if not ledger.path.exists():
         return 0
     try:
-        with ledger_file.opened(book.path, book.log.trial) as file:
+        with ledger_file.opened(ledger.path, ledger.log.trial) as file:
             file.execute("BEGIN IMMEDIATE")
             opened = OpenLog(file)
             opened.read()
@@ -191,7 +191,7 @@ def _complete(book: Ledger, witnessed: Witness) -> int:
             missing = unseen(opened, witnessed)
             if witnessed.names - names - settled or not missing:
                 return 0
-            witness.append(book.witness, [line_for(sealed) for sealed in missing])
+            witness.append(ledger.witness, [line_for(sealed) for sealed in missing])
             return len(missing)
     except (InputError, sqlite3.Error, UnicodeDecodeError):
         return 0
@@ -446,21 +446,21 @@ class _Rebuilt:
 
     # -- files --------------------------------------------------------------------------------
 
-    def put_in_place(self, book: Ledger) -> Repaired:
+    def put_in_place(self, ledger: Ledger) -> Repaired:
         """Keep the damaged files beside, tell the witness, and put the new ledger in place.
 
         Parameters
         ----------
-        book : Ledger
+        ledger : Ledger
             Whose file is replaced.
         """
-        aside = ledger_file.write_aside(book.path, self.fill)
+        aside = ledger_file.write_aside(ledger.path, self.fill)
         try:
             log = self._opened(aside)
-            damaged = _set_aside(book.path)
-            witness.append(book.witness, [line_for(sealed) for sealed in log.entries
+            damaged = _set_aside(ledger.path)
+            witness.append(ledger.witness, [line_for(sealed) for sealed in log.entries
                                           if sealed.entry["kind"] == FINAL[-1]])
-            ledger_file.replace(aside, book.path)
+            ledger_file.replace(aside, ledger.path)
         finally:
             aside.unlink(missing_ok=True)
         books = Books.of(log.entries)

@@ -48,51 +48,40 @@ label is the status; both need "time_low".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from engine.core.entrance import bytes_of, json_of
-from engine.core.errors import InputError, brief
+from engine.core.errors import InputError
 from engine.core.plain import checked_object
-from engine.core.tasks import DataType, Task
-from engine.core.types import Budget, Data, EventFacts, PublicFacts
+from engine.core.tasks import DataType
+from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
-from engine.numerics.counts.cells import Counted
 from engine.release import groups
-from engine.sources import Source
-from engine.uploads.conversions import Dates
-from engine.uploads.curves import Upload, read_curves
-from engine.uploads.design import StatedDesign
-from engine.uploads.events import (
-    EventColumns,
-    UploadEvents,
-    counted_for,
-    declare_events,
-    read_events,
+from engine.release.data_sections import (
+    ENDS,
+    FACTS,
+    SECTIONS,
+    WORDS,
+    DataSection,
+    columns_of,
+    design_of,
+    features_of,
+    listed_in,
+    number_in,
 )
-from engine.uploads.facts import StatedCovariate, declare, declare_rows
-from engine.uploads.layout import Layout, suggest_layout
+from engine.sources import Source
+from engine.uploads.curves import Upload
+from engine.uploads.design import StatedDesign
+from engine.uploads.facts import StatedCovariate
+from engine.uploads.layout import Layout
 from engine.uploads.limits import MOST_BYTES
+from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import read_file
-from engine.uploads.rows import UploadRows, read_rows
+from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 
-if TYPE_CHECKING:
-    from engine.exports.code_for import OwnFile
-
-_ENDS = ("value_low", "value_high", "time_low", "time_high")
-_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
-_DESIGN = ("law", "times", "gap", "window", "heights")
-_FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
-          "symmetric", "reading_sd", "two_classes")
-_ROLES = ("id", "time", "value", "server", "covariates", "group")
-_OF_EVENTS = ("time", "start", "status", "group", "id", "server")
-_EVENT_KEYS = ("columns", "events", "groups", "group_sizes", "edges", "day_first",
-               "facts")
-_EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
-_UNSTATED = PublicFacts()
-_OF_DATES = ("day_first", "since", "from_first")
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes")
 
@@ -119,30 +108,7 @@ class Request:
     name: str = ""
 
 
-def from_json(text: str, folder: Path) -> Request:
-    """Read a request for one release; file names in it are relative to `folder`.
-
-    Parameters
-    ----------
-    text : str
-        JSON, as the module describes it.
-    folder : Path
-        That of the request.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, missing or out of range, or what is wrong with the file; or
-        if it asks for several releases.
-    """
-    requests = all_from_json(text, folder)
-    if len(requests) > 1:
-        raise InputError("This asks for a release of each group.", field="group",
-                         hint='Name one of them as "group".')
-    return requests[0]
-
-
-def all_from_json(text: str, folder: Path) -> tuple[Request, ...]:
+def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     """Read a request for one release, or for one of each of several groups.
 
     Parameters
@@ -206,44 +172,23 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
     dict or None
         None where a request cannot say how that file was read.
     """
-    if not isinstance(source, Upload | UploadRows | UploadEvents):
+    if not isinstance(source, UploadedData):
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters":
                                                   source.values()}}
     else:
-        data = None if own_file is None else _of_file(source, own_file)
+        data = None if own_file is None else _of_file(source.facts, own_file)
     return None if data is None else {
         "version": 1, **data, "mechanism": {"key": mechanism.key, "parameters":
                                             mechanism.changed()},
         "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
 
 
-def _of_file(source: Upload | UploadRows | UploadEvents, own_file: OwnFile
-             ) -> dict[str, Any] | None:
+def _of_file(facts: PublicFacts, own_file: OwnFile) -> dict[str, Any] | None:
     """How a file was read, and what was stated of it."""
-    facts, layout = source.facts, own_file.layout
     if own_file.sheet or own_file.encoding != "utf-8":
         return None
-    if isinstance(layout, EventColumns):
-        return _of_event_file(source.facts, layout, own_file.name)
-    roles = ("id", "server", "value") if layout.data == DataType.RECORDS else _ROLES
-    columns = {name: value for name in roles if (value := getattr(layout, name))}
-    if facts.group is None:
-        columns.pop("group", None)
-    if isinstance(source, UploadRows):
-        return {"data": {"file": own_file.name, "features": _listed_covariates(facts),
-                         "columns": columns, "facts": _record_facts_to_plain(facts, layout)}}
-    group = facts.group
-    named = {} if group is None else {"name": group.set}
-    stated = {} if group is None else {"groups": [group.name, *group.others], "group": group.name}
-    return {**named, "data": {"file": own_file.name, "columns": columns,
-                              "several": own_file.several,
-                              **_dates_to_plain(layout.dates), **stated,
-                              "facts": facts_to_plain(facts)}}
-
-
-def _dates_to_plain(dates: Dates) -> dict[str, Any]:
-    """How dates are read, where that was said."""
-    return {name: value for name in _OF_DATES if (value := getattr(dates, name)) not in (None, "")}
+    named = {} if facts.group is None else {"name": facts.group.set}
+    return {**named, "data": SECTIONS[DataType(own_file.layout.data)].of_file(facts, own_file)}
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
@@ -258,19 +203,7 @@ def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
     mechanism : Mechanism
         Which data it takes says how they are stated.
     """
-    data = mechanism.main_task.data
-    if isinstance(facts, EventFacts):
-        has_events = counted_for(mechanism.main_task.key) is not Counted.VALUES
-        return {**({"events": list(facts.causes)} if has_events else {}),
-                **_event_facts_to_plain(facts, facts.groups)}
-    if data is DataType.RECORDS:
-        response = facts.value_name if "value" in mechanism.main_task.roles else None
-        return {"features": _listed_covariates(facts),
-                **({"columns": {"value": response}} if response else {}),
-                "facts": _record_facts_to_plain(facts, Layout(value=response))}
-    group = facts.group
-    return {**({} if group is None else {"groups": [group.name, *group.others],
-                                         "group": group.name}), "facts": facts_to_plain(facts)}
+    return _section(mechanism).of_facts(facts, mechanism.main_task)
 
 
 class StatedFacts(NamedTuple):
@@ -315,70 +248,20 @@ def stated_in(text: str) -> StatedFacts:
     if "facts" not in data:
         raise InputError("These settings state no bounds.", field="facts",
                          hint="The settings saved with a release of an own file do.")
-    facts = checked_object(data["facts"], "facts", _FACTS)
-    numbers = {name: _number(facts, name)
-               for name in (*_ENDS, "reading_sd", "observations_per_curve")}
-    features = _features(data, "features")
-    response = _columns(data.get("columns", {})).get("value") if features else None
+    facts = checked_object(data["facts"], "facts", FACTS)
+    numbers = {name: number_in(facts, name)
+               for name in (*ENDS, "reading_sd", "observations_per_curve")}
+    features = features_of(data, "features")
+    response = columns_of(data.get("columns", {})).get("value") if features else None
     predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],
                                  str(facts.get("value_unit", "")))] if response else []
     return StatedFacts(
         {name: number for name, number in numbers.items() if number is not None},
-        {name: str(facts[name]) for name in (*_WORDS, "origin") if name in facts},
+        {name: str(facts[name]) for name in (*WORDS, "origin") if name in facts},
         {name: facts[name] is True for name in ("periodic", "symmetric", "two_classes")
-         if name in facts}, _design(facts, Layout()),
-        [*_features(facts, "covariates"), *features, *predicted], features,
-        _listed(data, "edges", (int, float)))
-
-
-def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
-    """What is stated of curves, as `stated_facts` reads it.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Of curves.
-    """
-    return {**{name: getattr(facts, name) for name in _ENDS}, **_words_of(facts),
-            "origin": facts.origin, "periodic": facts.periodic,
-            "design": StatedDesign.of(facts).to_plain(),
-            "observations_per_curve": facts.observations_per_curve,
-            "symmetric": facts.symmetric, "covariates": _listed_covariates(facts),
-            **({"reading_sd": facts.reading_sd} if facts.reading_sd else {})}
-
-
-def _record_facts_to_plain(facts: PublicFacts, layout: Layout) -> dict[str, Any]:
-    """What is stated of records; the response is called as its column."""
-    words = {name: text for name, text in _words_of(facts).items() if name != "value_name"}
-    response = {"value_low": facts.value_low, "value_high": facts.value_high,
-                "two_classes": facts.two_classes} if layout.value else {}
-    return {**words, **response, "origin": facts.origin}
-
-
-def _words_of(facts: PublicFacts) -> dict[str, Any]:
-    return {name: value for name in _WORDS if (value := getattr(facts, name)) !=
-            getattr(_UNSTATED, name)}
-
-
-def _listed_covariates(facts: PublicFacts) -> list[dict[str, Any]]:
-    return [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
-            for c in facts.covariates]
-
-
-def _of_event_file(facts: Any, columns: EventColumns, name: str) -> dict[str, Any]:
-    """A file of times, and what was stated of it."""
-    roles = {role: value for role in _OF_EVENTS if (value := getattr(columns, role))}
-    events = {"events": list(columns.events)} if columns.events else {}
-    order = {} if columns.dates.day_first is None else {"day_first": columns.dates.day_first}
-    return {"data": {"file": name, "columns": roles, **events, **order,
-                     **_event_facts_to_plain(facts, columns.groups)}}
-
-
-def _event_facts_to_plain(facts: EventFacts, groups: Sequence[str]) -> dict[str, Any]:
-    """What is stated of people with one time each: groups, sizes, edges, and the facts."""
-    lists = {"groups": groups, "group_sizes": facts.group_sizes, "edges": facts.edges}
-    return {**{name: list(value) for name, value in lists.items() if value},
-            "facts": {name: getattr(facts, name) for name in _EVENT_FACTS}}
+         if name in facts}, design_of(facts, Layout()),
+        [*features_of(facts, "covariates"), *features, *predicted], features,
+        listed_in(data, "edges", (int, float)))
 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
@@ -391,7 +274,7 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     """A file that a request names, with the facts that it states."""
     keys = keys_of(mechanism)
-    of_groups = groups.KEYS if "several" in keys else ()
+    of_groups = groups.KEYS if _section(mechanism).has_groups else ()
     stated = checked_object(data, "data", ("file", *keys, *of_groups))
     table = read_file(bytes_of(_beside(folder, stated.get("file")), MOST_BYTES))
     return uploaded(table, stated, mechanism)
@@ -405,10 +288,11 @@ def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
     mechanism : Mechanism
         Curves, people with times or records, as the method takes them.
     """
-    if mechanism.main_task.data is DataType.EVENTS:
-        return _EVENT_KEYS
-    return ("features", "columns", "facts") if mechanism.main_task.data is DataType.RECORDS else (
-        "columns", "several", *_OF_DATES, "facts")
+    return _section(mechanism).keys
+
+
+def _section(mechanism: Mechanism) -> DataSection:
+    return SECTIONS[mechanism.main_task.data]
 
 
 def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
@@ -429,20 +313,7 @@ def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,
     InputError
         If the table cannot be read so, or a fact is missing.
     """
-    if mechanism.main_task.data is DataType.EVENTS:
-        columns = _event_columns(data, mechanism)
-        stated = facts if isinstance(facts, EventFacts) else _event_facts(data, columns)
-        return UploadEvents(events=read_events(table, columns), declared=stated)
-    named = _columns(data.get("columns", {}))
-    task = mechanism.main_task
-    if task.data is DataType.RECORDS:
-        if "group" in named:
-            raise InputError(f"A {task.label.lower()} of each group is not published.",
-                             field="group", hint="Make a file of each group.")
-        return _records(table, _features(data, "features"), named, data, facts, task)
-    layout = suggest_layout(replace(table, dates=_dates(data)), named, data=task.data)
-    curves = read_curves(table, layout, data.get("several"))
-    return Upload(curves=curves, declared=facts or _curve_facts(data, task.data, layout))
+    return _section(mechanism).upload(table, data, mechanism.main_task, facts)
 
 
 def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
@@ -459,86 +330,7 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
         If a fact is missing or makes no sense.
     """
     checked_object(data, "data", keys_of(mechanism))
-    if mechanism.main_task.data is DataType.EVENTS:
-        return _event_facts(data, _event_columns(data, mechanism))
-    if "group" in _columns(data.get("columns", {})):
-        raise InputError("Everybody in the files is published together; a column of groups is not "
-                         "read.", field="group", hint="Make a plan for each group.")
-    task = mechanism.main_task
-    if task.data is DataType.RECORDS:
-        named = _columns(data.get("columns", {}))
-        return _record_facts(_features(data, "features"), data, task, named.get("value"))
-    return _curve_facts(data, task.data)
-
-
-def _curve_facts(data: Mapping[str, Any], kind: DataType, layout: Layout | None = None
-                 ) -> PublicFacts:
-    facts = checked_object(data.get("facts", {}), "facts", _FACTS)
-    words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
-    low, high, first, last = (_number(facts, name) for name in _ENDS)
-    return declare(
-        low, high, first, last, str(facts.get("origin", "")), _features(facts, "covariates"),
-        periodic=facts.get("periodic") is True, design=_design(facts, layout),
-        observations=_number(facts, "observations_per_curve"),
-        symmetric=facts.get("symmetric") is True, single=kind is DataType.READINGS,
-        reading_sd=_number(facts, "reading_sd"), **words)
-
-
-def _event_columns(data: Mapping[str, Any], mechanism: Mechanism) -> EventColumns:
-    """Which columns hold people with one time each, and what their texts mean."""
-    stated = checked_object(data.get("columns", {}), "columns", _OF_EVENTS)
-    if not all(isinstance(name, str) for name in stated.values()) or "time" not in stated:
-        raise InputError("“columns” must name the column of times.", field="columns",
-                         hint='For example {"time": "days", "status": "end"}.')
-    texts: dict[str, Any] = {name: _listed(data, name, str) for name in ("events", "groups")}
-    return EventColumns(**stated, **texts, counted=counted_for(mechanism.main_task.key),
-                        dates=_dates(data))
-
-
-def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:
-    facts = checked_object(data.get("facts", {}), "facts", _EVENT_FACTS)
-    words = {name: str(facts[name]) for name in _EVENT_FACTS[2:-1] if name in facts}
-    low = _number(facts, "time_low")
-    return declare_events(0.0 if low is None and columns.counted is Counted.OUTCOMES else low,
-                          _number(facts, "time_high"), str(facts.get("origin", "")), columns,
-                          _listed(data, "edges", (int, float)),
-                          _listed(data, "group_sizes", int), **words)
-
-
-def _dates(data: Mapping[str, Any]) -> Dates:
-    """How dates are read, where the request says so."""
-    day_first = data.get("day_first")
-    if day_first is not None and not isinstance(day_first, bool):
-        raise InputError("“day_first” must be true or false.", field="day_first")
-    since, from_first = (data.get(name, "") for name in _OF_DATES[1:])
-    if not isinstance(since, str) or not isinstance(from_first, str):
-        raise InputError("“since” and “from_first” must be texts.", field="since",
-                         hint="Such as 2024-01-31, and weeks.")
-    return Dates(day_first, since, from_first)
-
-
-def _listed(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:
-    """A list of texts or numbers; empty where there is none."""
-    listed = plain.get(name, [])
-    if not isinstance(listed, list) or not all(
-            isinstance(each, kinds) and not isinstance(each, bool) for each in listed):
-        raise InputError(f"“{name}” must be a list; got {brief(listed)}.", field=name)
-    return tuple(listed)
-
-
-def _columns(stated: Any) -> Mapping[str, Any]:
-    """Which column plays which role: names, never places."""
-    columns = checked_object(stated, "columns", _ROLES)
-    for role, name in columns.items():
-        names = name if role == "covariates" and isinstance(name, list) else [name]
-        is_list = names is name
-        if name is not None and (is_list != (role == "covariates")
-                                 or not all(isinstance(column, str) for column in names)):
-            raise InputError(f"“columns” must give {role} as "
-                             f"{'a list of names' if role == 'covariates' else 'a name'}; got "
-                             f"{brief(name)}.", field="columns",
-                             hint="Columns are called by their names in the header.")
-    return columns
+    return _section(mechanism).facts(data, mechanism.main_task)
 
 
 def _beside(folder: Path, name: Any) -> Path:
@@ -547,64 +339,3 @@ def _beside(folder: Path, name: Any) -> Path:
         raise InputError("“file” must be the name of a file.", field="file",
                          hint="It is relative to the request.")
     return folder / name
-
-
-def _design(facts: Mapping[str, Any], layout: Layout | None) -> StatedDesign:
-    """The stated design; the times of a header only where the request says that they are public."""
-    stated = dict(checked_object(facts.get("design", {}), "design", _DESIGN))
-    if stated.get("times") == "header":
-        if layout is None:
-            raise InputError("Every site reads its own file, so common times must be listed.",
-                             field="times", hint="For example [2, 6, 10, 14].")
-        stated["times"] = [time for _, time in layout.times]
-    for name in ("times", "heights"):
-        if not isinstance(stated.get(name, []), list):
-            raise InputError(f"“{name}” must be a list of numbers.", field=name,
-                             hint="For example [2, 6, 10, 14].")
-    for name in ("gap", "window"):
-        _number(stated, name)
-    return StatedDesign.from_plain(stated)
-
-
-def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
-             data: Mapping[str, Any], facts: PublicFacts | None, task: Task) -> UploadRows:
-    """Records with the columns that are stated, and what is predicted of them where it is."""
-    stated = [feature._replace(name=table.find(feature.name)) for feature in features]
-    has_response = "value" in task.roles
-    name = table.find(columns["value"]) if has_response and columns.get("value") else None
-    layout = Layout(columns.get("id"), server=columns.get("server"), data=DataType.RECORDS,
-                    covariates=tuple(feature.name for feature in stated), value=name)
-    return UploadRows(rows=read_rows(table, layout),
-                      declared=facts or _record_facts(stated, data, task, name))
-
-
-def _record_facts(features: list[StatedCovariate], data: Mapping[str, Any], task: Task,
-                  response: str | None) -> PublicFacts:
-    """What is stated of records; `response` is the column of what is predicted, if any is."""
-    facts = checked_object(data.get("facts", {}), "facts", _FACTS)
-    words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
-    predicted = None if response is None else StatedCovariate(
-        response, _number(facts, "value_low"), _number(facts, "value_high"),
-        str(facts.get("value_unit", "")))
-    return declare_rows(task.key, features, str(facts.get("origin", "")), predicted,
-                        two_classes=facts.get("two_classes") is True, **words)
-
-
-def _features(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:
-    """Columns with their ranges."""
-    listed = plain.get(name, [])
-    if not isinstance(listed, list):
-        raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
-                         hint='For example [{"name": "age", "low": 0, "high": 105}].')
-    each = [checked_object(column, name, ("name", "low", "high", "unit"))
-            for column in listed]
-    return [StatedCovariate(str(column.get("name", "")), _number(column, "low"),
-                            _number(column, "high"),
-                            str(column.get("unit", ""))) for column in each]
-
-
-def _number(plain: Mapping[str, Any], name: str) -> float | None:
-    value = plain.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError(f"“{name}” must be a number.", field=name)
-    return value

@@ -16,7 +16,7 @@ from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
@@ -24,7 +24,18 @@ from engine.sources import Source
 TITLE = "Publish with differential privacy"
 
 
-def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: Odometer | None
+def budget_words(budget: Budget) -> str:
+    """ε and δ in words; "ε = 1, δ = 2.5×10⁻⁵".
+
+    Parameters
+    ----------
+    budget : Budget
+        Without δ in words if that is 0.
+    """
+    return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
+
+
+def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odometer: Odometer | None
            ) -> list[str]:
     """What a release would cost, before anything is charged.
 
@@ -34,7 +45,7 @@ def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: 
         What would be published.
     mechanism : Mechanism
         By which.
-    quoted : Quote
+    cost : ReleaseCost
         What it would cost.
     odometer : Odometer or None
         What was spent on the same people; None if nothing was.
@@ -42,41 +53,41 @@ def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: 
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
-            certified(quoted), odds(facts, quoted), left(facts, odometer),
+            certified(cost), odds(facts, cost), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
 
 
-def certified(quoted: Quote) -> str:
+def certified(cost: ReleaseCost) -> str:
     """The certified charge, and what the ideal one is.
 
     Parameters
     ----------
-    quoted : Quote
+    cost : ReleaseCost
         What the release costs.
     """
-    words = (f"Certified: **{budget_chip(quoted.certified)}**. This is what is spent: it is proved "
+    words = (f"Certified: **{budget_chip(cost.certified)}**. This is what is spent: it is proved "
              "for the noise that is really drawn, rounding included.")
-    ideal = f"{quoted.ideal.epsilon:.3g}"
-    if ideal == f"{quoted.certified.epsilon:.3g}":
+    ideal = f"{cost.ideal.epsilon:.3g}"
+    if ideal == f"{cost.certified.epsilon:.3g}":
         return words
     return (f"{words} Textbook noise of the same size, with endless digits, would cost "
             f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
 
 
-def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
+def odds(facts: PublicFacts, cost: ReleaseCost, group: int = 1) -> str:
     """What an attacker could find out about one person, by what is charged.
 
     Parameters
     ----------
     facts : PublicFacts
         The noun for one person.
-    quoted : Quote
+    cost : ReleaseCost
         What the release costs.
     group : int
         Protected units of one person.
     """
-    return odds_main(risk.of_ledger(quoted.charged, group), facts.person,
-                     quoted.charged[0].unit.noun)
+    return odds_main(risk.of_ledger(cost.certified_spends, group), facts.person,
+                     cost.certified_spends[0].unit.noun)
 
 
 def left(facts: PublicFacts, odometer: Odometer | None) -> str:
@@ -196,14 +207,14 @@ def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
 CONFIRMED = "I confirm all three statements"
 
 
-def confirmations(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
+def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) -> tuple[str, ...]:
     """What must be confirmed before anything is published.
 
     Parameters
     ----------
     facts : PublicFacts
         The noun for one person.
-    quoted : Quote
+    cost : ReleaseCost
         What it would cost.
     of_rows : bool
         Whether somebody may have several rows, each of which is protected on its own.
@@ -214,7 +225,7 @@ def confirmations(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> t
             "there are no ids.")
     return ("The bounds come from a public source, not from these data.",
             once,
-            f"This spends {budget_chip(quoted.certified)} and cannot be taken back.")
+            f"This spends {budget_chip(cost.certified)} and cannot be taken back.")
 
 
 def total_help(facts: PublicFacts) -> str:
@@ -265,41 +276,41 @@ DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard
                  "is for the holder of the data alone. Start a copy on a machine of your own.")
 
 
-def with_next(odometer: Odometer, quoted: Quote) -> str:
+def with_next(odometer: Odometer, cost: ReleaseCost) -> str:
     """What the total would be after one more release.
 
     Parameters
     ----------
     odometer : Odometer
         Before it.
-    quoted : Quote
+    cost : ReleaseCost
         What it would cost.
     """
-    after_it = odometer.spent_epsilon + quoted.certified.epsilon
+    after_it = odometer.spent_epsilon + cost.certified.epsilon
     return (f"With one more like this: ε = {_epsilon(after_it)} of "
             f"{_epsilon(odometer.total.epsilon)}.")
 
 
-def why(quoted: Quote) -> str:
+def why(cost: ReleaseCost) -> str:
     """How the charge follows from the messages.
 
     Parameters
     ----------
-    quoted : Quote
+    cost : ReleaseCost
         What the release costs, in all three ways of counting.
     """
-    if quoted.certified.is_pure:
+    if cost.certified.is_pure:
         return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
-                f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
-    proved = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
-    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+                f"included. They add to **ε = {cost.certified.epsilon:g}** with δ = 0.")
+    proved = f"**ε = {cost.certified.epsilon:g}** at δ = {small(cost.certified.delta)}"
+    if cost.certified.epsilon < cost.by_rho.epsilon:
         return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
                 f"and the Gaussian privacy curve proves {proved}. The ρ’s (zero-concentrated "
                 "privacy) of OpenDP’s own maps alone would prove ε = "
-                f"{_up(quoted.by_rho.epsilon)}.")
+                f"{_up(cost.by_rho.epsilon)}.")
     return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
             f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
-            f"the same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is "
+            f"the same size would be ε = {cost.ideal.epsilon:.3g}; that is not what is "
             "certified, so a release has slightly more noise than its preview.")
 
 
@@ -396,14 +407,14 @@ def _what_is_counted(band: ReleasedBand) -> str:
             "smoothed away.")
 
 
-def _meaning(band: ReleasedBand, time: str, span: str, drawn: str = "") -> str:
-    """How often a band contains what it is about; `drawn` says how much of the truth that is."""
+def _meaning(band: ReleasedBand, time: str, span: str, part: str = "") -> str:
+    """How often a band contains what it is about; `part` says how much of the truth that is."""
     level = percent(band.level)
     if band.kind == "simultaneous":
-        return (f"{level} of such bands contain the true function{drawn} at all times {span} "
+        return (f"{level} of such bands contain the true function{part} at all times {span} "
                 "together")
     return (f"at any one {time if ' ' not in time else 'place'} {span}, {level} of such bands "
-            f"contain the true function{drawn or ' there'}; all of it is inside less often")
+            f"contain the true function{part or ' there'}; all of it is inside less often")
 
 
 def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.core.types import Data, EventData, PublicFacts, SampleData, Sizes
+from engine.core.types import Data, PublicFacts, Sizes
 from engine.language.grammar import capital
 from engine.uploads import stated as words
 from engine.uploads.design import StatedDesign
@@ -22,22 +22,13 @@ def card_entries(data: Data) -> dict[str, Any]:
     data : Data
         Of which sizes and facts alone are looked at.
     """
-    facts, sizes = data.facts, data.sizes
-    public: dict[str, Any] = {"people_per_site": list(sizes.n_curves_per_server)}
-    if isinstance(data, SampleData):
-        return {"public": public, "trust": words.trust(sizes, "record")}
-    if isinstance(data, EventData):
-        events = {"causes": list(data.facts.causes), "groups": list(data.facts.groups),
-                  "group_sizes": list(data.facts.group_sizes)}
-        return {"public": public, "trust": words.trust(sizes, "record"), "counted": events}
-    if facts.observations_per_curve:
-        public["observations_per_person"] = facts.observations_per_curve
-    else:
-        public["observations"] = sizes.n_observations
+    facts = data.facts
     group = {} if facts.group is None else {"group": {
         "of": facts.group.set, "name": facts.group.name, "others": list(facts.group.others)}}
-    return {"public": public, "trust": words.trust(sizes), **group, "stated": {
-        "design": StatedDesign.of(facts).to_plain(), "symmetric": facts.symmetric}}
+    stated = {**group, "stated": {"design": StatedDesign.of(facts).to_plain(),
+                                  "symmetric": facts.symmetric}} if data.has_design else {}
+    return {"public": data.public_sizes(), "trust": words.trust(data.sizes, data.unit),
+            **data.counted(), **stated}
 
 
 def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:

@@ -48,7 +48,7 @@ def released(protocol: Protocol, heard: Mapping[int, Whole]) -> Published:
         raise InputError(f"{len(missing)} of {len(protocol.turns)} messages are missing: of "
                          f"{', '.join(names)}.", field="messages", hint="Wait for them.")
     plan = protocol.plan
-    budget = plan.release.quote.certified
+    budget = plan.release.cost.certified
     nobody = Odometer("", budget, 0.0, 0.0, ())  # a centre keeps no ledger
     receipt = Receipt(0, plan.made, plan.run[:16], budget, nobody, "drawn")
     return published.assemble(plan.release, protocol.messages(heard), receipt)
@@ -90,7 +90,8 @@ def site_card(protocol: Protocol, release: Published, site: int) -> dict[str, An
         From 0.
     """
     plan = protocol.plan
-    member, lines, budget = plan.members[site], plan.charged(site), plan.cost(site).certified
+    member, lines = plan.members[site], plan.certified_spends(site)
+    budget = plan.cost(site).certified
     card = {key: value for key, value in release.card.items() if key not in _LEFT_OUT}
     whole = card["accounting"]
     return {**card, "kind": "differential privacy guarantee of one site",

@@ -43,7 +43,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.plain import checked_object
 from engine.core.tasks import DENSITY, DataType
-from engine.core.types import Budget, Data, EventFacts, PublicFacts, Sizes, Spend
+from engine.core.types import Budget, Data, EventFacts, PublicFacts, Sizes, Spend, kind_of
 from engine.mechanisms import Mechanism, parsing
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.shares import Shares
@@ -54,8 +54,7 @@ from engine.release import request
 from engine.release.certified import SiteCost
 from engine.release.guarantee_card import unit_of_person
 from engine.release.ledger import checked_name
-from engine.release.plan import Plan, data_of, public_facts
-from engine.release.stand_ins import stand_in
+from engine.release.plan import ReleasePlan
 from engine.sites.signing import Key, Scheme, check_public
 
 _KIND, _VERSION = "plan of a release by several sites", 1
@@ -264,11 +263,11 @@ class SitePlan:
         return names.index(name)
 
     @property
-    def standin(self) -> Data:
+    def stand_in(self) -> Data:
         """Data of the public sizes that hold nobody's numbers, each at its site."""
         if self.shares is None:
-            return self.release.standin
-        return stand_in(data_of(public_facts(self._empty)))
+            return self.release.stand_in
+        return self._empty.stand_in()
 
     @property
     def sizes(self) -> Sizes:
@@ -277,7 +276,8 @@ class SitePlan:
 
     @cached_property
     def _empty(self) -> Data:
-        return _empty(self.facts, self.mechanism, [member.people for member in self.members])
+        return kind_of(self.mechanism.main_task.data).of_sizes(
+            self.facts, [member.people for member in self.members])
 
     def cost(self, site: int) -> SiteCost:
         """What the release costs the people of a site.
@@ -287,10 +287,10 @@ class SitePlan:
         site : int
             From 0.
         """
-        costs = self.release.quote.costs
+        costs = self.release.cost.costs
         return costs[0 if self.shares else site]
 
-    def charged(self, site: int) -> tuple[Spend, ...]:
+    def certified_spends(self, site: int) -> tuple[Spend, ...]:
         """The lines of the ledger of a site: what the messages about its people cost.
 
         Parameters
@@ -298,11 +298,11 @@ class SitePlan:
         site : int
             From 0.
         """
-        by_server = accounting.by_server(self.release.quote.charged)
+        by_server = accounting.by_server(self.release.cost.certified_spends)
         return tuple(by_server[0 if self.shares else site])
 
     @cached_property
-    def release(self) -> Plan:
+    def release(self) -> ReleasePlan:
         """The same as the plan of a release, with its certified noise.
 
         Raises
@@ -317,7 +317,7 @@ class SitePlan:
             self.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
             data, budgets = data.pooled(), [Budget(min(budget.epsilon for budget in budgets),
                                                    min(budget.delta for budget in budgets))]
-        plan = Plan.of_sites(
+        plan = ReleasePlan.of_sites(
             data, self.mechanism, budgets, checked_name(str(self.study.get("name"))),
             unit_of_person(self.facts, self.mechanism), self._request(),
             [member.name for member in self.members], self.run, self.shares)
@@ -390,16 +390,6 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
                   check_public(scheme, plain.get("pads"), "pads") if masked else "")
 
 
-def _empty(facts: PublicFacts, mechanism: Mechanism, people: list[int]) -> Data:
-    """Data of these sizes, of which nothing else is looked at."""
-    kind = mechanism.main_task.data
-    plain = {"facts": asdict(facts), "people_per_site": people}
-    if kind is DataType.EVENTS:
-        return data_of({**plain, "is_of_events": True})
-    return data_of({**plain, "is_of_curves": kind in (DataType.CURVES, DataType.READINGS),
-                    "has_response": False})
-
-
 def _check_kind(mechanism: Mechanism) -> None:
     """Refuse a method of data that cannot be read at a site alone, before facts are looked at."""
     if mechanism.main_task.data is DataType.RECORDS and mechanism.main_task is not DENSITY:
@@ -422,9 +412,9 @@ def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
                          hint="Choose the setting in which each site adds its own noise.")
 
 
-def _check_messages(plan: Plan) -> None:
+def _check_messages(plan: ReleasePlan) -> None:
     """Refuse messages that no single site could send."""
-    if any(server == CENTRE for server, _ in plan.quote.messages):
+    if any(server == CENTRE for server, _ in plan.cost.messages):
         raise InputError(f"{plan.mechanism.label} sends sums over all people, which only a trusted "
                          "centre has.", field="mechanism",
                          hint="Choose a method in which each site adds its own noise.")

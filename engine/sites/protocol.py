@@ -96,18 +96,18 @@ class Protocol:
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """All messages."""
-        quoted = self.plan.release.quote
+        cost = self.plan.release.cost
         if self.plan.shares is not None:
             n = len(self.plan.members)
-            return tuple(Turn(number * n + site, number, site, key, quoted.messages[0, key])
-                         for number, (_, key) in enumerate(quoted.known) for site in range(n))
+            return tuple(Turn(number * n + site, number, site, key, cost.messages[0, key])
+                         for number, (_, key) in enumerate(cost.known) for site in range(n))
         turns: list[Turn] = []
         number, step, sent = -1, "", set[int]()
-        for position, (site, key) in enumerate(quoted.known):
+        for position, (site, key) in enumerate(cost.known):
             if key != step or site in sent:
                 number, step, sent = number + 1, key, set()
             sent.add(site)
-            turns.append(Turn(position, number, site, key, quoted.messages[site, key]))
+            turns.append(Turn(position, number, site, key, cost.messages[site, key]))
         return tuple(turns)
 
     @property
@@ -123,7 +123,7 @@ class Protocol:
         turn : Turn
             One of `turns`.
         """
-        return self.plan.release.quote.steps[turn.step].label
+        return self.plan.release.cost.steps[turn.step].label
 
     def of_site(self, site: int) -> tuple[Turn, ...]:
         """The messages of one site.
@@ -192,12 +192,12 @@ class Protocol:
                 return multiples(heard[other.position], measured)
             if other.round == turn.round:  # it does not depend on these: see the module
                 return np.zeros(values.shape)
-            raise certified.unhardened(self.plan.release.quote.steps[key[1]])
+            raise certified.unhardened(self.plan.release.cost.steps[key[1]])
         try:
-            certified.answered(data, self.plan.mechanism, self.plan.release.quote, answer)
+            certified.answered(data, self.plan.mechanism, self.plan.release.cost, answer)
         except _Reached as reached:
             return reached.values
-        raise certified.unhardened(self.plan.release.quote.steps[turn.step])
+        raise certified.unhardened(self.plan.release.cost.steps[turn.step])
 
     def _reached(self, pooled: Data, step: str, sums: Mapping[Key, Array]) -> Array:
         """A message of a run with all people at one site, before noise, after these sums."""
@@ -206,22 +206,22 @@ class Protocol:
                 raise _Reached(values.copy())
             return sums[key]
         try:
-            certified.answered(pooled, self.plan.mechanism, self.plan.release.quote, answer)
+            certified.answered(pooled, self.plan.mechanism, self.plan.release.cost, answer)
         except _Reached as reached:
             return reached.values
-        raise certified.unhardened(self.plan.release.quote.steps[step])
+        raise certified.unhardened(self.plan.release.cost.steps[step])
 
     def _sums(self, heard: Mapping[int, Whole], until: str = "") -> tuple[Array, dict[Key, Array]]:
         """Sums of all rounds before a step, as the engine takes them, and that step of stand-ins.
 
         Of all rounds, where no step is named.
         """
-        standin, sums = self.plan.release.standin, dict[Key, Array]()
+        stand_in, sums = self.plan.release.stand_in, dict[Key, Array]()
         while True:
-            key = next((key for key in self.plan.release.quote.known if key not in sums), None)
+            key = next((key for key in self.plan.release.cost.known if key not in sums), None)
             if key is None:
                 return np.empty(0), sums
-            base = self._reached(standin, key[1], sums)
+            base = self._reached(stand_in, key[1], sums)
             if key[1] == until:
                 return base, sums
             turns = [turn for turn in self.turns if turn.step == key[1]]

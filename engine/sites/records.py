@@ -1,4 +1,4 @@
-"""The records of one site, in an order that stays, among stand-ins for everybody else's.
+"""The records of one site, in an order that stays.
 
 A site answers several times, with hours between. Every time its records must be in the same random
 order, or one person could take part in two rounds that are charged as one. So the order is drawn
@@ -11,16 +11,10 @@ without looking at them puts sorted records in a uniformly random order, which i
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.core.types import CurveData, Data, EventData, SampleData
-from engine.release.plan import records_of
-
-_T = TypeVar("_T", np.float64, np.int64)
+from engine.core.types import Data
 
 
 def new_order(n: int) -> bytes:
@@ -50,51 +44,6 @@ def ordered(data: Data, order: bytes) -> Data:
     order : bytes
         From `new_order`.
     """
-    contents = records_of(data)
+    contents = data.record_bytes()
     by_content = np.array(sorted(range(len(contents)), key=contents.__getitem__), dtype=np.int64)
     return data.in_order(by_content[np.frombuffer(order, dtype="<i8")])
-
-
-def among(standin: Data, real: Data, site: int) -> Data:
-    """Data of all sites in which the records of one are real.
-
-    Parameters
-    ----------
-    standin : Data
-        Of the public sizes.
-    real : Data
-        The records of the site, as many as it has in the plan.
-    site : int
-        From 0.
-    """
-    here = standin.server == site
-    if isinstance(standin, CurveData) and isinstance(real, CurveData):
-        return _curves_among(standin, real, here)
-    if isinstance(standin, EventData) and isinstance(real, EventData):
-        return replace(standin, time=_placed(standin.time, real.time, here),
-                       status=_placed(standin.status, real.status, here),
-                       group=None if standin.group is None or real.group is None else
-                       _placed(standin.group, real.group, here))
-    assert isinstance(standin, SampleData) and isinstance(real, SampleData)
-    return replace(standin, x=_placed(standin.x, real.x, here))
-
-
-def _curves_among(standin: CurveData, real: CurveData, here: NDArray[np.bool_]) -> CurveData:
-    # Observations lie curve after curve along the last axis, and the curves of a site are together.
-    counts = standin.counts.copy()
-    first, last = np.flatnonzero(here)[[0, -1]]
-    start, end = standin.counts[:first].sum(), standin.counts[:last + 1].sum()
-    counts[here] = real.counts
-    covariates = None if standin.covariates is None or real.covariates is None else (
-        _placed(standin.covariates, real.covariates, here))
-    times, values = (np.concatenate([theirs[:, :start], own, theirs[:, end:]], axis=1)
-                     for theirs, own in ((standin.times, real.times),
-                                         (standin.values, real.values)))
-    return replace(standin, times=times, values=values, counts=counts, covariates=covariates)
-
-
-def _placed(standins: NDArray[_T], real: NDArray[_T], here: NDArray[np.bool_]) -> NDArray[_T]:
-    """An array (1, n, …) with the real entries of one site."""
-    out = np.array(standins)
-    out[:, here] = real
-    return out

@@ -38,7 +38,6 @@ from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
 from engine.sites.signing import Key
 from engine.sources import Source
-from engine.uploads.curves import Upload
 from engine.uploads.tables import Table
 
 _DIGEST = 32  # bytes before the numbers of a message that is kept
@@ -78,12 +77,12 @@ def source_of(plan: SitePlan, site: int, table: Table) -> Source[Data]:
         If it cannot be read so, or holds others than the plan declares.
     """
     source = uploaded(table, plan.reading, plan.mechanism, plan.facts)
-    data = certified.drawn(source)
+    data = certified.publishable_data(source)
     member = plan.members[site]
     if data.sizes.n_servers > 1:
         raise InputError("This file holds several sites.", field="file",
                          hint="Each site reads a file of its own people.")
-    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
+    if source.is_of_rows:
         raise InputError(f"Some {plan.facts.people} have several curves, and would be protected "
                          "less than the plan says.", field="file",
                          hint="Keep one of each.")
@@ -108,7 +107,7 @@ class Site:
         Its records, from `source_of`.
     key : Key
         It signs with it.
-    book : Ledger
+    ledger : Ledger
         Its own.
     people : People
         What their holder says of them.
@@ -123,7 +122,7 @@ class Site:
     place: int
     source: Source[Data]
     key: Key
-    book: Ledger
+    ledger: Ledger
     people: People = People()
 
     def __post_init__(self) -> None:
@@ -147,7 +146,7 @@ class Site:
     @cached_property
     def _own(self) -> Data:
         """Its records, in the order of the file."""
-        return certified.drawn(self.source)
+        return certified.publishable_data(self.source)
 
     @cached_property
     def receipt(self) -> Receipt:
@@ -159,10 +158,12 @@ class Site:
             If the total would be overrun, or its people seem to be known and nobody said whether
             they are the same.
         """
-        mechanism, rho = self.plan.mechanism, accounting.total_rho(self.plan.charged(self.place))
+        mechanism = self.plan.mechanism
+        rho = accounting.total_rho(self.plan.certified_spends(self.place))
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
-        return published.charge(self.plan.release, self.source, self.cost.certified, rho, self.book,
-                                description, self.people.total, self.people.same_people)
+        return published.charge(self.plan.release, self.source, self.cost.certified, rho,
+                                self.ledger, description, self.people.total,
+                                self.people.same_people)
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """All messages of this site that can be drawn now or were drawn before.
@@ -185,7 +186,7 @@ class Site:
         """
         heard = messages.checked(self.protocol, received, self.key)
         receipt = self.receipt
-        kept = partial.stored(self.book, receipt)
+        kept = partial.stored(self.ledger, receipt)
         self._check_transcript(heard, kept)
         answers: dict[Turn, bytes] = {}
         for turn in self.protocol.of_site(self.place):
@@ -194,7 +195,7 @@ class Site:
                 digest = self.protocol.digest_before(turn.round, heard)
                 if digest is None:
                     break
-                content = self._drawn(turn, heard, digest, receipt)
+                content = self._new_message(turn, heard, digest, receipt)
             heard[turn.position] = _numbers(content)
             answers[turn] = messages.write(self.plan, turn, _numbers(content),
                                            content[:_DIGEST].hex(), self.key)
@@ -212,9 +213,9 @@ class Site:
         if len(heard) < len(self.protocol.turns):
             return None
         receipt = self.receipt
-        self._check_transcript(heard, partial.stored(self.book, receipt))
-        self.book.drawn(receipt, messages_to_bytes(self.protocol.messages(heard)))
-        return published.again(self.book, receipt.release_id)
+        self._check_transcript(heard, partial.stored(self.ledger, receipt))
+        self.ledger.store(receipt, messages_to_bytes(self.protocol.messages(heard)))
+        return published.again(self.ledger, receipt.release_id)
 
     def _check_transcript(self, heard: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
@@ -240,7 +241,7 @@ class Site:
                     "answered: a message was exchanged.", field="message",
                     hint="Nothing more is drawn in this run. Compare it with the others.")
 
-    def _drawn(self, turn: Turn, heard: Mapping[int, Whole], digest: str, receipt: Receipt
+    def _new_message(self, turn: Turn, heard: Mapping[int, Whole], digest: str, receipt: Receipt
                ) -> bytes:
         """Draw a message and keep it.
 
@@ -251,9 +252,9 @@ class Site:
             exact = self.protocol.exact(turn, data, heard)
             numbers = self._noised(turn, exact, digest)
         except Exception:
-            self.book.close(receipt)
+            self.ledger.close(receipt)
             raise
-        return partial.store(self.book, receipt, turn.position,
+        return partial.store(self.ledger, receipt, turn.position,
                              bytes.fromhex(digest) + to_bytes(numbers))
 
     def _noised(self, turn: Turn, exact: Array, digest: str) -> Whole:
@@ -268,11 +269,11 @@ class Site:
     def _in_order(self, receipt: Receipt) -> Data:
         """The records of this site, always in the same random order, among stand-ins."""
         place = len(self.protocol.turns)  # of the order, behind all messages
-        order = partial.stored(self.book, receipt).get(place)
+        order = partial.stored(self.ledger, receipt).get(place)
         if order is None:
-            order = partial.store(self.book, receipt, place,
+            order = partial.store(self.ledger, receipt, place,
                                   records.new_order(self.member.people))
-        return records.among(self.plan.standin, records.ordered(self._own, order), self.place)
+        return self.plan.stand_in.with_site(self.place, records.ordered(self._own, order))
 
 
 def check_signed_off(plan: SitePlan, fingerprint: str) -> None:

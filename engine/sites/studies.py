@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget, PublicFacts
 from engine.mechanisms import Mechanism
-from engine.release.request import facts_to_plain
+from engine.release.data_sections import facts_to_plain
 from engine.sites.signing import Scheme
 from engine.sources import Source
 

@@ -25,8 +25,8 @@ def summary(plan: SitePlan) -> list[str]:
     plan : SitePlan
         What all are to agree on.
     """
-    facts, quoted, mechanism = plan.facts, plan.release.quote, plan.mechanism
-    verdict = mechanism.feasibility(plan.sizes, quoted.inner_budgets)
+    facts, cost, mechanism = plan.facts, plan.release.cost, plan.mechanism
+    verdict = mechanism.feasibility(plan.sizes, cost.inner_budgets)
     lines = [f"“{plan.release.name}”: {mechanism.main_task.label.lower()} of "
              f"{number(plan.sizes.n_curves, 9)} {facts.people} at {len(plan.members)} sites, by "
              f"{mechanism.label}."]
@@ -55,7 +55,7 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
         Which of its sites.
     """
     member, facts, cost, lines = (plan.members[site], plan.facts, plan.cost(site),
-                                  plan.charged(site))
+                                  plan.certified_spends(site))
     turns = Protocol(plan).of_site(site)
     numbers = sum(turn.noise.size for turn in turns)
     by = ("a key of its own" if plan.scheme == "ed25519" else "the secret that all sites share")
@@ -150,8 +150,9 @@ def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:
             plan.facts.people: [member.people for member in plan.members],
             "ε": [cost.epsilon for cost in costs],
             "δ": [small(cost.delta) if cost.delta else "0" for cost in costs],
-            "attacker’s accuracy": [f"{100 * risk.of_ledger(plan.charged(site)).right:.1f} %"
-                                    for site in range(len(plan.members))]}
+            "attacker’s accuracy": [
+                f"{100 * risk.of_ledger(plan.certified_spends(site)).right:.1f} %"
+                for site in range(len(plan.members))]}
 
 
 def _first(whole: Whole, turn: Turn) -> str:

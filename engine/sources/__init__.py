@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
+from engine.core.record_bytes import Traces
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import TASKS
 from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
@@ -197,6 +198,24 @@ class Source(Parameterised, Generic[D]):
         if n_repeats != 1:
             raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
                              field="repeats", hint="Set repeats to 1.")
+
+    def contents(self) -> Iterable[bytes]:
+        """By what real data are known again: each record as bytes; nothing of simulated data.
+
+        Order, names, sites and stated bounds do not change them. They are as private as the data.
+        """
+        return ()
+
+    def traces(self) -> Traces:
+        """Texts by which the people of a file are known again; none for public data.
+
+        Returns
+        -------
+        mapping of str to tuple of bytes
+            "ids" are those of the file, where it has some; "values" and "shapes" are one for each
+            curve or record. All are as private as the data.
+        """
+        return {}
 
     def recorded(self) -> D:
         """The numbers of real data as they were recorded, beyond the stated bounds too.

@@ -10,8 +10,8 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import DENSITY
 from engine.core.types import Array, Covariate, DataKind, PublicFacts, SampleData
-from engine.sources import Source, sources
-from engine.sources.bundled import read_table
+from engine.sources import sources
+from engine.sources.bundled import BundledFile, read_table
 
 REGIONS = (  # in the order of the file
     "Eastern Africa", "Middle Africa", "Northern Africa", "Southern Africa", "Western Africa",
@@ -23,7 +23,7 @@ OLDEST = 105  # years; the last age group, 100 and above, stands at 100 to 104
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class AgesAtDeath(Source[SampleData]):
+class AgesAtDeath(BundledFile[SampleData]):
     """Deaths of 2015 to 2020 by age, derived from World Population Prospects 2019.
 
     A record stands for 1000 deaths, so protecting one is not protecting a person. The deaths of an
@@ -36,7 +36,6 @@ class AgesAtDeath(Source[SampleData]):
     label = "Ages at death in a region"
     order = 20
     tasks = frozenset({DENSITY.key})
-    is_random = False
     deals_records = True
     file: ClassVar[str] = "ages_at_death.csv"
     credit: ClassVar[str] = ("derived from United Nations, World Population Prospects 2019; "

@@ -7,6 +7,7 @@ shapes, gaps and outliers, not how anybody was protected.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
 from engine.core.types import Array, CurveData, DataKind, Design, PublicFacts
-from engine.sources import Source, check_sites, sources
+from engine.sources import D, Source, check_sites, sources
 
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
 
@@ -34,7 +35,28 @@ def _sites(most: int, more: str = "") -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundledCurves(Source[CurveData]):
+class BundledFile(Source[D]):
+    """Public data of one file of `data/`, which is one data set, whichever part of it is used.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    credit : str
+        Who measured, and under which terms.
+    """
+
+    is_random = False
+    file: ClassVar[str]
+    credit: ClassVar[str]
+
+    def contents(self) -> Iterable[bytes]:
+        """The whole file; see `Source.contents`."""
+        return [(DATA / self.file).read_bytes()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundledCurves(BundledFile[CurveData]):
     """The first `n_curves` rows of one file, dealt to `n_servers` sites in turn.
 
     A subclass names the `file`, the `stated` facts and, for the tag on the page, the `credit`:
@@ -43,10 +65,7 @@ class BundledCurves(Source[CurveData]):
     """
 
     tasks = frozenset({MEAN_FUNCTION.key, PERCENTILE_CURVES.key})
-    is_random = False
-    file: ClassVar[str]
     stated: ClassVar[PublicFacts]
-    credit: ClassVar[str]
     n_curves: int | None
 
     def __post_init__(self) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import DISTRIBUTION, ROC, SURVIVAL
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
-from engine.sources import Source, sources
-from engine.sources.bundled import DATA
+from engine.sources import sources
+from engine.sources.bundled import DATA, BundledFile
 
 NINE_MONTHS = 270.0  # days, of which the study had from April to December 2015
 # mg/dl of creatinine, finer where reference ranges of laboratories lie (0.6 to 1.2).
@@ -24,7 +24,7 @@ _SITES = param(1, "Sites", "Sites that keep their own people, who are dealt to t
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeartFailurePatients(Source[EventData]):
+class HeartFailurePatients(BundledFile[EventData]):
     """299 patients of two hospitals in Faisalabad, Pakistan, who came with advanced heart failure.
 
     A subclass says what of them is looked at, and what is public of it.
@@ -35,7 +35,6 @@ class HeartFailurePatients(Source[EventData]):
     study, PLoS ONE 12(7), e0181001.
     """
 
-    is_random = False
     file: ClassVar[str] = "heart_failure.csv"
     credit: ClassVar[str] = ("T. Ahmad, A. Munir, S. H. Bhatti, M. Aftab and M. A. Raza (2017), "
                              "through the UCI repository; CC BY 4.0")

@@ -6,7 +6,7 @@ counts, never with an observation, a row number or an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -16,6 +16,8 @@ import numpy as np
 from engine.core.errors import InputError, brief
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
+from engine.core.names import uncapital
+from engine.core.record_bytes import Traces
 from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
@@ -43,6 +45,7 @@ from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
+from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
 MOST_CURVES = 100_000
 MOST_POINTS = 10_000
@@ -522,6 +525,10 @@ class Upload(UploadedData[CurveData]):
         MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE,
         PERCENTILE_CURVES))
 
+    read_as = "curves"
+    reader = staticmethod(read_curves)
+    takes_several = True
+
     curves: CurveTable
     groups: tuple[str, ...] = ()
 
@@ -591,6 +598,22 @@ class Upload(UploadedData[CurveData]):
         return (*doubts(times, counts, self.declared), *of_bounds,
                 *doubts_of_people(times, self.curves.values, counts, self.declared))
 
+    def remarks(self) -> list[str]:
+        """Repeated curves, and what was moved to a bound; for their holder alone."""
+        stated, (times, values, covariates) = self.declared, self.n_clipped
+        value_range = f"{stated.value_low:g} to {stated.value_high:g} {stated.value_unit}".strip()
+        time_range = f"{uncapital(stated.time_name)} {stated.time_low:g} to {stated.time_high:g}"
+        applies = {
+            f"Exact repetitions of earlier curves: {self.n_repeated:,}. If somebody is in the file "
+            "twice, give both curves one id: the guarantee is for one id.": self.n_repeated,
+            f"{counted(values, 'observation')} outside {value_range}: moved to the nearest bound.":
+                values,
+            f"{counted(times, 'observation')} outside {time_range}: moved to the nearest bound.":
+                times,
+            f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
+            "what you stated: moved to the nearest bound.": covariates}
+        return [remark for remark, count in applies.items() if count]
+
     @property
     def n_clipped(self) -> ClippedInCurves:
         """How many numbers are moved to a bound; single observations may lie beyond theirs."""
@@ -625,6 +648,27 @@ class Upload(UploadedData[CurveData]):
             If one is constant or follows from others, among the curves that have observations.
         """
         check_regressors(self.declared, self.covariates[self.curves.counts > 0])
+
+    def contents(self) -> Iterable[bytes]:
+        """Each curve, observations in order of time; see `Source.contents`."""
+        times, values, ends = self._sorted
+        return pieces(ends, times, values)
+
+    def traces(self) -> Traces:
+        """Ids, values and shapes of curves; see `Source.traces`."""
+        _, values, ends = self._sorted
+        return {"ids": traces_of_ids(self.curves.ids),
+                "values": filled(pieces(ends, *coarse(values))),
+                "shapes": filled(pieces(*shapes(values, ends)))}
+
+    @property
+    def _sorted(self) -> tuple[Array, Array, Integers]:
+        """Times and values (N,), curve after curve, by time and then by value; where each ends."""
+        curves = self.curves
+        times, values = curves.times + 0.0, curves.values + 0.0  # −0 is 0
+        curve = np.repeat(np.arange(len(curves.counts)), curves.counts)
+        order = np.lexsort((values, times, curve))
+        return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.

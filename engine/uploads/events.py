@@ -10,7 +10,7 @@ are not taken: entries and exits released together would have sensitivity 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
+from engine.core.record_bytes import Traces, people_in_order
 from engine.core.tasks import DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
@@ -30,6 +31,7 @@ from engine.uploads.layout import Layout, plain_name, repeated
 from engine.uploads.rows import MOST_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
+from engine.uploads.traces import TELLING, traces_of_ids
 
 MOST_CODES = 100  # texts of a column of codes; a column with more holds something else
 _UNKNOWN = -1  # a status that is no stated code
@@ -489,6 +491,9 @@ class UploadEvents(UploadedData[EventData]):
     label = "Your people"
     tasks: ClassVar[frozenset[str]] = frozenset(ESTIMANDS)
 
+    read_as = "events"
+    reader = staticmethod(read_events)
+
     events: EventTable
     declared: EventFacts
 
@@ -510,6 +515,18 @@ class UploadEvents(UploadedData[EventData]):
         """How many times are outside the stated range, and count at its ends."""
         time, facts = self.events.time, self.declared
         return Moved(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
+
+    def remarks(self) -> list[str]:
+        """What of the times counts at an end of the stated range; for their holder alone."""
+        below, beyond = self.moved
+        if self.events.counted is not Counted.OUTCOMES:
+            outside = below + beyond
+            return [f"{outside:,} people lie outside the stated range and count at its nearest end."
+                    ] * bool(outside)
+        return [sentence for count, sentence in (
+            (below, f"{below:,} people have a time below 0 and count in the first interval."),
+            (beyond, f"{beyond:,} people are followed beyond the stated end and count as "
+             "event-free until then.")) if count]
 
     def serves(self, task: str) -> bool:
         """What a file was read for: outcomes, values or labels; incidences need several events."""
@@ -533,6 +550,25 @@ class UploadEvents(UploadedData[EventData]):
             raise InputError("The sizes of the groups are stated as public, and these are others.",
                              field="group_sizes",
                              hint="State them as they are, or leave them private.")
+
+    def contents(self) -> Iterable[bytes]:
+        """All people together, whom one call sorts; a million hashes would take seconds."""
+        return [self._people]
+
+    def traces(self) -> Traces:
+        """Ids, and the time and labels of each person; see `Source.traces`."""
+        ids, people, n = traces_of_ids(self.events.ids), self._people, len(self.events.time)
+        rows = np.frombuffer(people, dtype="<f8").reshape(n, -1)
+        alike = (rows[1:] == rows[:-1]) | np.isnan(rows[1:]) & np.isnan(rows[:-1])
+        if alike.all(axis=1).mean() > 1 - TELLING:  # as with whole days: nobody is told by them
+            return {"ids": ids}
+        width = len(people) // max(n, 1)
+        return {"ids": ids, "values": tuple(
+            people[first:first + width] for first in range(0, len(people), width))}
+
+    @property
+    def _people(self) -> bytes:
+        return people_in_order(self.events.time, self.events.status, self.events.group)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         """Return the people as they are; `rng` is not used.

@@ -8,6 +8,7 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.identity import named_once
 from engine.core.lists import counted, listed, shortened
+from engine.core.record_bytes import Traces
 from engine.core.tasks import TASKS
 from engine.core.types import Array, SampleData, Sizes
 from engine.uploads.columns import (
@@ -28,6 +30,7 @@ from engine.uploads.columns import (
 from engine.uploads.layout import Layout
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
+from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
 MOST_ROWS = 1_000_000
 
@@ -167,6 +170,9 @@ class UploadRows(UploadedData[SampleData]):
     tasks: ClassVar[frozenset[str]] = frozenset(
         task.key for task in TASKS.values() if task.features)
 
+    read_as = "rows"
+    reader = staticmethod(read_rows)
+
     rows: RowTable
 
     @property
@@ -195,6 +201,32 @@ class UploadRows(UploadedData[SampleData]):
         values = self.rows.values
         return ClippedInRows(_moved(self.covariates, x),
                            0 if y is None or values is None else _moved(values, y))
+
+    def contents(self) -> Iterable[bytes]:
+        """The numbers of each record; see `Source.contents`."""
+        table = self._numbers
+        return pieces(np.arange(1, len(table) + 1) * table.shape[1], table.ravel())
+
+    def traces(self) -> Traces:
+        """Ids, and the numbers of each record in order of size; see `Source.traces`."""
+        table = np.sort(self._numbers, axis=1)  # what is no number comes last
+        known = np.isfinite(table)
+        return {"ids": traces_of_ids(self.rows.ids), "values": filled(pieces(
+            np.cumsum(known.sum(axis=1)), *coarse(table[known])))}
+
+    @property
+    def _numbers(self) -> Array:
+        """All numbers of every record (n, columns), what is none as one kind of NaN."""
+        table = self.rows.covariates
+        if self.rows.values is not None:
+            table = np.column_stack([table, self.rows.values])
+        return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+
+    def remarks(self) -> list[str]:
+        """What was moved to a bound; for their holder alone."""
+        features, responses = self.n_clipped
+        return [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
+                "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         """Return the records, moved into the stated ranges; `rng` is not used.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
@@ -27,6 +28,15 @@ class UploadedData(Source[D]):
     declared : PublicFacts
         From `engine.uploads.facts`.
 
+    Attributes
+    ----------
+    read_as : str
+        The field that holds what was read from the file.
+    reader : callable
+        Reads it from a table and how its columns are used.
+    takes_several : bool
+        Whether the reader is told what becomes of several curves of one person.
+
     Raises
     ------
     InputError
@@ -34,6 +44,9 @@ class UploadedData(Source[D]):
     """
 
     is_random: ClassVar[bool] = False
+    read_as: ClassVar[str]
+    reader: ClassVar[Callable[..., Observations]]
+    takes_several: ClassVar[bool] = False
 
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
 
@@ -49,6 +62,15 @@ class UploadedData(Source[D]):
     @property
     def observations(self) -> Observations:
         """What was read from the file, in its own units."""
+        raise NotImplementedError
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Where the file does not look as declared; for its holder alone."""
+        return ()
+
+    def remarks(self) -> list[str]:
+        """Sentences on what else the holder of the file, and nobody else, should know of it."""
         raise NotImplementedError
 
     @property

@@ -100,14 +100,14 @@ def test_axes_words_and_labels_of_the_figure_are_those_of_any_other_curve(way):
 def test_what_a_release_would_cost_and_how_it_is_noised_says_nothing_of_a_curve(method, way):
     budget = method.suited(Budget(1.0, DELTA))
 
-    def quoted(source):
+    def cost(source):
         try:
-            return published.quote(source, method, budget)
+            return published.release_cost(source, method, budget)
         except InputError as refused:
             return str(refused)
 
-    one, other = map(quoted, pair(way))
-    if isinstance(one, release.Quote):
+    one, other = map(cost, pair(way))
+    if isinstance(one, release.ReleaseCost):
         for f in fields(one):
             mine, theirs = getattr(one, f.name), getattr(other, f.name)
             if f.name == "known":

@@ -24,7 +24,6 @@ from engine.sites import centre, messages, pads, studies
 from engine.sites.folder import Folder
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
-from engine.sites.records import among
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import Site, source_of
 from engine.uploads.reading import read_table
@@ -122,9 +121,9 @@ def planned(n_sites: int, keys: list[Key]) -> SitePlan:
 
 def simulated(plan: SitePlan, sites: list[Site]) -> float:
     """Processor seconds of the same release in one process, from the same curves."""
-    data = plan.standin
+    data = plan.stand_in
     for place, site in enumerate(sites):
-        data = among(data, certified.drawn(site.source), place)
+        data = data.with_site(place, certified.publishable_data(site.source))
     budgets = tuple(member.budget for member in plan.members)
     if plan.shares is not None:
         data, budgets = data.pooled(), budgets[:1]

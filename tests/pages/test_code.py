@@ -38,6 +38,7 @@ from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 from pages.shared import components
 from pages.shared.frame import code_fold
@@ -326,7 +327,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     frame = files.growth_frame(80, 8)
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
     table = read_table(files.csv(frame))
-    result = code_for.OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
+    result = OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
     (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=result)
     assert all(str(value) not in python for value in frame["height"].unique() if value not in
                (60, 210)) and "c000" not in python
@@ -345,7 +346,7 @@ def test_without_the_file_there_is_no_code_and_nothing_fails():
 def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
-    result = code_for.OwnFile(name, "utf-8", None, layout)
+    result = OwnFile(name, "utf-8", None, layout)
     code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), result)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
@@ -372,7 +373,7 @@ def own_of(kind, folder):
         content, source = files.csv(files.growth_frame(80, 8)), own_curves()
         layout = suggest_layout(read_table(content))
     (folder / "own.csv").write_bytes(content)
-    return source, code_for.OwnFile("own.csv", "utf-8", None, layout)
+    return source, OwnFile("own.csv", "utf-8", None, layout)
 
 
 BUDGET = Budget(2.0, 1e-4)

@@ -12,9 +12,8 @@ from engine.exports import code_for
 from engine.language.numbers import number
 from engine.questions import ask, kinds
 from engine.release import ledger
-from engine.release import request as release_request
 from engine.release.data_content import content_of
-from engine.release.published import quote
+from engine.release.published import release_cost
 from engine.simulation import studies
 from engine.sources import sources
 from engine.topics.audit import answer as audit_topic
@@ -23,10 +22,12 @@ from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.question import limits
 from engine.uploads.facts import StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 from pages.shared.state import settings
 from tests import files
+from tests.files import requested
 from tests.pages.opening import own_curves, visit
 from tests.pages.test_code import (
     BUDGET,
@@ -171,8 +172,8 @@ def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
     for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
                                ("records", "density", USUAL.mechanism_of("density"))):
         source, own = own_to_publish(kind, tmp_path)
-        code = code_for.release(ask(quote, source, method, BUDGET), own)
-        result = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
+        code = code_for.release(ask(release_cost, source, method, BUDGET), own)
+        result = requested(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
                                           tmp_path)
         assert result.source.declared == source.declared and result.mechanism == method
         assert content_of(result.source) == content_of(source) and task in method.served
@@ -193,11 +194,11 @@ def own_to_publish(kind, folder):
     rows = read_rows(read_table(files.csv(frame)), layout)
     declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
                             person="patient", people="patients")
-    return UploadRows(rows=rows, declared=declared), code_for.OwnFile(
+    return UploadRows(rows=rows, declared=declared), OwnFile(
         "rows.csv", "utf-8", None, layout)
 
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
-    table = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(ask(quote, own_curves(), USUAL.mechanism, BUDGET), table)
+    table = OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
+    code = code_for.release(ask(release_cost, own_curves(), USUAL.mechanism, BUDGET), table)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

@@ -155,9 +155,9 @@ def test_a_release_is_shown_charged_and_given_away():
 
 def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     at = release_page(f"{REAL}~step-preview")
-    quoted = published.quote(SEA, settings.Settings().mechanism, Budget(
+    cost = published.release_cost(SEA, settings.Settings().mechanism, Budget(
         1.0, 1 / SEA.sizes.n_curves**2))
-    odds = risk.of_ledger(quoted.charged)
+    odds = risk.of_ledger(cost.certified_spends)
     sentence = odds_words.odds_main(odds, "year", "curve")
     assert words(at).count(sentence) == 1
     publish(release_step(at), "sea 2")
@@ -251,7 +251,7 @@ def test_a_charge_that_a_kill_left_is_shown_and_drawn_with_the_same_settings_alo
 
     mechanism, delta = settings.Settings().mechanism, 1 / SEA.sizes.n_curves**2
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(published.release, "hardened", killed)
+        patch.setattr(published.certified, "hardened", killed)
         published.publish(SEA, mechanism, Budget(1.0, delta), ledger.Ledger(), "cut off")
     at = release_page()
     assert "“cut off” was charged" in at.warning[0].value

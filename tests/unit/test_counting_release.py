@@ -11,12 +11,13 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.noise.hardened import CountNoise
-from engine.release import files, published, request
+from engine.release import files, published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources.event_times import EventTimes
 from engine.uploads.events import EventColumns, declare_events, read_events
 from engine.uploads.tables import read_table
+from tests.files import requested
 
 N = 240
 STATED = {"columns": {"time": "days", "status": "end", "group": "arm", "id": "patient"},
@@ -43,7 +44,7 @@ def trial(seed=1, strange=True):
 @pytest.fixture
 def asked(tmp_path):
     (tmp_path / "trial.csv").write_text(trial())
-    return request.from_json(json.dumps({
+    return requested(json.dumps({
         "version": 1, "name": "trial-2026", "data": {"file": "trial.csv", **STATED},
         "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}),
         tmp_path)
@@ -71,13 +72,13 @@ def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, tol
     plain = {"version": 1, "data": {"file": "trial.csv", **STATED, **change},
              "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 1.0, "delta": 0.0}]}
     with pytest.raises(InputError, match=told):
-        request.from_json(json.dumps(plain), tmp_path)
+        requested(json.dumps(plain), tmp_path)
 
 
 def test_other_sizes_of_groups_than_stated_are_refused_before_anything_is_charged(tmp_path):
     wrong = {**STATED, "group_sizes": [N // 2 + 1, N // 2 - 1]}
     (tmp_path / "trial.csv").write_text(trial())
-    result = request.from_json(json.dumps({
+    result = requested(json.dumps({
         "version": 1, "data": {"file": "trial.csv", **wrong}, "mechanism": {"key": "noisy_counts", "parameters": {}},
         "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
     book = Ledger(tmp_path / "ledger")
@@ -105,12 +106,12 @@ def test_hardened_noise_on_counts_has_the_law_that_is_said():
 def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_path):
     book = Ledger(tmp_path / "ledger")
     one = published.publish(asked.source, asked.mechanism, asked.budget, book, asked.name)
-    assert one.quote.certified == Budget(2.0) and one.odometer.left == 1.0
+    assert one.cost.certified == Budget(2.0) and one.odometer.left == 1.0
     assert one.card["unit_of_protection"] == "one patient’s record"
     written = files.all_files(one)
     rows = [*csv.DictReader(written["counts.csv"].decode().splitlines()[1:])]
     counts = np.array([float(row["noised count"]) for row in rows])
-    assert (counts == np.rint(counts)).all() and len(rows) == one.quote.numbers
+    assert (counts == np.rint(counts)).all() and len(rows) == one.cost.numbers
     assert {row["group"] for row in rows} == {"A", "B"} and rows[-1]["what"] == "still under observation"
     estimated = np.array([float(row["estimated count"]) for row in rows])
     assert estimated.sum() == pytest.approx(N, abs=1e-3)
@@ -129,11 +130,11 @@ def test_a_custodian_may_ask_for_more_people_at_risk_and_pays_nothing_for_it(ask
     book = Ledger(tmp_path / "ledger")
     few, many = (published.publish(asked.source, NoisyCounts(least_at_risk=least), Budget(1.0), book, f"least {least}")
                  for least in (10, 60))
-    assert many.x[-1] < few.x[-1] and many.quote.certified == few.quote.certified
+    assert many.x[-1] < few.x[-1] and many.cost.certified == few.cost.certified
 
 
 def test_nobody_in_particular_stands_in_what_is_rehearsed(asked):
-    one, other = (published.quote(source, NoisyCounts(), Budget(1.0)) for source in (
+    one, other = (published.release_cost(source, NoisyCounts(), Budget(1.0)) for source in (
         asked.source, _of(trial(seed=2, strange=False))))
     assert one.certified == other.certified and one.spends == other.spends
     assert all((one.known[key] == other.known[key]).all() for key in one.known)
@@ -154,7 +155,7 @@ def test_too_few_people_are_refused_before_anything_is_charged(tmp_path):
     source = UploadEvents(events=read_events(read_table("\n".join(lines).encode()), columns),
                           declared=declare_events(0.0, 1000.0, "the protocol", columns))
     with pytest.raises(InputError, match="Nothing would be published"):
-        published.quote(source, NoisyCounts(), Budget(1.0))
+        published.release_cost(source, NoisyCounts(), Budget(1.0))
 
 
 def test_the_command_line_publishes_counts(tmp_path, monkeypatch, capsys):

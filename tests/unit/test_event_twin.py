@@ -70,9 +70,9 @@ def test_a_preview_sees_nothing_of_the_data():
 
 
 def test_the_odds_of_a_release_of_counts_are_those_of_its_noise():
-    quoted = published.quote(HeartFailure(), NoisyCounts(), Budget(1.0))
-    assert risk.of_ledger(quoted.charged).right == pytest.approx(1 / (1 + np.exp(-0.5)), abs=1e-6)
-    assert risk.of_ledger(quoted.charged).right == risk.of_ledger(quoted.spends).right
+    cost = published.release_cost(HeartFailure(), NoisyCounts(), Budget(1.0))
+    assert risk.of_ledger(cost.certified_spends).right == pytest.approx(1 / (1 + np.exp(-0.5)), abs=1e-6)
+    assert risk.of_ledger(cost.certified_spends).right == risk.of_ledger(cost.spends).right
 
 
 def test_the_bundled_patients_are_as_documented_and_all_their_sources_are_one_ledger():

@@ -10,12 +10,13 @@ from engine import __main__
 from engine.core.errors import InputError
 from engine.core.types import PublicGroup
 from engine.release import request
-from engine.release.plan import Plan
+from engine.release.plan import ReleasePlan
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
 from engine.uploads.curves import read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from tests.files import requested
 
 LONG = (b"child,age,height,sex\na,2,86,girl\na,6,115,girl\nb,2,84,boy\nb,6,112,boy\n"
         b"c,2,88,girl\nd,6,120,\n")
@@ -92,13 +93,11 @@ def folder(tmp_path_factory):
 
 
 def test_a_request_asks_for_a_release_of_each_group_or_of_one(folder):
-    both = request.all_from_json(json.dumps(plain()), folder)
+    both = request.from_json(json.dumps(plain()), folder)
     assert [each.name for each in both] == ["heights, girls", "heights, boys"]
     assert [each.source.facts.group for each in both] == [
         PublicGroup("heights", "girls", ("boys",)), PublicGroup("heights", "boys", ("girls",))]
-    with pytest.raises(InputError, match="a release of each group"):
-        request.from_json(json.dumps(plain()), folder)
-    one = request.from_json(json.dumps(plain(group="boys")), folder)
+    one = requested(json.dumps(plain(group="boys")), folder)
     assert one.source.facts == both[1].source.facts
     assert one.source.sizes.n_curves == 150
 
@@ -110,16 +109,16 @@ def test_a_request_asks_for_a_release_of_each_group_or_of_one(folder):
     ({"columns": {"id": "child", "time": "age", "value": "height"}}, "needs a column")])
 def test_groups_that_a_request_cannot_mean_are_refused(folder, changes, message):
     with pytest.raises(InputError, match=message):
-        request.all_from_json(json.dumps(plain(**changes)), folder)
+        request.from_json(json.dumps(plain(**changes)), folder)
 
 
 def test_a_group_stands_in_the_plan_and_plans_without_one_are_as_before(folder):
-    first, _ = request.all_from_json(json.dumps(plain()), folder)
-    plan = Plan.of(first.source, first.mechanism, first.budget, "x", "one curve", {})
-    again = Plan.read(plan.to_bytes())
-    assert again.standin.facts.group == first.source.facts.group
+    first, _ = request.from_json(json.dumps(plain()), folder)
+    plan = ReleasePlan.of(first.source, first.mechanism, first.budget, "x", "one curve", {})
+    again = ReleasePlan.read(plan.to_bytes())
+    assert again.stand_in.facts.group == first.source.facts.group
     whole = replace(first.source, declared=replace(first.source.declared, group=None))
-    without = Plan.of(whole, first.mechanism, first.budget, "x", "one curve", {})
+    without = ReleasePlan.of(whole, first.mechanism, first.budget, "x", "one curve", {})
     assert "group" not in without.plain["data"]["facts"]
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
+from engine.core.record_bytes import people_in_order
 from engine.core.types import Budget
 from engine.privacy import accounting
 from engine.release import ledger, sealed_log
-from engine.release.data_content import content_of, people_in_order, traces_of
+from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.ledger import _slow_hash as books_hash
 from engine.sources import sources
@@ -155,7 +156,7 @@ def earlier(path, version, rho=None, tight=None):
 def test_a_ledger_of_the_first_version_is_taken_over_with_all_that_was_spent(tmp_path):
     earlier(tmp_path / "ledger", 1)
     book = Ledger(tmp_path / "ledger")
-    assert book.odometer(HELD).entries[0].is_finished
+    assert book.odometer(HELD).entries[0].state == "released"
     assert book.charge(HELD, Budget(0.5), "new", "what", rho=RHO).odometer.spent_epsilon == 1.5
     assert book.odometer(HELD).tight is None and book.odometer(HELD).label == "data-old"
     with pytest.raises(InputError, match="over the total"):
@@ -259,7 +260,7 @@ def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
 def test_a_receipt_is_marked_when_its_release_was_made(book):
     receipt = book.charge(HELD, Budget(1.0), "a", "what", plan=b"plan", request=b"request")
     assert book.odometer(HELD).entries[0].state == "charged"
-    book.drawn(receipt, b"noise")
+    book.store(receipt, b"noise")
     assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], state="drawn"),)
     assert book.release(receipt.release_id).messages == b"noise"
 
@@ -391,7 +392,7 @@ def each(change, rows=None):
 def first_release(book, rows=None):
     source = own(study() if rows is None else rows, 300.0)
     book.charge(content_of(source), Budget(2.0), "first", "what", Budget(3.0),
-                traces=traces_of(source))
+                traces=source.traces())
     return source
 
 
@@ -435,7 +436,7 @@ def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book
     first_release(book)
     rows = COPIES[copy](study())
     source = own(rows if names is None else names(rows), 900.0)
-    content, traces = content_of(source), traces_of(source)
+    content, traces = content_of(source), source.traces()
     assert book.odometer(content) is None  # by the hash of all readings alone: other data
     result = book.known(content, traces)
     assert result.share > 0.5 and result.odometer.left == 1.0
@@ -452,39 +453,39 @@ def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book
 def test_a_copy_without_any_ids_is_noticed_by_its_curves(book):
     first_release(book)
     copy = nobody(each(lambda w, t, v: (w, 12 * t, v)))
-    assert book.known(content_of(copy), traces_of(copy)).kind == "values"
+    assert book.known(content_of(copy), copy.traces()).kind == "values"
     inches = nobody(each(lambda w, t, v: (w, t, v / 2.54)))
-    assert book.known(content_of(inches), traces_of(inches)).kind == "shapes"
+    assert book.known(content_of(inches), inches.traces()).kind == "shapes"
 
 
 def test_other_readings_of_the_same_people_are_noticed_by_their_ids_alone(book):
     first_release(book)
     later = own(study(seed=77), 300.0)
-    assert book.known(content_of(later), traces_of(later)).kind == "ids"
+    assert book.known(content_of(later), later.traces()).kind == "ids"
 
 
 def test_what_is_documented_as_not_noticeable_is_not_noticed(book):
     """Every curve moved visibly, and no id the same; and a fifth of the people."""
     first_release(book)
     moved = own(fresh(each(lambda w, t, v: (w, t, v + 0.3 * np.sin(7 * t + v)))), 300.0)
-    assert book.known(content_of(moved), traces_of(moved)) is None
+    assert book.known(content_of(moved), moved.traces()) is None
     few = own([row for row in fresh(study()) if row[1] < 3], 300.0)  # only two readings of each
-    assert book.known(content_of(few), traces_of(few)) is None
+    assert book.known(content_of(few), few.traces()) is None
 
 
 def test_other_people_are_not_mistaken_for_known_ones(book):
     first_release(book)
     others = own(study(ids="pupil-{}", seed=8), 300.0)
-    assert book.known(content_of(others), traces_of(others)) is None
+    assert book.known(content_of(others), others.traces()) is None
     receipt = book.charge(content_of(others), Budget(3.0), "other", "what",
-                          traces=traces_of(others))
+                          traces=others.traces())
     assert receipt.odometer.left == 0.0
 
 
 def test_people_with_the_same_observations_are_the_same_whatever_is_said_of_them(book):
     first_release(book)
     renamed = own(study(ids="pupil-{}")[:-5], 300.0)  # other ids, and the last child is not there
-    content, traces = content_of(renamed), traces_of(renamed)
+    content, traces = content_of(renamed), renamed.traces()
     known = book.known(content, traces)
     assert known.is_certain and known.share > 0.9
     with pytest.raises(InputError, match="the same people"):
@@ -498,7 +499,7 @@ def test_people_with_the_same_observations_are_the_same_whatever_is_said_of_them
 def test_who_is_stated_to_be_others_has_a_total_of_their_own_and_the_statement_is_kept(book):
     first_release(book)
     namesakes = own(study(seed=8), 300.0)  # child-0 … of another school
-    content, traces = content_of(namesakes), traces_of(namesakes)
+    content, traces = content_of(namesakes), namesakes.traces()
     receipt = book.charge(content, Budget(3.0), "other", "what", traces=traces, same_people=False)
     assert receipt.odometer.left == 0.0 and book.known(content, traces) is None
     with closing(sqlite3.connect(book.path)) as file:
@@ -511,9 +512,9 @@ def test_people_in_two_groups_join_them_and_all_that_both_spent_counts(book):
     for rows, epsilon in ((one, 2.0), (other, 1.5)):
         source = own(rows, 300.0)
         book.charge(content_of(source), Budget(epsilon, 1e-6), "its first", "what",
-                    Budget(5.0, 1e-3), traces=traces_of(source), rho=RHO)
+                    Budget(5.0, 1e-3), traces=source.traces(), rho=RHO)
     both = own(one + other, 300.0)
-    receipt = book.charge(content_of(both), Budget(1.0), "both", "what", traces=traces_of(both),
+    receipt = book.charge(content_of(both), Budget(1.0), "both", "what", traces=both.traces(),
                           same_people=True, rho=RHO)
     assert receipt.odometer.spent_epsilon == 4.5 and receipt.odometer.tight is None
     assert book.odometer(content_of(own(one, 300.0))) == receipt.odometer
@@ -525,14 +526,14 @@ def test_whole_numbers_that_many_share_say_nothing_about_who_they_are(book):
     for town in "ab":
         rows = [(f"{town}{k}", 1, int(rng.integers(20, 60))) for k in range(300)]
         source = own(rows, 300.0)
-        assert book.known(content_of(source), traces_of(source)) is None, town
-        book.charge(content_of(source), Budget(1.0), "ages", "what", traces=traces_of(source))
+        assert book.known(content_of(source), source.traces()) is None, town
+        book.charge(content_of(source), Budget(1.0), "ages", "what", traces=source.traces())
 
 
 def test_the_ledger_holds_no_id_and_other_ledgers_hash_people_differently(book, tmp_path):
     source = first_release(book)
     other = Ledger(tmp_path / "other")
-    other.charge(content_of(source), Budget(1.0), "a", "what", traces=traces_of(source))
+    other.charge(content_of(source), Budget(1.0), "a", "what", traces=source.traces())
     contents = []
     for each_book in (book, other):
         raw = each_book.path.read_bytes() + each_book.witness.read_bytes()
@@ -549,13 +550,13 @@ def test_a_changed_sketch_of_people_is_noticed(book):
         file.commit()
     copy = own(COPIES["a person dropped"](study()), 300.0)
     with pytest.raises(InputError, match="changed by other means"):
-        book.known(content_of(copy), traces_of(copy))
+        book.known(content_of(copy), copy.traces())
 
 
 def test_people_of_a_ledger_that_was_taken_over_are_noted_at_their_next_release(tmp_path):
     source = own(study(), 300.0)
     earlier(tmp_path / "ledger", 2)
     book = Ledger(tmp_path / "ledger")
-    book.charge(HELD, Budget(0.5), "next", "what", traces=traces_of(source))
+    book.charge(HELD, Budget(0.5), "next", "what", traces=source.traces())
     copy = own(COPIES["a person dropped"](study()), 300.0)
-    assert book.known(content_of(copy), traces_of(copy)).odometer.spent_epsilon == 1.5
+    assert book.known(content_of(copy), copy.traces()).odometer.spent_epsilon == 1.5

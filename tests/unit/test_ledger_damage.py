@@ -38,11 +38,11 @@ def sound(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sound")
     book = Ledger(folder / "ledger")
     receipt = charged(book, SOME, "first", 0.5, total=TOTAL, traces=PEOPLE, rho=0.01)
-    book.drawn(receipt, bytes(range(256)) * 8)
+    book.store(receipt, bytes(range(256)) * 8)
     charged(book, COPY, "copy", 0.25, traces=PEOPLE, same_people=True, total=Budget(3.0, 1e-4))
     shutil.copyfile(book.path, folder / "older")
     last = charged(book, PUBLIC, "other", 1.5, total=TOTAL, traces=OTHERS)
-    book.drawn(last, b"noise" * 50)
+    book.store(last, b"noise" * 50)
     book.close(charged(book, PUBLIC, "closed", 0.125))
     charged(book, SOME, "again", 0.5)
     return folder, receipt.release_id, spent(book)
@@ -449,7 +449,7 @@ def test_a_ledger_of_the_version_before_is_taken_over_with_everything_in_it(earl
     assert early.known(b"new" * 10, PEOPLE).share == 1.0
     with pytest.raises(InputError, match="has this name already"):
         charged(early, SOME, "killed", 0.5)
-    early.drawn(charged(early, SOME, "new", 0.5), b"noise")
+    early.store(charged(early, SOME, "new", 0.5), b"noise")
     assert early.odometer(SOME).spent_epsilon == 2.25
     assert repair.verify(early).problem is None
 

@@ -27,13 +27,13 @@ def mean(trusted):
 
 
 def test_its_map_is_the_cost_that_the_ledger_of_a_release_writes(mean, tmp_path):
-    quoted = pc.quote(SEA, MEAN, BUDGET)
-    assert mean.map(1) == max(map(accounting.total_rho, accounting.by_server(quoted.charged).values()))
+    cost = pc.quote(SEA, MEAN, BUDGET)
+    assert mean.map(1) == max(map(accounting.total_rho, accounting.by_server(cost.certified_spends).values()))
     ledger = pc.Ledger(tmp_path / "ledger.sqlite3")
     release = pc.release(SEA, MEAN, BUDGET, "sea", ledger)
-    assert release.quote.rho == mean.map(1)
+    assert release.cost.rho == mean.map(1)
     converted = dp.c.make_zCDP_to_approxDP(mean).map(1).epsilon(BUDGET.delta)
-    assert converted == pytest.approx(quoted.by_rho.epsilon, rel=1e-6)
+    assert converted == pytest.approx(cost.by_rho.epsilon, rel=1e-6)
 
 
 def test_groups_cost_the_square_of_their_size_and_nothing_costs_nothing(mean):

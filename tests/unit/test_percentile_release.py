@@ -30,8 +30,8 @@ def one(book):
 
 
 def test_the_cost_is_certified_and_every_message_is_in_the_quote(one):
-    assert one.quote.certified == BUDGET and one.quote.ideal.epsilon <= BUDGET.epsilon
-    assert len(one.quote.messages) == 16 == len(one.card["accounting"]["messages"])
+    assert one.cost.certified == BUDGET and one.cost.ideal.epsilon <= BUDGET.epsilon
+    assert len(one.cost.messages) == 16 == len(one.card["accounting"]["messages"])
     assert one.card["unit_of_protection"] == "one day’s whole curve"
 
 
@@ -51,7 +51,7 @@ def test_a_release_is_made_again_from_the_ledger_byte_for_byte(one, book):
 def test_report_card_and_tables_say_the_same_time_in_range(one):
     written = files.all_files(one)
     shares = [row["share"] for row in json.loads(written["guarantee.json"])["time_in_range"]]
-    assert sum(shares) == pytest.approx(1) and shares == one.percentiles.average.tolist()
+    assert sum(shares) == pytest.approx(1) and shares == one.functions.average.tolist()
     rows = written["time_in_range.csv"].decode().splitlines()[2:]
     assert [float(row.split(",")[1]) for row in rows] == pytest.approx(shares)
     report = written["release.html"].decode()
@@ -84,4 +84,4 @@ def test_without_cut_offs_nothing_is_said_of_ranges(tmp_path):
     (AirportTemperature(), Budget(1.0, 1e-2), "below 1/n")])
 def test_what_cannot_be_published_is_refused_before_anything_is_charged(source, budget, told):
     with pytest.raises(InputError, match=told):
-        published.quote(source, METHOD, budget)
+        published.release_cost(source, METHOD, budget)

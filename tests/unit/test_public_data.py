@@ -11,8 +11,8 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget, TimeLaw
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.release import request
 from engine.sources.hormone_study import HormoneStudy
+from tests.files import requested
 from tests.golden.test_functional_summaries import PUBLIC_DATA
 
 MECHANISM = {"key": "adaptive_mean", "parameters": {}}
@@ -24,7 +24,7 @@ HORMONES = {"value_low": 0, "value_high": 500, "time_low": 46, "time_high": 63, 
 def asked(folder, file, columns, facts):
     """The request to publish a file of the folder."""
     data = {"file": file, "columns": columns, "several": "average", "facts": facts}
-    return request.from_json(json.dumps({
+    return requested(json.dumps({
         "version": 1, "data": data, "mechanism": MECHANISM,
         "budgets": [{"epsilon": 4.0, "delta": 1e-6}]}), folder)
 
@@ -81,7 +81,7 @@ def test_a_scenario_with_axes_may_be_published_and_one_release_of_a_file_has_non
     plain = {"version": 1, "mechanism": MECHANISM, "budgets": [{"epsilon": 1.0, "delta": 1e-6}],
              "axes": {"budgets.epsilon": [0.5, 4.0]}}
     of_public = {**plain, "source": {"key": "airport_temperature"}}
-    assert request.from_json(json.dumps(of_public), tmp_path).budget == Budget(1.0, 1e-6)
+    assert requested(json.dumps(of_public), tmp_path).budget == Budget(1.0, 1e-6)
     with pytest.raises(InputError) as refused:
-        request.from_json(json.dumps({**plain, "data": {"file": "heights.csv"}}), tmp_path)
+        requested(json.dumps({**plain, "data": {"file": "heights.csv"}}), tmp_path)
     assert refused.value.field == "axes"

@@ -26,7 +26,7 @@ from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
 from engine.questions.kinds import from_json, from_plain, kinds, to_plain
 from engine.rates import rates
-from engine.release.published import quote
+from engine.release.published import release_cost
 from engine.sources import sources
 from engine.sources.bundled import SeaTemperature
 from engine.sources.event_times import EventTimes
@@ -91,7 +91,7 @@ ASKED = {
     "attacks": ask(audit_answer, (Attack(MEAN, Budget(1.0, 1e-4)),
                              Attack(MEAN, Budget(1.0, 1e-4), CURVES, seed=4))),
     "exhibit": ask(quick, "functional_mean/table-1"),
-    "release": ask(quote, SeaTemperature(), MEAN, Budget(2.0, 1e-6)),
+    "release": ask(release_cost, SeaTemperature(), MEAN, Budget(2.0, 1e-6)),
 }
 MEMBERS = ["source", "mechanism", "budget", "seed"]  # arguments of most kinds
 

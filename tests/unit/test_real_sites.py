@@ -62,16 +62,16 @@ def sites(plan, tmp_path):
 
 def again(site):
     """The same site after its process was killed: nothing is left but its file and its ledger."""
-    return Site(site.plan, site.place, site.source, site.key, Ledger(site.book.path))
+    return Site(site.plan, site.place, site.source, site.key, Ledger(site.ledger.path))
 
 
 def all_records(sites):
     """The data of all sites in one place, each in the order that it has drawn."""
-    data = sites[0].plan.standin
+    data = sites[0].plan.stand_in
     for site in sites:
-        order = partial.stored(site.book, site.receipt)[len(site.protocol.turns)]
-        own = records.ordered(certified.drawn(site.source), order)
-        data = records.among(data, own, site.place)
+        order = partial.stored(site.ledger, site.receipt)[len(site.protocol.turns)]
+        own = records.ordered(certified.publishable_data(site.source), order)
+        data = data.with_site(site.place, own)
     return data
 
 
@@ -86,13 +86,13 @@ def test_a_run_of_sites_is_the_run_in_one_process_to_the_last_bit(
     silence(monkeypatch)
     sites = opened(plan, tmp_path)
     wire = run(sites)
-    data, quoted = all_records(sites), plan.release.quote
-    estimate, sent = certified.hardened(data, plan.mechanism, quoted)
+    data, cost = all_records(sites), plan.release.cost
+    estimate, sent = certified.hardened(data, plan.mechanism, cost)
     heard = messages.checked(protocol(plan), read(wire), KEY)
     told = protocol(plan).messages(heard)
     assert set(told) == set(sent)
     assert all((told[name] == sent[name]).all() for name in sent)
-    replayed = certified.replayed(plan.standin, plan.mechanism, quoted, told)
+    replayed = certified.replayed(plan.stand_in, plan.mechanism, cost, told)
     assert np.asarray(replayed.coefficients == estimate.coefficients).all()
 
 
@@ -102,8 +102,8 @@ def test_with_all_messages_heard_the_release_does_not_depend_on_any_record(
     plan = planned(reading=reading, key=key, parameters=parameters)
     sites = opened(plan, tmp_path)
     told = protocol(plan).messages(messages.checked(protocol(plan), read(run(sites)), KEY))
-    one, other = (certified.replayed(data, plan.mechanism, plan.release.quote, told)
-                  for data in (plan.standin, all_records(sites)))
+    one, other = (certified.replayed(data, plan.mechanism, plan.release.cost, told)
+                  for data in (plan.stand_in, all_records(sites)))
     assert np.asarray(one.coefficients == other.coefficients).all()
     if one.limits is not None:
         assert all((mine == theirs).all() for mine, theirs in zip(one.limits, other.limits, strict=True))
@@ -117,7 +117,7 @@ def test_every_site_and_the_centre_make_the_same_numbers(plan, sites):
         own = site.finished(read(wire))
         assert all((own.columns[name] == made.columns[name]).all() for name in made.columns)
         assert own.odometer.spent_epsilon == site.cost.certified.epsilon
-        assert published.again(site.book, own.release_id).card == own.card
+        assert published.again(site.ledger, own.release_id).card == own.card
 
 
 def test_a_mean_curve_takes_four_rounds_however_many_sites_there_are():
@@ -151,9 +151,9 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
         extreme, plan, sites):
     """Others may say anything: here numbers a thousand times larger than their noise."""
     run(sites)
-    site, standin = sites[0], plan.standin
+    site, stand_in = sites[0], plan.stand_in
     order = records.new_order(40)
-    own = records.ordered(certified.drawn(site.source), order)
+    own = records.ordered(certified.publishable_data(site.source), order)
     for turn in site.protocol.of_site(0):
         heard = {earlier.position: tuple(int(extreme * 2**(earlier.noise.bits + 10))
                                          for _ in range(earlier.noise.size))
@@ -162,7 +162,7 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
         for value in (plan.facts.value_low, plan.facts.value_high):
             values = own.values.copy()
             values[:, :own.counts[0]] = value
-            data = records.among(standin, replace(own, values=values), 0)
+            data = stand_in.with_site(0, replace(own, values=values))
             exact.append(site.protocol.exact(turn, data, heard))
         assert np.linalg.norm(exact[0] - exact[1]) <= turn.noise.sensitivity * (1 + 1e-9)
 
@@ -180,7 +180,7 @@ def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charge
             assert first == second
             wire.update({turn.position: content for turn, content in second.items()})
     for site in sites:
-        odometer = site.book.odometer(published.content_of(site.source))
+        odometer = site.ledger.odometer(published.content_of(site.source))
         assert odometer.spent_epsilon == site.cost.certified.epsilon
         assert [entry.name for entry in odometer.entries] == ["growth"]
 
@@ -207,7 +207,7 @@ def test_records_keep_their_order_when_the_file_has_other_rows_first(plan, tmp_p
     text = files_of(plan)[0].splitlines()
     shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
     order = records.new_order(40)
-    one, other = (records.ordered(certified.drawn(source_of(plan, 0, read_file(
+    one, other = (records.ordered(certified.publishable_data(source_of(plan, 0, read_file(
         "\n".join(lines).encode()))), order) for lines in (text, shuffled))
     assert (one.counts == other.counts).all()
     ends = np.cumsum(one.counts)
@@ -241,12 +241,12 @@ def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(plan, site
     north.answers(read(wire))
     exchanged = {**wire, **{turn.position: content
                             for turn, content in twin[1].answers([]).items()}}
-    before = partial.stored(north.book, north.receipt)
+    before = partial.stored(north.ledger, north.receipt)
     with pytest.raises(InputError, match="a message was exchanged"):
         north.answers(read(exchanged))
     with pytest.raises(InputError, match="other numbers than its ledger has"):
         south.answers(read(exchanged))
-    assert partial.stored(north.book, north.receipt) == before
+    assert partial.stored(north.ledger, north.receipt) == before
 
 
 # -- lies ------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_a_lie_is_refused_by_name_before_anything_is_drawn(changed, why, sites):
     with pytest.raises(InputError, match=why) as refusal:
         north.answers([forged(content, **stated)])
     assert "south" in str(refusal.value) or "position" in stated or "site" in stated
-    assert not north.book.path.exists()
+    assert not north.ledger.path.exists()
 
 
 def test_a_forged_signature_is_refused_by_name(sites):
@@ -321,7 +321,7 @@ def test_each_site_is_charged_what_is_certified_for_its_own_budget(tmp_path):
     run(sites)
     assert [site.cost.certified.epsilon for site in sites] == [3.0, 1.0]
     for site, epsilon in zip(sites, (3.0, 1.0), strict=True):
-        odometer = site.book.odometer(published.content_of(site.source))
+        odometer = site.ledger.odometer(published.content_of(site.source))
         assert odometer.spent_epsilon == epsilon
 
 
@@ -331,10 +331,10 @@ def test_a_site_draws_nothing_under_a_charge_of_less_than_it_costs(part, plan, s
     site = sites[0]
     cost = site.cost.certified
     less = replace(cost, **{part: 0.9 * getattr(cost, part)})
-    receipt = published.charge(plan.release, site.source, less, 0.1, site.book, "a mean", None, None)
+    receipt = published.charge(plan.release, site.source, less, 0.1, site.ledger, "a mean", None, None)
     with pytest.raises(InputError, match="charged by another version"):
         site.answers([])
-    assert partial.stored(site.book, receipt) == {}
+    assert partial.stored(site.ledger, receipt) == {}
 
 
 def test_the_guarantee_of_a_release_holds_at_every_site_whatever_each_was_promised(tmp_path):

@@ -1,5 +1,8 @@
 """Curves, rows and events are taken from their data sets by the same rules."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from engine.core.types import (
     EventFacts,
     PublicFacts,
     SampleData,
+    from_public_facts,
 )
 
 FACTS = PublicFacts(covariates=(Covariate("x", 0.0, 100.0),), value_low=0.0, value_high=100.0)
@@ -70,3 +74,34 @@ def test_one_of_several_data_sets_is_a_batch_of_one(data):
 @every_kind
 def test_pooled_records_are_all_on_one_server(data):
     assert who(data.pooled()) == [0, 1, 2, 3, 4] and data.pooled().sizes.n_servers == 1
+
+
+@every_kind
+def test_a_stand_in_has_the_same_sizes_and_facts_and_nobodys_numbers(data):
+    one = data.repeat(0)
+    others = replace(one, **{name: getattr(one, name)[:, ::-1].copy() for name in one._arrays})
+    assert one.stand_in().public == one.public
+    assert one.stand_in().record_bytes() == others.stand_in().record_bytes() != one.record_bytes()
+
+
+@every_kind
+def test_public_facts_that_were_stored_give_data_of_the_same_kind_and_facts(data):
+    plain = data.public_facts()
+    again = from_public_facts(json.loads(json.dumps(plain)))
+    assert type(again) is type(data) and again.facts == data.facts
+    assert again.public_facts() == plain
+
+
+@every_kind
+def test_the_content_of_data_is_that_of_their_records_in_any_order(data):
+    one = data.of_servers([2])
+    assert one.content() == one.in_order(np.array([2, 0, 1])).content()
+    assert one.content() != data.of_servers([0]).content()
+
+
+@every_kind
+def test_records_of_one_server_take_the_places_of_its_own(data):
+    one = data.repeat(0)
+    mixed = one.stand_in().with_site(2, one.of_servers([2]))
+    assert mixed.of_servers([2]).record_bytes() == one.of_servers([2]).record_bytes()
+    assert mixed.of_servers([0]).record_bytes() == one.stand_in().of_servers([0]).record_bytes()

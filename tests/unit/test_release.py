@@ -16,7 +16,7 @@ from engine.noise import hardened
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
 from engine.release import published
-from engine.release.certified import quote, stand_in
+from engine.release.certified import release_cost
 from engine.release.ledger import Ledger
 from engine.sources import sources
 from tests.heavy import few
@@ -95,42 +95,42 @@ def asked(mechanism, epsilon=4.0):
 def test_what_is_certified_is_what_was_asked_and_never_more(key, chosen, epsilon):
     mechanism = made(key, chosen)
     budget = asked(mechanism, epsilon)
-    quoted = quote(data_for(mechanism), mechanism, budget)
-    assert quoted.certified == budget
-    assert 0.997 * budget.epsilon < quoted.ideal.epsilon < budget.epsilon
-    assert quoted.certified.epsilon <= quoted.by_rho.epsilon
-    if any(one.law == "gaussian" for one in quoted.messages.values()):
-        assert quoted.by_rho.epsilon > 1.04 * budget.epsilon  # what zCDP alone would charge
+    cost = release_cost(data_for(mechanism), mechanism, budget)
+    assert cost.certified == budget
+    assert 0.997 * budget.epsilon < cost.ideal.epsilon < budget.epsilon
+    assert cost.certified.epsilon <= cost.by_rho.epsilon
+    if any(one.law == "gaussian" for one in cost.messages.values()):
+        assert cost.by_rho.epsilon > 1.04 * budget.epsilon  # what zCDP alone would charge
 
 
 @pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
 def test_the_charge_is_the_exact_sum_of_the_ledger_lines_rounded_up(key, chosen):
     """Between the closed form for the noise with its rounding and that with what coupling adds."""
     mechanism = made(key, chosen)
-    quoted = quote(data_for(mechanism), mechanism, asked(mechanism))
+    cost = release_cost(data_for(mechanism), mechanism, asked(mechanism))
     room = 1 + hardened.ROOM
-    if quoted.certified.is_pure:
-        exact = accounting.total_epsilon(quoted.spends) * room
+    if cost.certified.is_pure:
+        exact = accounting.total_epsilon(cost.spends) * room
         granular = 1e-6  # ε of Laplace noise is a whole multiple of the lattice
     else:
-        mu = accounting.total_mu(quoted.spends) * room
-        exact = accounting.exact_epsilon(mu, quoted.budget.delta)
-        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), quoted.budget.delta)
+        mu = accounting.total_mu(cost.spends) * room
+        exact = accounting.exact_epsilon(mu, cost.budget.delta)
+        most = accounting.exact_epsilon(mu * (1 + 2 * hardened.ROOM), cost.budget.delta)
         granular = most - exact
-    proved = sum(one.cost for one in quoted.messages.values())
-    assert quoted.certified.epsilon >= exact * (1 - 1e-6)  # reported as the asked one where close
-    assert quoted.certified.epsilon <= exact * (1 + 1e-6) + granular
+    proved = sum(one.cost for one in cost.messages.values())
+    assert cost.certified.epsilon >= exact * (1 - 1e-6)  # reported as the asked one where close
+    assert cost.certified.epsilon <= exact * (1 + 1e-6) + granular
     assert proved > 0
 
 
 @pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
 def test_odds_of_a_release_follow_from_what_is_charged_not_from_ideal_noise(key, chosen):
     mechanism = made(key, chosen)
-    quoted = quote(data_for(mechanism), mechanism, asked(mechanism))
-    proved = max(accounting.guarantees(quoted.charged), key=lambda one: one.epsilon)
-    assert proved.epsilon == pytest.approx(quoted.certified.epsilon, rel=1e-6)
-    charged, ideal, cap = (risk.of_ledger(quoted.charged).right, risk.of_ledger(quoted.spends).right,
-                           risk.odds(None, quoted.certified).right)
+    cost = release_cost(data_for(mechanism), mechanism, asked(mechanism))
+    proved = max(accounting.guarantees(cost.certified_spends), key=lambda one: one.epsilon)
+    assert proved.epsilon == pytest.approx(cost.certified.epsilon, rel=1e-6)
+    charged, ideal, cap = (risk.of_ledger(cost.certified_spends).right, risk.of_ledger(cost.spends).right,
+                           risk.odds(None, cost.certified).right)
     assert ideal < charged <= cap
 
 
@@ -139,12 +139,12 @@ def test_sites_share_nobody_so_the_dearest_counts():
     for key in ("adaptive_mean", "noisy_gradient_mean", "iclp"):
         mechanism = made(key, {})
         budget = asked(mechanism)
-        assert quote(three, mechanism, budget).certified == quote(one, mechanism, budget).certified
+        assert release_cost(three, mechanism, budget).certified == release_cost(one, mechanism, budget).certified
 
 
 def test_a_quote_looks_at_sizes_alone():
     mechanism = made("adaptive_mean", {})
-    one, other = (quote(curves(seed), mechanism, asked(mechanism)) for seed in (0, 1))
+    one, other = (release_cost(curves(seed), mechanism, asked(mechanism)) for seed in (0, 1))
     assert (one.certified, one.inner_budgets, one.spends, one.messages) == (
         other.certified, other.inner_budgets, other.spends, other.messages)
     assert all((one.known[key] == other.known[key]).all() for key in one.known)
@@ -157,11 +157,11 @@ def test_a_quote_looks_at_sizes_alone():
 def test_every_message_is_on_the_lattice_and_new_each_time(key, chosen):
     mechanism = made(key, chosen)
     data = data_for(mechanism)
-    quoted = quote(data, mechanism, asked(mechanism))
-    (one, sent), (other, _) = (release.hardened(data, mechanism, quoted) for _ in range(2))
-    assert set(sent) == set(quoted.messages)
+    cost = release_cost(data, mechanism, asked(mechanism))
+    (one, sent), (other, _) = (release.hardened(data, mechanism, cost) for _ in range(2))
+    assert set(sent) == set(cost.messages)
     for name, multiples in sent.items():
-        whole = multiples * 2.0**quoted.messages[name].bits
+        whole = multiples * 2.0**cost.messages[name].bits
         assert (whole == np.rint(whole)).all()
     assert np.isfinite(one.coefficients).all()
     assert (one.coefficients != other.coefficients).any()
@@ -191,10 +191,10 @@ def test_a_release_reads_the_data_as_the_preview_does(key):
 def test_released_noise_has_the_variance_that_its_ledger_states():
     """2000 releases of one average; variance 2b² at five standard errors (kurtosis 6)."""
     mechanism, data = made("univariate_mean", {"setting": "central_user"}), curves()
-    quoted = quote(data, mechanism, Budget(1.0))
-    draws = np.array([release.hardened(data, mechanism, quoted)[0].coefficients.item()
+    cost = release_cost(data, mechanism, Budget(1.0))
+    draws = np.array([release.hardened(data, mechanism, cost)[0].coefficients.item()
                       for _ in range(2000)])
-    exact = 2 * quoted.spends[0].noise_scale[0] ** 2
+    exact = 2 * cost.spends[0].noise_scale[0] ** 2
     assert abs(draws.var() - exact) < 5 * exact * math.sqrt(5 / len(draws))
     assert abs(draws.mean() - mechanism.without_protection(data).coefficients.item()) < (
         5 * math.sqrt(exact / len(draws)))
@@ -203,18 +203,18 @@ def test_released_noise_has_the_variance_that_its_ledger_states():
 def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
     mechanism = made("iclp", {**DENSITY, "kernel": "matern"})
     data = records()
-    quoted = quote(data, mechanism, Budget(1.0))
+    cost = release_cost(data, mechanism, Budget(1.0))
     heard = {}
 
     class Ears(release._PreparedTranscript):
         def sent(self, server, step, values, noise):
             out = super().sent(server, step, values, noise)
             silent = np.broadcast_to(noise, values.shape)[0, 0] == 0
-            heard[step] = out[0, 0][silent], self._quoted.known[server, step.key][silent]
+            heard[step] = out[0, 0][silent], self._cost.known[server, step.key][silent]
             return out
 
-    ears = Ears(quoted, lambda _, noise, values: noise(values))
-    release._run(data, mechanism, quoted.inner_budgets, ears)
+    ears = Ears(cost, lambda _, noise, values: noise(values))
+    release._run(data, mechanism, cost.inner_budgets, ears)
     for said, known in heard.values():
         assert (said == known).all()
 
@@ -268,9 +268,9 @@ def worst_share(mechanism, pairs=25, halve=False):
     worst = 0.0
     for seed in range(pairs):
         data = data_for(mechanism, seed % 3)
-        quoted = quote(data, mechanism, asked(mechanism))
-        one = whole_numbers(data, mechanism, quoted, seed)
-        other = whole_numbers(neighbour(data, seed), mechanism, quoted, seed)
+        cost = release_cost(data, mechanism, asked(mechanism))
+        one = whole_numbers(data, mechanism, cost, seed)
+        other = whole_numbers(neighbour(data, seed), mechanism, cost, seed)
         for (measured, first), (_, second) in zip(one, other, strict=True):
             moved = np.abs((first - second).astype(float))
             size = math.sqrt((moved**2).sum()) if measured.law == "gaussian" else moved.sum()
@@ -315,7 +315,7 @@ def test_the_same_search_catches_a_charge_for_a_quarter_of_the_sensitivity():
 def test_what_cannot_be_published_is_refused_with_the_reason(key, chosen, budget, reason):
     mechanism = made(key, chosen)
     with pytest.raises(InputError, match=reason):
-        quote(curves(), mechanism, budget)
+        release_cost(curves(), mechanism, budget)
 
 
 def irregular(seed):
@@ -334,19 +334,19 @@ def irregular(seed):
 def test_noise_does_not_depend_on_how_many_observations_single_curves_have(key, chosen):
     mechanism, one, other = made(key, chosen), irregular(1), irregular(2)
     budget = asked(mechanism, 8.0)
-    quoted = quote(one, mechanism, budget)
-    assert (quoted.spends, quoted.messages) == (quote(other, mechanism, budget).spends,
-                                                quote(other, mechanism, budget).messages)
+    cost = release_cost(one, mechanism, budget)
+    assert (cost.spends, cost.messages) == (release_cost(other, mechanism, budget).spends,
+                                                release_cost(other, mechanism, budget).messages)
     for data in (one, other):
-        _, messages = release.hardened(data, mechanism, quoted)
-        assert messages.keys() == quoted.messages.keys()
+        _, messages = release.hardened(data, mechanism, cost)
+        assert messages.keys() == cost.messages.keys()
 
 
 @pytest.mark.parametrize("setting", ["central_item", "site"])
 def test_single_numbers_are_not_protected_where_how_many_somebody_has_is_private(setting):
     """The noise on a mean of single numbers falls with how many there are."""
     with pytest.raises(InputError, match="how many observations single curves have, which is private"):
-        quote(replace(curves(), facts=replace(FACTS, observations_per_curve=M)),
+        release_cost(replace(curves(), facts=replace(FACTS, observations_per_curve=M)),
               made("univariate_mean", {"setting": setting}), Budget(4.0, 1e-4))
 
 
@@ -365,14 +365,14 @@ def test_a_mechanism_that_draws_other_noise_is_stopped_by_the_silent_generator()
         process = OtherNoise()
 
     with pytest.raises(InputError, match="standard exponential"):
-        quote(curves(), Sly(), Budget(1.0))
+        release_cost(curves(), Sly(), Budget(1.0))
 
 
-def test_a_run_that_sends_something_else_than_was_quoted_publishes_nothing():
+def test_a_run_that_sends_something_else_than_was_rehearsed_publishes_nothing():
     mechanism, data = made("iclp", {}), curves()
-    quoted = quote(data, mechanism, Budget(1.0))
+    cost = release_cost(data, mechanism, Budget(1.0))
     with pytest.raises(InputError, match="no hardened noise"):
-        release.hardened(data, made("frl", {}), quoted)
+        release.hardened(data, made("frl", {}), cost)
 
 
 def test_simulated_curves_are_never_published(tmp_path):
@@ -385,10 +385,10 @@ def test_simulated_curves_are_never_published(tmp_path):
 
 def test_nothing_computed_before_the_charge_holds_a_reading():
     data = curves()
-    standin = stand_in(data)
-    assert standin.sizes == data.sizes
-    assert set(standin.values.ravel()) == {0.0}
-    assert not set(standin.times.ravel()) & set(data.times.ravel())
+    stand_in = data.stand_in()
+    assert stand_in.sizes == data.sizes
+    assert set(stand_in.values.ravel()) == {0.0}
+    assert not set(stand_in.times.ravel()) & set(data.times.ravel())
 
 
 def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
@@ -404,7 +404,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
     from engine.release.data_content import content_of
 
     entry, = book.odometer(content_of(source)).entries
-    assert (entry.budget, entry.is_finished) == (Budget(1.0), False)
+    assert (entry.budget, entry.state) == (Budget(1.0), "closed")
 
 
 def test_listeners_of_other_kinds_hear_the_same_as_before():
@@ -423,12 +423,12 @@ def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
     sex = (np.arange(400) % 2).astype(float).reshape(1, 400, 1)
     data = replace(plain, covariates=sex,
                    facts=replace(FACTS, covariates=(Covariate("sex", 0.0, 1.0),)))
-    quoted = quote(data, mechanism, asked(mechanism))
-    estimate, sent = release.hardened(data, mechanism, quoted)
-    assert quoted.certified == asked(mechanism)
+    cost = release_cost(data, mechanism, asked(mechanism))
+    estimate, sent = release.hardened(data, mechanism, cost)
+    assert cost.certified == asked(mechanism)
     assert estimate.functions == ("Intercept", "sex")
     for name, multiples in sent.items():
-        whole = multiples * 2.0**quoted.messages[name].bits
+        whole = multiples * 2.0**cost.messages[name].bits
         assert (whole == np.rint(whole)).all()
 
 
@@ -438,7 +438,7 @@ def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
 def charge(laws, composition="sequential", delta=1e-6):
     """What messages of one line each are charged, by both proofs."""
     messages = [hardened.LatticeNoise(law, 0.1 * (k + 1), 10 + k) for k, law in enumerate(laws)]
-    line = quote(data_for(made("adaptive_mean", {})), made("adaptive_mean", {}),
+    line = release_cost(data_for(made("adaptive_mean", {})), made("adaptive_mean", {}),
                  Budget(1.0, 1e-4)).spends[0]
     lines = [replace(line, composition=composition)] * (
         1 if composition == "parallel" else len(laws))
@@ -471,6 +471,6 @@ def test_noise_of_a_law_that_cannot_be_made_hardened_is_refused_and_taken_for_no
         def ledger(self, plan):
             return tuple(replace(line, noise=law) for line in super().ledger(plan))
 
-    assert quote(curves(), mechanism, asked(mechanism)).certified.is_private
+    assert release_cost(curves(), mechanism, asked(mechanism)).certified.is_private
     with pytest.raises(InputError):
-        quote(curves(), OfAnotherLaw(), asked(mechanism))
+        release_cost(curves(), OfAnotherLaw(), asked(mechanism))

@@ -62,7 +62,8 @@ def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one)
 def test_names_of_columns_are_no_formulas(one):
     from dataclasses import replace
 
-    risky = replace(one, axis=FORMULA, columns={"@value": one.x}, ranges={})
+    functions = replace(one.functions, columns={"@value": one.x}, ranges={})
+    risky = replace(one, axis=FORMULA, functions=functions)
     text = release_files.numbers_csv(risky).decode()
     header = next(csv.reader([line for line in text.splitlines() if not line.startswith("# ")]))
     assert header == [f"'{FORMULA}", "'@value"]
@@ -95,11 +96,11 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert "Peru" in card["bounds"]["source"]
     assert card["noise"]["seed"].startswith("none")
     assert card["versions"]["opendp"] == "0.16.0"
-    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.quote.charged).right
+    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.cost.certified_spends).right
 
 
 def test_the_guarantee_says_how_often_an_attacker_is_right(one):
-    right = at_most_percent(risk.of_ledger(one.quote.charged).right)
+    right = at_most_percent(risk.of_ledger(one.cost.certified_spends).right)
     assert right in release_files.guarantee_rows(one)["Odds"]
     assert right in release_files.report(one).decode()
 

@@ -23,7 +23,7 @@ from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
-from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
+from engine.release.plan import ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.sources import sources
 from tests.heavy import few
 from tests.unit.test_ledger import own, study
@@ -102,7 +102,7 @@ def test_messages_and_lines_are_matched_by_keys_whatever_people_read(all_alike, 
     again = published.again(earlier, then["id"])
     same_curves(again, then)
     assert {one["what"] for one in again.card["accounting"]["messages"]} == {"a message"}
-    assert [line.sensitivity for line in again.quote.spends] == [
+    assert [line.sensitivity for line in again.cost.spends] == [
         (step.sensitivity / 1092,) for step in location.SEPARATE]
 
 
@@ -114,10 +114,10 @@ def test_a_release_is_the_same_from_its_messages_as_it_was_where_they_were_drawn
     """Data of other people of the same sizes stand in, and give it to the last bit."""
     mechanism = made(key, chosen)
     data, others = (data_for(mechanism, seed) for seed in (0, 5))
-    quoted = certified.quote(data, mechanism, asked(mechanism))
-    first, messages = certified.hardened(data, mechanism, quoted)
+    cost = certified.release_cost(data, mechanism, asked(mechanism))
+    first, messages = certified.hardened(data, mechanism, cost)
     stored = messages_from_bytes(messages_to_bytes(messages))
-    again = certified.replayed(certified.stand_in(others), mechanism, quoted, stored)
+    again = certified.replayed(others.stand_in(), mechanism, cost, stored)
     grid = drawing_grid()
     assert np.array_equal(first.values(grid), again.values(grid))
     assert first.limits is None or all(map(np.array_equal, first.limits, again.limits))
@@ -139,11 +139,11 @@ def test_of_several_ways_to_form_a_number_only_the_one_that_is_sent_is_noised_an
     many = type(data)(**{**{name: getattr(data, name) for name in ("facts", "truth")},
                          "times": np.tile(data.times, 50), "values": np.tile(data.values, 50) * 0.01,
                          "counts": np.tile(data.counts, 50), "server": np.tile(data.server, 50)})
-    quoted = certified.quote(many, mechanism, Budget(1.0))
-    _, messages = certified.hardened(many, mechanism, quoted)
-    assert quoted.messages.keys() == messages.keys()
+    cost = certified.release_cost(many, mechanism, Budget(1.0))
+    _, messages = certified.hardened(many, mechanism, cost)
+    assert cost.messages.keys() == messages.keys()
     assert {step: len(one) for (_, step), one in messages.items()} == {
-        step: one.size for (_, step), one in quoted.messages.items()}
+        step: one.size for (_, step), one in cost.messages.items()}
     assert all(one.ndim == 1 for one in messages.values())
 
 
@@ -154,10 +154,10 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         source = sources.build("ages_at_death", {})
         mechanism = mechanisms.build("iclp", {"task": "density"})
     plan = published.planned(source, mechanism, BUDGET, "a")
-    assert Plan.read(plan.to_bytes()).plain == plan.plain
-    quoted = published.quote(source, mechanism, BUDGET)
-    assert (plan.quote.certified, plan.quote.inner_budgets, plan.quote.messages) == (
-        quoted.certified, quoted.inner_budgets, quoted.messages)
+    assert ReleasePlan.read(plan.to_bytes()).plain == plan.plain
+    cost = published.release_cost(source, mechanism, BUDGET)
+    assert (plan.cost.certified, plan.cost.inner_budgets, plan.cost.messages) == (
+        cost.certified, cost.inner_budgets, cost.messages)
     if what == "curves":
         text = plan.to_bytes().decode()
         other = published.planned(own(study(seed=9), 300.0), mechanism, BUDGET, "a")
@@ -180,8 +180,8 @@ def test_a_release_that_would_take_new_people_to_a_large_delta_is_refused(book):
 
 def test_a_plan_that_is_read_back_is_not_rehearsed_again():
     plan = published.planned(own(study(), 300.0), MEAN, BUDGET, "a")
-    again = Plan.read(plan.to_bytes())
-    assert again.quote is plan.quote and again.standin is plan.standin
+    again = ReleasePlan.read(plan.to_bytes())
+    assert again.cost is plan.cost and again.stand_in is plan.stand_in
 
 
 @pytest.mark.slow
@@ -198,8 +198,8 @@ def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path
 
 def test_a_release_that_another_version_noised_otherwise_is_not_made_again(book, monkeypatch):
     first = publish(book)
-    monkeypatch.setattr("engine.release.plan._quote", lambda _: certified.quote(
-        certified.drawn(SEA), MEAN, Budget(0.9)))
+    monkeypatch.setattr("engine.release.plan._cost", lambda _: certified.release_cost(
+        certified.publishable_data(SEA), MEAN, Budget(0.9)))
     with pytest.raises(InputError, match="drawn by version"):
         published.again(book, first.release_id)
 
@@ -238,7 +238,7 @@ def test_another_name_is_another_release(book):
 
 def test_the_same_people_at_other_sites_are_another_request(book):
     plans = [published.planned(own(study(), 300.0), MEAN, BUDGET, "a") for _ in range(2)]
-    data = certified.drawn(own(study(), 300.0))
+    data = certified.publishable_data(own(study(), 300.0))
     moved = type(data)(data.times, data.values, data.counts, (np.arange(40) >= 20).astype(int), data.facts)
     mixed = type(data)(data.times[:, ::-1], data.values[:, ::-1], data.counts, moved.server, data.facts)
     digests = {plans[0].request_of(one) for one in (data, moved, mixed)}
@@ -309,7 +309,7 @@ def test_of_two_drawings_at_once_the_first_that_is_stored_is_the_release(book, m
 
 def test_nothing_is_shown_before_it_is_stored_and_in_the_witness(book, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Ledger, "drawn", dies)
+        patch.setattr(Ledger, "store", dies)
         patch.setattr(published, "assemble", fails)  # would be called if anything were shown
         publish(book)
     with monkeypatch.context() as patch, pytest.raises(Killed):

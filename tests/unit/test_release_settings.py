@@ -13,7 +13,7 @@ from engine.mechanisms import mechanisms
 from engine.release import files as release_files
 from engine.release import published
 from engine.release.ledger import Ledger
-from engine.release.request import from_json, stated_in
+from engine.release.request import stated_in
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.events import EventColumns, UploadEvents, declare_events, read_events
@@ -22,6 +22,7 @@ from engine.uploads.layout import suggest_layout
 from engine.uploads.rows import UploadRows
 from engine.uploads.tables import read_table
 from tests import files
+from tests.files import requested
 from tests.unit.test_upload_rows import declared as declared_rows
 from tests.unit.test_upload_rows import frame as rows_frame
 from tests.unit.test_upload_rows import read as read_rows
@@ -62,7 +63,7 @@ def test_with_the_name_of_a_file_the_settings_ask_for_a_release_of_the_same_fact
     again = json.loads(saved(tmp_path, children()))
     again["data"]["file"] = "heights.csv"
     (tmp_path / "heights.csv").write_bytes(CHILDREN)
-    request = from_json(json.dumps(again), tmp_path)
+    request = requested(json.dumps(again), tmp_path)
     assert request.source.facts == children().facts and request.budget.epsilon == 1
 
 

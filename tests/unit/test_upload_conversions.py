@@ -7,7 +7,6 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Budget
-from engine.exports.code_for import OwnFile
 from engine.mechanisms import mechanisms
 from engine.release import request
 from engine.uploads.bounds_library import public_bounds
@@ -16,6 +15,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import Layout, has_people_in_columns, suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 
 # Of 2024, a leap year: its first day, noon of it, the 60th day, the last.
@@ -97,7 +97,7 @@ def test_a_request_reads_dates_as_the_form_did(dates, tmp_path):
         0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")))
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
                              OwnFile("visits.csv", "utf-8", None, layout, "keep"))
-    (again,) = request.all_from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
+    (again,) = request.from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 
 

@@ -13,19 +13,20 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Design, PublicFacts
 from engine.exports import code_for
-from engine.exports.code_for import OwnFile
 from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
-from engine.release.published import quote
+from engine.release.published import release_cost
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import doubts, doubts_of_people
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
 from tests import files
+from tests.files import requested
 
 BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
 COMMON = StatedDesign(law="common", times=(2, 6, 10, 18))
@@ -194,7 +195,7 @@ def request_of(tmp_path, frame, facts, **columns):
     text = json.dumps({"version": 1, "data": {"file": "data.csv", "columns": columns, "facts": {
         **BOUNDS, **facts}}, "mechanism": {"key": "adaptive_mean"},
         "budgets": [{"epsilon": 1.0, "delta": 1e-5}]})
-    return request.from_json(text, tmp_path).source
+    return requested(text, tmp_path).source
 
 
 def test_a_request_file_states_the_design(tmp_path):
@@ -332,7 +333,7 @@ def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
         StatedDesign(law="common", times=curves.header_times), None, value_name="Level"))
     result = OwnFile("own.csv", "utf-8", None, layout)
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5), result)
-    again = request.from_json(json.dumps(plain), tmp_path).source
+    again = requested(json.dumps(plain), tmp_path).source
     assert again.facts == source.facts
     one, other = (each.draw(1, generator(0, 0, 0)) for each in (source, again))
     assert np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
@@ -345,7 +346,7 @@ def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path,
     table = read_table(files.csv(frame))
     layout = suggest_layout(table)
     source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
-    question = ask(quote, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
+    question = ask(release_cost, source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5))
     code = code_for.release(question, OwnFile("own.csv", "utf-8", None, layout))
     monkeypatch.chdir(tmp_path)
     made = {}

@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, EventFacts
-from engine.exports.code_for import OwnFile, release
+from engine.exports.code_for import release
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics.counts.cells import Cells, Counted
 from engine.questions import ask
@@ -20,7 +20,9 @@ from engine.uploads.events import (
     read_events,
     suggest_columns,
 )
+from engine.uploads.own_file import OwnFile
 from engine.uploads.tables import read_table
+from tests.files import requested
 
 DEATH = EventColumns(time="days", status="end", events=("death",))
 
@@ -183,11 +185,11 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     (tmp_path / "trial.csv").write_text(LARGE)
     plain = request.to_plain(source, NoisyCounts(), Budget(2.0), result)
     from json import dumps
-    again = request.from_json(dumps(plain), tmp_path)
+    again = requested(dumps(plain), tmp_path)
     assert again.source.facts == facts and again.budget == Budget(2.0)
     for name in ("time", "status", "group"):
         assert (getattr(again.source.events, name) == getattr(source.events, name)).all()
-    code = release(ask(published.quote, source, NoisyCounts(), Budget(2.0)), result)
+    code = release(ask(published.release_cost, source, NoisyCounts(), Budget(2.0)), result)
     assert "read_events" in code.python and "p17" not in code.python
     scope = {}
     exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)

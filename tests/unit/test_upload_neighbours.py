@@ -20,7 +20,7 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.noise.hardened import LatticeNoise
 from engine.release import files as release_files
-from engine.release import ledger, published, request
+from engine.release import ledger, published
 from engine.release.ledger import Ledger
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
@@ -32,6 +32,7 @@ from engine.uploads.rows import (
 )
 from engine.uploads.tables import read_table
 from tests import files
+from tests.files import requested
 from tests.heavy import few
 from tests.pages.opening import visit
 
@@ -87,7 +88,7 @@ def everything(source, mechanism, folder, budget=BUDGET):
     one = published.publish(source, mechanism, budget, Ledger(folder / "ledger"), "growth")
     return without_label(release_files.all_files(one) | {
         "request": release_files.request(one), "numbers": repr((one.x, dict(one.columns),
-        dict(one.ranges), one.quote, one.facts)).encode()}, one.card)
+        dict(one.ranges), one.cost, one.facts)).encode()}, one.card)
 
 
 def without_label(content, card):
@@ -132,7 +133,7 @@ def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at
     for frame in (long_file(), replaced(long_file(), "last")):
         budget = mechanism.suited(Budget(2.0, 1e-5))
         try:
-            said.append(repr(published.quote(curves(frame, "even"), mechanism, budget)))
+            said.append(repr(published.release_cost(curves(frame, "even"), mechanism, budget)))
         except InputError as refused:
             said.append(str(refused))
     assert said[0] == said[1]
@@ -219,8 +220,8 @@ def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
     for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle"))):
         (tmp_path / name).mkdir()
         file = command(frame, tmp_path / name)
-        text = request.from_json(file.read_text(), file.parent)
-        quotes.append(published.quote(text.source, text.mechanism, text.budget))
+        text = requested(file.read_text(), file.parent)
+        quotes.append(published.release_cost(text.source, text.mechanism, text.budget))
     assert repr(quotes[0]) == repr(quotes[1])
 
 

@@ -8,7 +8,14 @@ from engine.core.arrays import Array
 from engine.core.bands import Band
 from engine.core.tasks import Unit
 from engine.core.types.budgets import LEAST_EPSILON, MOST_EPSILON, NON_PRIVATE, Budget
-from engine.core.types.data import CurveData, Data, EventData, SampleData
+from engine.core.types.data import (
+    CurveData,
+    Data,
+    EventData,
+    SampleData,
+    from_public_facts,
+    kind_of,
+)
 from engine.core.types.estimates import Caution, Estimate, Fit, Intervals, Plan, ServerParts
 from engine.core.types.facts import (
     Covariate,
@@ -28,5 +35,5 @@ __all__ = [
     "Composition", "Cost", "Covariate", "CurveData", "Data", "DataKind", "Design", "Estimate",
     "EventData", "EventFacts", "Fit", "FunctionBasis", "Intervals", "Plan", "Public",
     "PublicFacts", "PublicGroup", "SampleData", "ServerParts", "Sizes", "Spend", "Step", "TimeLaw",
-    "Truth", "Unit",
+    "Truth", "Unit", "from_public_facts", "kind_of",
 ]

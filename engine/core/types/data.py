@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.grids import read_only
+from engine.core.record_bytes import people_in_order
 from engine.core.resampling import on_grid as at_grid
+from engine.core.tasks import DataType
 from engine.core.types.facts import EventFacts, PublicFacts
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
@@ -24,11 +27,34 @@ class Records:
 
     A record is a curve, a row of numbers, or one time. A subclass names in `_arrays` what begins
     with an axis for data sets and has its records along the second.
+
+    Attributes
+    ----------
+    data_types : frozenset of DataType
+        The tasks of which types take such data.
+    facts_type : type
+        What is stated of them.
+    unit : str
+        The noun for what is protected.
+    has_design : bool
+        Whether each has observations at times of which it is stated how they come about.
+    bounded_axes : tuple of str
+        Which of "value" and "time" have a stated range that numbers are moved into.
+    applied_bounds : str
+        What happens to numbers beyond the stated ranges, in words.
     """
 
+    data_types: ClassVar[frozenset[DataType]]
+    facts_type: ClassVar[type[PublicFacts]] = PublicFacts
+    unit: ClassVar[str] = "record"
+    has_design: ClassVar[bool] = False
+    bounded_axes: ClassVar[tuple[str, ...]] = ()
+    applied_bounds: ClassVar[str] = ("numbers beyond are moved to the nearest bound before "
+                                     "anything else")
     server: NDArray[np.int64]
     facts: PublicFacts
     _arrays: ClassVar[tuple[str, ...]]
+    _flag: ClassVar[tuple[str, bool]]  # by which public facts say that they are of such data
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # subclasses are dataclasses
 
     @property
@@ -92,6 +118,97 @@ class Records:
         """
         return self._taken(order, self.server)
 
+    # -- what is public of them -------------------------------------------------------------------
+
+    @classmethod
+    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+                 ) -> Self:
+        """Data of so many people, of whom no number is known.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            What is stated of them.
+        people : sequence of int
+            How many are on each server.
+        has_response : bool
+            Whether something is to be predicted of them; of rows of numbers alone.
+        """
+        raise NotImplementedError
+
+    def stand_in(self) -> Self:
+        """Data of the same public sizes that hold nobody's numbers: all in the middle of its range.
+
+        Sizes and facts alone are looked at; observations of single curves are counted only where
+        it is not stated how many were planned.
+        """
+        raise NotImplementedError
+
+    def public_facts(self) -> dict[str, Any]:
+        """What is stated, and how many people each server has, as plain values."""
+        name, value = self._flag
+        return {"facts": self.facts.to_plain(), name: value,
+                "people_per_site": list(self.sizes.n_curves_per_server)}
+
+    @classmethod
+    def from_public_facts(cls, plain: Mapping[str, Any]) -> Self:
+        """Data with what `public_facts` wrote, and no number of anybody.
+
+        Parameters
+        ----------
+        plain : mapping
+            Of the same kind of data.
+        """
+        return cls.of_sizes(cls.facts_type.from_plain(plain["facts"]), plain["people_per_site"],
+                            plain.get("has_response", False))
+
+    @classmethod
+    def is_of(cls, plain: Mapping[str, Any]) -> bool:
+        """Whether public facts are those of such data.
+
+        Parameters
+        ----------
+        plain : mapping
+            From `public_facts`.
+        """
+        name, value = cls._flag
+        return plain.get(name) is value
+
+    def public_sizes(self) -> dict[str, Any]:
+        """How many there are, as far as that may be published, by name."""
+        return {"people_per_site": list(self.sizes.n_curves_per_server)}
+
+    def counted(self) -> dict[str, Any]:
+        """What is counted of them, by name; nothing where they are not counted."""
+        return {}
+
+    # -- single records ---------------------------------------------------------------------------
+
+    def with_site(self, server: int, records: Records) -> Self:
+        """The same data with the records of one server in the place of its own.
+
+        Parameters
+        ----------
+        server : int
+            Its number.
+        records : Records
+            Of the same kind, as many as the server has here.
+        """
+        here = self.server == server
+        return replace(self, **{
+            name: _placed(array, getattr(records, name), here)
+            for name in self._arrays if (array := getattr(self, name)) is not None})
+
+    def record_bytes(self) -> list[bytes]:
+        """Each record of the first data set as bytes, with its server."""
+        columns = self._each(lambda array: array[0].astype("<f8")).values()
+        return [server.tobytes() + row.tobytes() for server, row in zip(
+            self.server.astype("<i8"), np.column_stack([*columns]), strict=True)]
+
+    def content(self) -> bytes:
+        """All records of the first data set as bytes, the same in whatever order they come."""
+        return b"".join(sorted(hashlib.sha256(record).digest() for record in self.record_bytes()))
+
     def _taken(self, people: NDArray[Any], server: NDArray[np.int64]) -> Self:
         """These records, on such servers."""
         return replace(self, server=server, **self._each(lambda array: array[:, people]))
@@ -100,6 +217,20 @@ class Records:
         """What is picked of every array that is there."""
         there = {name: getattr(self, name) for name in self._arrays}
         return {name: pick(array) for name, array in there.items() if array is not None}
+
+
+def _placed(array: NDArray[Any], records: NDArray[Any] | None, here: NDArray[np.bool_]
+            ) -> NDArray[Any] | None:
+    """An array (1, n, …) with the entries of some of the n replaced; None where there are none."""
+    if records is None:
+        return None
+    out = np.array(array)
+    out[:, here] = records
+    return out
+
+
+def _servers(people: Sequence[int]) -> NDArray[np.int64]:
+    return np.repeat(np.arange(len(people)), people)
 
 
 @dataclass(frozen=True)
@@ -143,7 +274,12 @@ class CurveData(Records):
     facts: PublicFacts = field(default_factory=PublicFacts)
     truth: Truth | None = None
     covariates: Array | None = None
+    data_types = frozenset({DataType.CURVES, DataType.READINGS})
+    unit = "curve"
+    has_design = True
+    bounded_axes = ("value", "time")
     _arrays = ("times", "values", "covariates")
+    _flag = ("is_of_curves", True)
 
     def __post_init__(self) -> None:
         if self.times.shape != self.values.shape or self.times.ndim != 2:
@@ -222,6 +358,68 @@ class CurveData(Records):
                        counts=counts, server=server,
                        covariates=None if known is None else known[:, people])
 
+    @classmethod
+    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+                 ) -> CurveData:
+        n, d = sum(people), len(facts.covariates)
+        counts = np.full(n, facts.observations_per_curve)
+        readings = np.zeros((1, counts.sum()))
+        return cls(readings, readings, counts, _servers(people), facts,
+                   covariates=np.zeros((1, n, d)) if d else None)
+
+    def stand_in(self) -> CurveData:
+        """The same public sizes, and all values in the middle of their range.
+
+        Times are the first of the common ones, again from the first where there are fewer, or else
+        evenly spread.
+        """
+        facts, common = self.facts, np.array(self.facts.design.times)
+        planned = facts.observations_per_curve
+        counts = np.full(self.n_curves, planned) if planned else self.counts
+        times = np.concatenate([np.sort(np.resize(common, count)) if len(common) else
+                                (np.arange(count) + 0.5) / count for count in counts]
+                               or [np.empty(0)])
+        known = self.covariates
+        return replace(self, times=times[None], counts=counts, truth=None,
+                       values=np.full((1, len(times)), facts.value_middle),
+                       covariates=None if known is None else
+                       np.broadcast_to(_middles(facts), known.shape))
+
+    def public_facts(self) -> dict[str, Any]:
+        return {**super().public_facts(), "has_response": False}
+
+    def public_sizes(self) -> dict[str, Any]:
+        """People, and observations: of each if that was planned, else in all."""
+        planned = self.facts.observations_per_curve
+        return {**super().public_sizes(), **({"observations_per_person": planned} if planned else
+                                             {"observations": self.sizes.n_observations})}
+
+    def with_site(self, server: int, records: Records) -> CurveData:
+        assert isinstance(records, CurveData)
+        # Observations lie curve after curve along the last axis, those of a server are together.
+        here, counts = self.server == server, self.counts.copy()
+        first, last = np.flatnonzero(here)[[0, -1]]
+        start, end = self.counts[:first].sum(), self.counts[:last + 1].sum()
+        counts[here] = records.counts
+        times, values = (np.concatenate([theirs[:, :start], own, theirs[:, end:]], axis=1)
+                         for theirs, own in ((self.times, records.times),
+                                             (self.values, records.values)))
+        known = self.covariates
+        return replace(self, times=times, values=values, counts=counts, covariates=None
+                       if known is None else _placed(known, records.covariates, here))
+
+    def record_bytes(self) -> list[bytes]:
+        """Each curve as bytes, observations in order of time and then of value."""
+        servers, ends = self.server.astype("<i8"), np.cumsum(self.counts)
+        records = []
+        for k, (start, end) in enumerate(zip(ends - self.counts, ends, strict=True)):
+            order = np.lexsort((self.values[0, start:end], self.times[0, start:end]))
+            parts = [servers[k], self.times[0, start:end][order], self.values[0, start:end][order]]
+            if self.covariates is not None:
+                parts.append(self.covariates[0, k])
+            records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
+        return records
+
     @property
     def regressors(self) -> Array:
         """1 and the covariates of every person on [−1, 1]: (n_repeats, d + 1, n_curves)."""
@@ -249,6 +447,11 @@ class CurveData(Records):
             order = np.argsort(t, kind="stable")
             out.append((t[order], y[order]))
         return out
+
+
+def _middles(facts: PublicFacts) -> Array:
+    """Of the stated ranges of covariates: (d,)."""
+    return np.array([(c.low + c.high) / 2 for c in facts.covariates])
 
 
 def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
@@ -293,7 +496,9 @@ class SampleData(Records):
     server: NDArray[np.int64]
     facts: PublicFacts
     truth: Truth | None = None
+    data_types = frozenset({DataType.RECORDS})
     _arrays = ("x", "y")
+    _flag = ("is_of_curves", False)
 
     def __post_init__(self) -> None:
         if self.x.ndim != 3 or self.x.shape[2] != len(self.facts.covariates):
@@ -318,6 +523,21 @@ class SampleData(Records):
     def sizes(self) -> Sizes:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1,
                      self.x.shape[2])
+
+    @classmethod
+    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+                 ) -> SampleData:
+        n = sum(people)
+        return cls(np.zeros((1, n, len(facts.covariates))),
+                   np.zeros((1, n)) if has_response else None, _servers(people), facts)
+
+    def stand_in(self) -> SampleData:
+        return replace(self, x=np.broadcast_to(_middles(self.facts), self.x.shape), truth=None,
+                       y=None if self.y is None else
+                       np.full(self.y.shape, self.facts.value_middle))
+
+    def public_facts(self) -> dict[str, Any]:
+        return {**super().public_facts(), "has_response": self.y is not None}
 
     @property
     def unit_x(self) -> Array:
@@ -370,7 +590,13 @@ class EventData(Records):
     facts: EventFacts
     group: NDArray[np.int64] | None = None
     truth: Truth | None = None
+    data_types = frozenset({DataType.EVENTS})
+    facts_type = EventFacts
+    bounded_axes = ("time",)
+    applied_bounds = ("everybody is counted in one cell: times beyond in that of the end, what is "
+                      "no time or no stated event as censored")
     _arrays = ("time", "status", "group")
+    _flag = ("is_of_events", True)
 
     def __post_init__(self) -> None:
         if self.time.ndim != 2 or self.status.shape != self.time.shape:
@@ -393,5 +619,54 @@ class EventData(Records):
     def sizes(self) -> Sizes:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1)
 
+    @classmethod
+    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+                 ) -> EventData:
+        assert isinstance(facts, EventFacts)
+        n = sum(people)
+        group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
+        return cls(np.zeros((1, n)), np.zeros((1, n), dtype=np.int64), _servers(people), facts,
+                   group)
+
+    def stand_in(self) -> EventData:
+        """The same public sizes: everybody is still under observation at the end.
+
+        Groups have their stated sizes; where those are private everybody is in the first.
+        """
+        beyond = np.full(self.time.shape, np.nextafter(self.facts.time_high, np.inf))
+        sizes = self.facts.group_sizes
+        second = np.arange(self.n_curves) < (sizes[1] if sizes else 0)
+        return replace(self, time=beyond, status=np.zeros(beyond.shape, dtype=np.int64),
+                       group=None if self.group is None else second.astype(np.int64)[None],
+                       truth=None)
+
+    def counted(self) -> dict[str, Any]:
+        """What ends a time, and the groups that are told apart."""
+        facts = self.facts
+        return {"counted": {"causes": list(facts.causes), "groups": list(facts.groups),
+                            "group_sizes": list(facts.group_sizes)}}
+
+    def content(self) -> bytes:
+        """All people as bytes, in an order that tells nothing; a million take a moment."""
+        group = None if self.group is None else self.group[0]
+        return people_in_order(self.time[0], self.status[0], group, self.server)
+
 
 Data = CurveData | SampleData | EventData
+_KINDS: tuple[type[Data], ...] = get_args(Data)
+
+
+def kind_of(data_type: DataType) -> type[Data]:
+    """The kind of data that tasks of a type take."""
+    return next(kind for kind in _KINDS if data_type in kind.data_types)
+
+
+def from_public_facts(plain: Mapping[str, Any]) -> Data:
+    """Data with public facts that `Records.public_facts` wrote, and no number of anybody.
+
+    Parameters
+    ----------
+    plain : mapping
+        Of any kind of data.
+    """
+    return next(kind for kind in _KINDS if kind.is_of(plain)).from_public_facts(plain)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -251,6 +252,28 @@ class PublicFacts:
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
 
+    def to_plain(self) -> dict[str, Any]:
+        """As plain values; a group only where there is one: earlier plans stay as they were."""
+        plain = asdict(self)
+        if self.group is None:
+            del plain["group"]
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """The facts that `to_plain` wrote.
+
+        Parameters
+        ----------
+        plain : mapping
+            Maybe read of JSON, in which tuples are lists.
+        """
+        group = plain.get("group")
+        return cls(**{
+            **_with_tuples(plain), "design": Design(**_with_tuples(plain["design"])),
+            "covariates": tuple(Covariate(**each) for each in plain["covariates"]),
+            "group": None if group is None else PublicGroup(**_with_tuples(group))})
+
     @property
     def is_simulated(self) -> bool:
         return self.kind is DataKind.SIMULATED
@@ -339,6 +362,11 @@ class PublicFacts:
             unit[~np.isfinite(covariates[..., k])] = 0.0
             out[..., k + 1] = unit
         return out
+
+
+def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value
+            for key, value in plain.items()}
 
 
 def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:

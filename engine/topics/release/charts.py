@@ -30,10 +30,11 @@ def chart(release: Published, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    if release.is_surface:
+    functions = release.functions
+    if functions.is_surface:
         return _heat_map(release, theme)
-    if release.percentiles is not None:
-        return _nested(release, release.percentiles, theme)
+    if isinstance(functions, ReleasedPercentiles):
+        return _nested(release, functions, theme)
     stepped, several = is_staircase(release), len(release.columns)
     shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
               for k in range(several)]
@@ -91,8 +92,8 @@ def ranges(release: Published, theme: Theme) -> Chart | None:
     theme : {"light", "dark"}
         Of the page.
     """
-    curves = release.percentiles
-    if curves is None or not curves.limits:
+    curves = release.functions
+    if not isinstance(curves, ReleasedPercentiles) or not curves.limits:
         return None
     return nested.time_in_ranges(curves.limits, curves.target, curves.average, curves.error,
                                  release.facts.value_unit, theme)

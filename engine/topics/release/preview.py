@@ -1,9 +1,9 @@
 """What a release would look like, before it is made: on simulated data from what is stated alone.
 
 Nothing here is given the data: facts and sizes hold no observation. The data are simulated by the
-twin of these facts (`engine.sources.twins`), the method runs on them with the budget that the quote
-plans it with, and what the twin's true curve is, is known. So a release can be seen, with its band,
-as often as one likes and at no cost.
+twin of these facts (`engine.sources.twins`), the method runs on them with the budget that the
+rehearsal plans it with, and what the twin's true curve is, is known. So a release can be seen, with
+its band, as often as one likes and at no cost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
-from engine.release.functions import places as published_places
+from engine.release.functions import axes_of
 from engine.release.uncertainty import STAIRCASE
 from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
@@ -139,7 +139,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     facts, sizes
         Of the data that would be published: all that is looked at.
     budget : Budget
-        The one that the quote plans the mechanism with.
+        The one that the rehearsal plans the mechanism with.
     seed : int
         Of the simulation; a release has none.
 
@@ -225,8 +225,8 @@ def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
     """Places in their own unit, and the unit of the values there."""
     if mechanism.main_task.argument in (Argument.NOTHING, Argument.TWO_TIMES):
         return facts.from_unit_time(grid), 1.0
-    places, _, _, scale = published_places(mechanism, facts)
-    return places, scale
+    axes = axes_of(mechanism, facts)
+    return axes.x, axes.scale
 
 
 def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, facts: PublicFacts

@@ -5,23 +5,23 @@ from __future__ import annotations
 from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language.numbers import number
-from engine.release.certified import Quote
-from engine.release.published import quote
+from engine.release.certified import ReleaseCost
+from engine.release.published import release_cost
 from engine.topics.asking import Kind, Numbers, QuestionLike, odds
 
 
-def numbers(cost: Quote, question: QuestionLike) -> Numbers:
+def numbers(cost: ReleaseCost, question: QuestionLike) -> Numbers:
     """Certified and ideal cost, how many numbers get noise, and the odds."""
     return {"certified ε": cost.certified.epsilon, "certified δ": cost.certified.delta,
             "ideal ε": cost.ideal.epsilon, "noisy numbers": float(cost.numbers),
-            **odds(cost.charged, question.person)}
+            **odds(cost.certified_spends, question.person)}
 
 
-def chart(cost: Quote, _: QuestionLike) -> Chart:
+def chart(cost: ReleaseCost, _: QuestionLike) -> Chart:
     """Both costs."""
     return traces.table({"way of counting": ["certified", "ideal"],
                          "ε": [cost.certified.epsilon, cost.ideal.epsilon]},
                         title=f"Certified cost ε = {number(cost.certified.epsilon)}")
 
 
-KIND = Kind("release", "Release", quote, numbers, chart, renamed=(("asked", "budget"),))
+KIND = Kind("release", "Release", release_cost, numbers, chart, renamed=(("asked", "budget"),))

@@ -25,7 +25,7 @@ from engine.noise.hardened import HardenedNoise
 from engine.release import captions, published, sentences
 from engine.release import files as release_files
 from engine.release.books import Odometer
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_room
 from engine.release.published import Published
@@ -113,7 +113,7 @@ class Choice(View):
         """What a release would cost."""
         source = self.source
         assert source is not None
-        return questions.ask(published.quote, source, self.mechanism, self.budget).about(
+        return questions.ask(published.release_cost, source, self.mechanism, self.budget).about(
             odds_card.person(source.facts, source.sizes))
 
     def code(self) -> None:
@@ -126,15 +126,15 @@ class Choice(View):
 # -- what -------------------------------------------------------------------------------------
 
 
-def strip(choice: Choice, quoted: Quote | None) -> None:
+def strip(choice: Choice, cost: ReleaseCost | None) -> None:
     """What is protected, and what this release would buy, where it can be made."""
     if choice.source is None:
         return
     unit = unit_of(choice.source, choice.mechanism)
     odds = error = ""
-    if quoted is not None:
-        odds = odds_words.odds_short(odds_card.of(quoted.charged))
-        error = error_in_words(choice, quoted)
+    if cost is not None:
+        odds = odds_words.odds_short(odds_card.of(cost.certified_spends))
+        error = error_in_words(choice, cost)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
                   stated=session.delta(choice.file or choice.source, choice.task),
@@ -145,14 +145,14 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         odometer.line(part, groups.name(part))
 
 
-def error_in_words(choice: Choice, quoted: Quote) -> str:
+def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
     """The error of such releases of the twin, as the preview says it; "" of a single number.
 
     Parameters
     ----------
     choice : Choice
         What is to be published.
-    quoted : Quote
+    cost : ReleaseCost
         What it would cost.
     """
     source = choice.source
@@ -160,7 +160,7 @@ def error_in_words(choice: Choice, quoted: Quote) -> str:
         return ""
     try:
         preview = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
-                              quoted.inner_budgets[0], session.current().seed)
+                              cost.inner_budgets[0], session.current().seed)
     except InputError:  # too large to simulate: the preview says so
         return ""
     unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
@@ -228,7 +228,7 @@ def data_choice(choice: Choice) -> bool:
     return bool(current == mine)
 
 
-def quote(choice: Choice) -> Quote | None:
+def release_cost(choice: Choice) -> ReleaseCost | None:
     """What it would cost; None with the reason where it, or one of its groups, cannot be published.
 
     Parameters
@@ -240,16 +240,16 @@ def quote(choice: Choice) -> Quote | None:
         return None
     try:
         for part in choice.parts:
-            _quote_of(choice, part)
-        return _quote_of(choice, choice.source)
+            _cost_of(choice, part)
+        return _cost_of(choice, choice.source)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         _published_instead(choice, choice.source)
         return None
 
 
-def _quote_of(choice: Choice, part: Source) -> Quote:
-    return run.at_once(published.quote, part, choice.mechanism, choice.budget)
+def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
+    return run.at_once(published.release_cost, part, choice.mechanism, choice.budget)
 
 
 def _published_instead(choice: Choice, source: Source) -> None:
@@ -266,16 +266,16 @@ def _published_instead(choice: Choice, source: Source) -> None:
 # -- the ticks and the button -----------------------------------------------------------------
 
 
-def before(choice: Choice, quoted: Quote | None) -> None:
+def before(choice: Choice, cost: ReleaseCost | None) -> None:
     """Three statements to confirm, a name to type, and the button."""
     with st.container(border=True):
         is_next = "released" in st.session_state
         st.subheader("Another release" if is_next else "Confirm and release", anchor=False)
-        if choice.source is None or quoted is None:
+        if choice.source is None or cost is None:
             st.markdown("Choose real data and a method that can be published.")
             return
         facts = choice.source.facts
-        st.markdown(sentences.certified(quoted))
+        st.markdown(sentences.certified(cost))
         if len(choice.parts) > 1:
             st.markdown(sentences.each_group(facts, [groups.name(part) for part in choice.parts]))
         panel.remarks(choice.file or choice.source)
@@ -291,7 +291,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         for part in choice.parts:
             _never_drawn(choice, part)
-        statements = sentences.confirmations(facts, quoted, choice.source.is_of_rows)
+        statements = sentences.confirmations(facts, cost, choice.source.is_of_rows)
         st.markdown("\n".join(f"* {statement}" for statement in statements))
         ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
         name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
@@ -309,7 +309,7 @@ def _no_room(choice: Choice) -> InputError | None:
         if (spent := odometer.read(part)) is None:
             continue
         try:
-            check_room(spent, _quote_of(choice, part).certified, part.facts)
+            check_room(spent, _cost_of(choice, part).certified, part.facts)
         except InputError as problem:
             return problem
     return None
@@ -390,23 +390,23 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
 # -- the odds, and the ledger ---------------------------------------------------------------------
 
 
-def odds(choice: Choice, quoted: Quote | None) -> None:
+def odds(choice: Choice, cost: ReleaseCost | None) -> None:
     """What an attacker could find out, by what is charged, before anything is confirmed."""
-    if choice.source is not None and quoted is not None:
+    if choice.source is not None and cost is not None:
         with st.container(border=True):
             st.subheader(f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
                          anchor=False, help=glossary.explain("Odds"))
-            odds_card.face(choice.source.facts, quoted.charged)
+            odds_card.face(choice.source.facts, cost.certified_spends)
 
 
-def book(choice: Choice, quoted: Quote | None) -> None:
+def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
     """All releases of these data, and the total with the next one; each group has its own.
 
     Parameters
     ----------
     choice : Choice
         What is to be published.
-    quoted : Quote or None
+    cost : ReleaseCost or None
         What it would cost, where that can be said.
     """
     with st.container(border=True):
@@ -417,11 +417,11 @@ def book(choice: Choice, quoted: Quote | None) -> None:
         for k, part in enumerate(choice.parts):
             if groups.name(part):
                 st.markdown(f"**{escape(groups.name(part))}**")
-            _book_of(part, quoted is not None and _no_room(choice) is None
-                     and _quote_of(choice, part), _suffix(k))
+            _ledger_of(part, cost is not None and _no_room(choice) is None
+                     and _cost_of(choice, part), _suffix(k))
 
 
-def _book_of(part: Source, next_one: Quote | bool, suffix: str) -> None:
+def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
     spent = odometer.read(part)
     if spent is None:
         known = odometer.known(part)
@@ -432,7 +432,7 @@ def _book_of(part: Source, next_one: Quote | bool, suffix: str) -> None:
     st.markdown(sentences.after(part.facts, spent))
     if visitors.may_bring_files():
         _once_more(spent, suffix)
-    if isinstance(next_one, Quote):
+    if isinstance(next_one, ReleaseCost):
         st.markdown(f":small[{sentences.with_next(spent, next_one)}]")
 
 
@@ -458,9 +458,9 @@ def _never_drawn(choice: Choice, part: Source) -> None:
                           source, choice.mechanism, choice.budget, entry.name))
 
 
-def _once_more(book: Odometer, suffix: str) -> None:
+def _once_more(account: Odometer, suffix: str) -> None:
     """What was drawn can be shown again, at no charge."""
-    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
+    drawn = {entry.release_id: entry.name for entry in reversed(account.entries)
              if entry.state == "drawn"}
     if not drawn:
         return
@@ -582,7 +582,7 @@ def _answers(release: Published, suffix: str) -> None:
                      f"release_synthetic{suffix}") as is_open:
         if is_open:
             synthetic.section(answers_card.read(release.card), release.card["release"]["name"],
-                              release.quote.certified, 1, f"release_synthetic{suffix}")
+                              release.cost.certified, 1, f"release_synthetic{suffix}")
 
 
 def _take_away(release: Published, suffix: str) -> None:
@@ -599,7 +599,7 @@ def _take_away(release: Published, suffix: str) -> None:
 def _guarantee(release: Published, suffix: str) -> None:
     """The odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
-        odds_card.face(release.facts, release.quote.charged, f"odds_released{suffix}")
+        odds_card.face(release.facts, release.cost.certified_spends, f"odds_released{suffix}")
     st.markdown("\n".join(f"* **{heading}:** {escape(text)}" for heading, text in
                           release_files.guarantee_rows(release).items() if heading != "Odds"))
     st.markdown("A new release with the same settings, new noise, and charged again:")
@@ -607,11 +607,11 @@ def _guarantee(release: Published, suffix: str) -> None:
             + release_files.request(release).decode() + "\nEND", language="bash")
 
 
-def accounting(quoted: Quote) -> None:
+def accounting(cost: ReleaseCost) -> None:
     """Every message, its noise and its charge."""
-    st.dataframe([_message(step, message) for (_, step), message in quoted.messages.items()],
+    st.dataframe([_message(step, message) for (_, step), message in cost.messages.items()],
                  hide_index=True)
-    st.markdown(sentences.why(quoted))
+    st.markdown(sentences.why(cost))
 
 
 def _message(step: str, message: HardenedNoise) -> dict[str, Any]:

@@ -7,34 +7,34 @@ from functools import partial
 import streamlit as st
 
 from engine.release import sentences
-from engine.release.certified import Quote
+from engine.release.certified import ReleaseCost
 from pages.parts.release import cards, several_sites
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame.drawer import Detail
 
 
-def of(choice: Choice, quoted: Quote | None) -> list[Detail]:
+def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
     """All details that there are at a step.
 
     Parameters
     ----------
     choice : Choice
         What is to be published.
-    quoted : Quote or None
+    cost : ReleaseCost or None
         What it would cost, once the data are there.
     """
     always = [Detail("release_ledger", "Ledger and total budget",
-                     partial(cards.book, choice, quoted)),
+                     partial(cards.ledger_of_choice, choice, cost)),
               Detail("real_sites", "Several sites, each with its own file",
                      partial(several_sites.show, choice)),
               Detail("release_limits", "What a release covers", _covered)]
-    if quoted is None:
+    if cost is None:
         return always
     return [*always,
-            Detail("release_attacker", "Attacker", partial(_attacker, choice, quoted),
+            Detail("release_attacker", "Attacker", partial(_attacker, choice, cost),
                    ("why", "trade_off", "several")),
-            Detail("release_cost", "How the cost is worked out", partial(cards.accounting, quoted)),
+            Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
             Detail("release_formula", "Formula and source", choice.formula),
             Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True)]
 
@@ -43,6 +43,6 @@ def _covered() -> None:
     st.markdown(sentences.LIMITS)
 
 
-def _attacker(choice: Choice, quoted: Quote) -> None:
+def _attacker(choice: Choice, cost: ReleaseCost) -> None:
     if choice.source is not None:
-        odds_card.card(choice.source.facts, quoted.charged, choice.source.sizes)
+        odds_card.card(choice.source.facts, cost.certified_spends, choice.source.sizes)

@@ -11,8 +11,8 @@ from engine.core.tasks import TASKS
 from engine.language import odds_words, tags
 from engine.language.grammar import escape
 from engine.language.numbers import number, whole
-from engine.release.certified import Quote
-from engine.release.functions import places
+from engine.release.certified import ReleaseCost
+from engine.release.functions import axes_of
 from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
@@ -34,14 +34,14 @@ def is_past_data(choice: Choice) -> bool:
     return _step(choice) != "data"
 
 
-def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> None:
+def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) -> None:
     """The steps that are decided, and the one that is on.
 
     Parameters
     ----------
     choice : Choice
         What is to be published.
-    quoted : Quote or None
+    cost : ReleaseCost or None
         What it would cost, where that can be said.
     details : sequence of Detail
         What the drawer can hold.
@@ -49,9 +49,9 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
     step = _step(choice)
     at = WIZARD.index(step)
     if is_past_data(choice):
-        cards.strip(choice, quoted)
+        cards.strip(choice, cost)
     for place, earlier in enumerate(WIZARD[:at], 1):
-        _decided(place, earlier, choice, quoted)
+        _decided(place, earlier, choice, cost)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
@@ -59,7 +59,7 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
             drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
                           "release_ledger", "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
-    {"data": _data, "preview": _preview, "release": _release}[step](choice, quoted)
+    {"data": _data, "preview": _preview, "release": _release}[step](choice, cost)
 
 
 # -- which step ----------------------------------------------------------------------------------
@@ -92,9 +92,9 @@ def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
               icon=":material/arrow_forward:", on_click=go, disabled=controls.is_refused())
 
 
-def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
+def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
     """One line for a step that is done, with the way back to it."""
-    line = _data_line(choice) if step == "data" else _preview_line(choice, quoted)
+    line = _data_line(choice) if step == "data" else _preview_line(choice, cost)
     with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
         st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
         st.button("Change", key=f"change_step_{number}", type="tertiary", on_click=_go,
@@ -114,14 +114,14 @@ def _data_line(choice: Choice) -> str:
         facts.in_short(source.facts), stated.trust_tag(source.sizes, held)[0])))
 
 
-def _preview_line(choice: Choice, quoted: Quote | None) -> str:
+def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
     """Budget and method, the attacker’s accuracy, and the error that the twin lets expect."""
     risk = error = about = ""
     if choice.source is not None and (group := groups.name(choice.source)):
         about = f" for {escape(group)}"
-    if quoted is not None:
-        risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(quoted.charged))}"
-        error = cards.error_in_words(choice, quoted)
+    if cost is not None:
+        risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
+        error = cards.error_in_words(choice, cost)
     return " · ".join(filter(None, (
         tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk,
         f"forecast error{about} {error}" * bool(error))))
@@ -130,7 +130,7 @@ def _preview_line(choice: Choice, quoted: Quote | None) -> str:
 # -- the steps -----------------------------------------------------------------------------------
 
 
-def _data(choice: Choice, _: Quote | None) -> None:
+def _data(choice: Choice, _: ReleaseCost | None) -> None:
     """What to publish, of public data or of a file with what is stated of it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cards.what(choice)
@@ -144,30 +144,30 @@ def _data(choice: Choice, _: Quote | None) -> None:
         _next("preview", lambda: facts.show(upload, choice.task))
 
 
-def _preview(choice: Choice, quoted: Quote | None) -> None:
+def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
     """Budget and method, and what of a curve survives; nothing is spent."""
     cards.budget_and_method(choice)
-    if quoted is None:
+    if cost is None:
         return
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
-        preview(choice, quoted)
+        preview(choice, cost)
     with right, layout.user_errors():
-        cards.odds(choice, quoted)
+        cards.odds(choice, cost)
     _next("release")
 
 
-def _release(choice: Choice, quoted: Quote | None) -> None:
+def _release(choice: Choice, cost: ReleaseCost | None) -> None:
     """What was released; and ticks, a name and the button of the next release."""
     with layout.user_errors():
         cards.result()
     with layout.user_errors():
-        cards.before(choice, quoted)
+        cards.before(choice, cost)
 
 
-def preview(choice: Choice, quoted: Quote | None) -> None:
+def preview(choice: Choice, cost: ReleaseCost | None) -> None:
     """A simulated release with its band, how far off it is, and what of a shape survives."""
-    if choice.source is None or quoted is None:
+    if choice.source is None or cost is None:
         return
     with st.container(border=True):
         st.subheader(words.TITLE, anchor=False)
@@ -175,11 +175,11 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         st.markdown(words.about(facts))
         try:
             simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
-                                    quoted.inner_budgets[0], session.current().seed)
+                                    cost.inner_budgets[0], session.current().seed)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
-        _, across, up, _ = places(choice.mechanism, facts)
+        _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
             chart = preview_charts.chart(simulated, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.exports.code_for import Code, OwnFile, code_for, notebook
+from engine.exports.code_for import Code, code_for, notebook
+from engine.uploads.own_file import OwnFile
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 

@@ -53,10 +53,10 @@ def known(source: Source) -> Known | None:
 
 def _known(source: Source, place: str, stamp: int) -> Known | None:
     """Looked up anew when the ledger has changed, which `stamp` tells."""
-    from engine.release.data_content import content_of, traces_of
+    from engine.release.data_content import content_of
     from engine.release.ledger import Ledger
 
-    return Ledger(place).known(run.at_once(content_of, source), traces_of(source))
+    return Ledger(place).known(run.at_once(content_of, source), source.traces())
 
 
 def read(source: Source) -> Odometer | None:

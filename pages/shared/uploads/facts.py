@@ -99,9 +99,10 @@ def bounds_step(task: str) -> bool:
         return False
     draft.declare(facts)
     upload = own_data(task)
-    if isinstance(upload, Upload) and (lines := doubts(upload)):
-        layout.warned(lines, "**The file does not look as stated.** This is for you only. Check "
-                      "the plan of the study.", ":material/rule:")
+    if upload is not None and upload.doubts:
+        layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
+                      "**The file does not look as stated.** This is for you only. Check the plan "
+                      "of the study.", ":material/rule:")
     return True
 
 
@@ -164,11 +165,6 @@ def show(upload: Source, task: str) -> None:
     draft.forget_bytes()
     session.change(delta=None)
     components.arrive()
-
-
-def doubts(upload: Upload) -> list[str]:
-    """Where the file does not look as stated; only ever shown to its holder."""
-    return [f"{capital(doubt)}." for doubt in upload.doubts]
 
 
 # -- of curves and of records ---------------------------------------------------------------------

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.core.lists import counted
-from engine.core.tasks import SURVIVAL, TASKS, DataType
-from engine.language.grammar import span
+from engine.core.tasks import TASKS, DataType
+from engine.language.grammar import capital
 from engine.sources import Source
-from engine.uploads.curves import Upload
-from engine.uploads.events import UploadEvents
-from engine.uploads.rows import UploadRows
+from engine.uploads.source import UploadedData
 from pages.shared.frame import controls, layout
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
@@ -137,46 +134,7 @@ def remarks(upload: Source) -> None:
     ----------
     upload : Source
     """
-    if isinstance(upload, Upload):
-        lines = [*facts.doubts(upload), *_repeated(upload), *_moved_of_curves(upload)]
-    elif isinstance(upload, UploadRows):
-        lines = _moved_of_rows(upload)
-    else:
-        lines = _moved_of_events(upload) if isinstance(upload, UploadEvents) else []
-    layout.warned(lines, "**Of your file, for you only**", ":material/rule:")
-
-
-def _repeated(upload: Upload) -> list[str]:
-    return [f"Exact repetitions of earlier curves: {upload.n_repeated:,}. If somebody is in the "
-            "file twice, give both curves one id: the guarantee is for one id."
-            ] if upload.n_repeated else []
-
-
-def _moved_of_curves(upload: Upload) -> list[str]:
-    stated, (times, values, covariates) = upload.declared, upload.n_clipped
-    moved = [f"{counted(count, 'observation')} outside {of}: moved to the nearest bound."
-             for count, of in (
-        (values, f"{stated.value_low:g} to {stated.value_high:g} {stated.value_unit}".strip()),
-        (times, span(stated))) if count]
-    if covariates:
-        moved.append(f"{counted(covariates, 'number')} of columns that may explain the curves lay "
-                     "outside what you stated: moved to the nearest bound.")
-    return moved
-
-
-def _moved_of_events(upload: UploadEvents) -> list[str]:
-    below, beyond = upload.moved
-    if not upload.serves(SURVIVAL.key):
-        outside = below + beyond
-        return [f"{outside:,} people lie outside the stated range and count at its nearest end."
-                ] if outside else []
-    return [sentence for count, sentence in (
-        (below, f"{below:,} people have a time below 0 and count in the first interval."),
-        (beyond, f"{beyond:,} people are followed beyond the stated end and count as event-free "
-         "until then.")) if count]
-
-
-def _moved_of_rows(upload: UploadRows) -> list[str]:
-    features, responses = upload.n_clipped
-    return [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside the "
-            "ranges you stated: moved to the nearest bound."] if features or responses else []
+    if isinstance(upload, UploadedData):
+        doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
+        layout.warned([*doubts, *upload.remarks()], "**Of your file, for you only**",
+                      ":material/rule:")

@@ -12,12 +12,12 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.exports.code_for import OwnFile
 from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
 from engine.uploads.events import EventColumns
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MOST_BYTES
+from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
 from engine.uploads.text import ENCODINGS
