@@ -24,8 +24,10 @@ For a prediction from one number "columns" has the "value" that is predicted, an
 as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
 
 Dates are calendar years; with "since": "2024-01-31" they are days since that day, and with
-"from_first": "days", "weeks" or "years" time is counted from each person's first observation.
-"day_first" says how 3/4/2024 is meant.
+"from_first": "hours", "days", … time is counted from each person's first observation. With
+"of_day": "hours", "minutes" or "seconds" they are times of day, whatever the date. Clock times are
+hours since midnight; "of_day" gives another unit, and with "elapsed": "minutes" cells such as
+1:40:00 are elapsed times. "day_first" says how 3/4/2024 is meant.
 
 For a regression curve by wavelets everybody has one observation, and "facts" has "reading_sd", how
 far a single observation typically lies from the curve; the bounds are those of the curve.
@@ -54,6 +56,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.core.entrance import bytes_of, json_of
 from engine.core.errors import InputError, brief
+from engine.core.lists import listed
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.core.types import Budget, Data, EventFacts, PublicFacts
@@ -92,7 +95,7 @@ _EVENT_KEYS = ("columns", "events", "groups", "group_sizes", "edges", "day_first
                "facts")
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
-_OF_DATES = ("day_first", "since", "from_first")
+_OF_DATES = ("day_first", "since", "from_first", "of_day", "elapsed")
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
          "axes")
 
@@ -510,11 +513,11 @@ def _dates(data: Mapping[str, Any]) -> Dates:
     day_first = data.get("day_first")
     if day_first is not None and not isinstance(day_first, bool):
         raise InputError("“day_first” must be true or false.", field="day_first")
-    since, from_first = (data.get(name, "") for name in _OF_DATES[1:])
-    if not isinstance(since, str) or not isinstance(from_first, str):
-        raise InputError("“since” and “from_first” must be texts.", field="since",
+    beginnings = {name: data[name] for name in _OF_DATES[1:] if name in data}
+    if not all(isinstance(text, str) for text in beginnings.values()):
+        raise InputError(f"{listed(list(beginnings))} must be texts.", field="since",
                          hint="Such as 2024-01-31, and weeks.")
-    return Dates(day_first, since, from_first)
+    return Dates(day_first, **beginnings)
 
 
 def _listed(plain: Mapping[str, Any], name: str, kinds: Any) -> tuple[Any, ...]:

@@ -151,7 +151,7 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)
-    stated(at)
+    stated(at, first=2, last=18)
     assert not at.error and at.selectbox(key="upload_encoding").value == "latin-1"
 
 
@@ -288,7 +288,8 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for_under_the_file(panel):
     at.text_input(key="upload_since").set_value("2024-01-01").run()
     assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
     assert not at.error
-    at.selectbox(key="upload_from_first").set_value("weeks").run()
+    at.selectbox(key="upload_beginning_time").set_value("from_first").run()
+    at.selectbox(key="upload_unit_from_first_time_").set_value("weeks").run()
     assert "weeks since each person’s first observation" in words(at) and not at.error
 
 

@@ -27,7 +27,7 @@ from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 from tests import files
 
-BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
+BOUNDS = {"value_low": 0, "value_high": 200, "time_low": 2, "time_high": 18, "origin": "a manual"}
 COMMON = StatedDesign(law="common", times=(2, 6, 10, 18))
 STATED = [COMMON, StatedDesign(law="visits", gap=2.5), StatedDesign(law="windows", window=4.0),
           StatedDesign(law="density", heights=(1.0, 2.0, 1.0)), StatedDesign(law="even"),

@@ -115,7 +115,7 @@ def _answers() -> dict[str, Any]:
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
     forget_bytes()
-    for name in ("upload_read", "upload_built", "upload_draft"):
+    for name in ("upload_read", "upload_built", "upload_beginning", "upload_draft"):
         st.session_state.pop(name, None)
 
 

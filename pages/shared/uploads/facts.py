@@ -98,7 +98,11 @@ def bounds_step(task: str) -> bool:
         st.info(message(first), icon=":material/edit:")
         return False
     draft.declare(facts)
-    upload = own_data(task)
+    try:
+        upload = own_data(task)
+    except InputError:  # the file cannot be what was stated of it
+        draft.declare(None)
+        raise
     if isinstance(upload, Upload) and (lines := doubts(upload)):
         layout.warned(lines, "**The file does not look as stated.** This is for you only. Check "
                       "the plan of the study.", ":material/rule:")

@@ -113,6 +113,29 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout | EventColum
     return observations
 
 
+def once_of_file(name: str, finding: Callable[[Table, Layout], Built], table: Table, layout: Layout
+                 ) -> Built:
+    """What is found in the columns of the file in the panel, once for each layout.
+
+    Parameters
+    ----------
+    name : str
+        Where it is kept.
+    finding : callable
+        Of the table and the layout.
+    table, layout
+        What it gets.
+
+    Raises
+    ------
+    InputError
+        Whatever it refuses, and what takes longer or needs more.
+    """
+    of_file = st.session_state.upload_read[0]
+    return _once(name, (of_file, finding.__name__, layout), "Reading the times …", OF_COLUMNS,
+                 finding, lambda: (table, layout))
+
+
 def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,
           reader: Callable[..., Built], arguments: Callable[[], tuple[Any, ...]]) -> Built:
     """What a reader returns, once for each choice, in a worker that is ended beyond the bounds."""
