@@ -124,6 +124,11 @@ class Dates:
         return f"clock times read as {unit} since midnight: 13:30 is {_HALF_PAST_ONE[unit]}"
 
     @property
+    def is_calendar(self) -> bool:
+        """Whether dates are those of the calendar, or nobody said anything else."""
+        return not (self.since or self.from_first or self.of_day or self.elapsed)
+
+    @property
     def of_other_columns(self) -> Dates:
         """How dates are read in columns that do not say when an observation was made."""
         return Dates(self.day_first, self.since)
