@@ -17,7 +17,10 @@ from engine.uploads.rows import RowTable
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_NO_FIELDS = ("upload_file", "upload_settings", "upload_show")  # nobody may set their values
+_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft")
+# Nobody may set the values of the first; the others are no answers, and go when the file does.
+_NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
+              "upload_file_last", "upload_open", *_OF_FILE)
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -131,7 +134,7 @@ def _answers() -> dict[str, Any]:
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
     forget_bytes()
-    for name in ("upload_read", "upload_built", "upload_beginning", "upload_draft"):
+    for name in _OF_FILE:
         st.session_state.pop(name, None)
 
 
