@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from engine.core.errors import InputError, brief
+from engine.core.lists import listed
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
 from engine.core.types import Data, EventFacts, PublicFacts
@@ -39,7 +40,7 @@ FACTS = (*ENDS, *WORDS, "origin", "covariates", "periodic", "design", "observati
           "symmetric", "reading_sd", "two_classes")
 _ROLES = ("id", "time", "value", "server", "covariates", "group")
 _OF_EVENTS = ("time", "start", "status", "group", "id", "server")
-_OF_DATES = ("day_first", "since", "from_first")
+_OF_DATES = ("day_first", "since", "from_first", "of_day", "elapsed")
 _EVENT_FACTS = ("time_low", "time_high", "time_name", "time_unit", "person", "people", "origin")
 _UNSTATED = PublicFacts()
 
@@ -264,11 +265,11 @@ def _dates(data: Mapping[str, Any]) -> Dates:
     day_first = data.get("day_first")
     if day_first is not None and not isinstance(day_first, bool):
         raise InputError("“day_first” must be true or false.", field="day_first")
-    since, from_first = (data.get(name, "") for name in _OF_DATES[1:])
-    if not isinstance(since, str) or not isinstance(from_first, str):
-        raise InputError("“since” and “from_first” must be texts.", field="since",
+    beginnings = {name: data[name] for name in _OF_DATES[1:] if name in data}
+    if not all(isinstance(text, str) for text in beginnings.values()):
+        raise InputError(f"{listed(list(beginnings))} must be texts.", field="since",
                          hint="Such as 2024-01-31, and weeks.")
-    return Dates(day_first, since, from_first)
+    return Dates(day_first, **beginnings)
 
 
 def columns_of(stated: Any) -> Mapping[str, Any]:

@@ -24,8 +24,10 @@ For a prediction from one number "columns" has the "value" that is predicted, an
 as "value_low" and "value_high", with "two_classes": true where it only tells two classes apart.
 
 Dates are calendar years; with "since": "2024-01-31" they are days since that day, and with
-"from_first": "days", "weeks" or "years" time is counted from each person's first observation.
-"day_first" says how 3/4/2024 is meant.
+"from_first": "hours", "days", … time is counted from each person's first observation. With
+"of_day": "hours", "minutes" or "seconds" they are times of day, whatever the date. Clock times are
+hours since midnight; "of_day" gives another unit, and with "elapsed": "minutes" cells such as
+1:40:00 are elapsed times. "day_first" says how 3/4/2024 is meant.
 
 For a regression curve by wavelets everybody has one observation, and "facts" has "reading_sd", how
 far a single observation typically lies from the curve; the bounds are those of the curve.

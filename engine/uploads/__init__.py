@@ -2,13 +2,15 @@
 
     file ── tables (text, workbooks, devices;    cells as text, under the names of the header; days
       │     limits)                              of a device’s export on the hours of one day
-    layout                                       which column plays which role
+    layout, beginnings                           which column plays which role, and what times are
+                                                 counted from
       │
     columns                                      whose each row is, numbers, and the order of people
       │
     curves, rows                                 observations along curves, or a record in each row
       │
-    facts, design (doubts, regressors)           what the holder states from outside the file
+    facts, design (doubts, misfits, regressors)  what the holder states from outside the file, and
+                                                 whether the file can be what was stated
       │
     source                                       both together: a source like any other
 

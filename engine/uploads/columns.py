@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,7 +209,8 @@ def in_order(table: Table, layout: Layout, order: Integers, server: Integers, id
             "server_names": tuple(sorted(named(table, layout.server)[1])) if layout.server else ()}
 
 
-def column_numbers(table: Table, names: Sequence[str], notes: list[str]) -> dict[str, Numbers]:
+def column_numbers(table: Table, names: Sequence[str], notes: list[str], time: str | None = None
+                   ) -> dict[str, Numbers]:
     """Read columns of numbers, dates, clock times or percentages.
 
     Parameters
@@ -217,13 +218,17 @@ def column_numbers(table: Table, names: Sequence[str], notes: list[str]) -> dict
     names : sequence of str
     notes : list of str
         Gets how cells became numbers.
+    time : str or None
+        Which of them says when an observation was made: its dates alone may be read as time from a
+        first observation, as times of day or as elapsed times.
 
     Raises
     ------
     InputError
         If cells hold anything else, with their count.
     """
-    columns = {name: table.numbers(table.find(name)) for name in names}
+    columns = {name: (table if name == time else _of_other_columns(table)).numbers(table.find(name))
+               for name in names}
     bad = [name for name, column in columns.items() if column.unreadable]
     if not bad:
         notes += _conversions(columns)
@@ -234,6 +239,11 @@ def column_numbers(table: Table, names: Sequence[str], notes: list[str]) -> dict
              f"{counted(total, 'cell')} of columns {listed(bad)}")
     raise InputError(f"{cells} {'holds' if total == 1 else 'hold'} no number.", field=bad[0],
                      hint=columns[bad[0]].advice)
+
+
+def _of_other_columns(table: Table) -> Table:
+    """The table with its dates as in columns that do not say when an observation was made."""
+    return replace(table, dates=table.dates.of_other_columns)
 
 
 def _conversions(columns: Mapping[str, Numbers]) -> list[str]:
@@ -271,7 +281,7 @@ def numbers_or_words(table: Table, name: str, notes: list[str], role: str = "the
     InputError
         If it holds other text.
     """
-    column = table.numbers(table.find(name))
+    column = _of_other_columns(table).numbers(table.find(name))
     if not column.unreadable:
         notes += _conversions({name: column})
         return column.values

@@ -1,10 +1,11 @@
 """Dates, clock times and percentages in cells, as numbers.
 
-A date is a number of years (1 July 2024 is 2024.497), of days since a day that is stated, or of
-days, weeks or years since the first observation of the same person; a clock time is hours since
-midnight; of a percentage the sign goes. None of it depends on the rows of other people, but for one
-thing: whether 3/4/2024 is a day in March or in April. Where every date of a column can be either,
-the column is not read before somebody has said which.
+A date is a number of years (1 July 2024 is 2024.497), of days since a day that is stated, the time
+of day alone, or time since the first observation of the same person; a clock time is a time of day
+or an elapsed time, in hours unless stated otherwise; of a percentage the sign goes. None of it
+depends on the rows of other people, but for one thing: whether 3/4/2024 is a day in March or in
+April. Where every date of a column can be either, the column is not read before somebody has said
+which.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.types import Array
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
           r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>am|pm))?")
+_ELAPSED = (r"(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
+            r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?")
 _TAIL = rf"(?:[t ]\s*{_CLOCK}z?)?$"
 _ISO = rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{1,2}})-(?P<day>[0-9]{{1,2}}){_TAIL}"
 _DOTTED = rf"^(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.(?P<year>[0-9]{{4}}){_TAIL}"
@@ -31,40 +35,67 @@ _SLASHED = (r"^(?P<first>[0-9]{1,2})[/-](?P<other>[0-9]{1,2})[/-](?P<year>[0-9]{
 _IN_NAMES = re.compile(r"[0-9]{4}-[0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}|[0-9]{1,2}:[0-9]{2}")
 
 ASK = ("They may be day/month/year or month/day/year: say which, or write them as 2024-03-31.")
-UNITS = {"days": 1.0, "weeks": 7.0, "years": 365.25}  # in days
+HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, "weeks": 168.0,
+            "years": 24 * 365.25}
+"""Units of time since a first observation, in hours."""
+UNITS_OF_DAY = ("hours", "minutes", "seconds")
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
-CLOCK = "clock times read as hours since midnight: 13:30 is 13.5"
+_HALF_PAST_ONE = {"hours": "13.5", "minutes": "810", "seconds": "48600"}
+_HOUR_FORTY = {"hours": "1.667", "minutes": "100", "seconds": "6000"}
+
+
+class Kind(Enumeration):
+    """What cells that become numbers hold."""
+
+    DATES = "dates"
+    CLOCK = "clock"
+    PERCENTAGES = "percentages"
 
 
 @dataclass(frozen=True)
 class Dates:
-    """How dates of a file are read.
+    """How dates and clock times of a file are read.
+
+    Dates are calendar years and clock times are hours since midnight, unless one of `since`,
+    `from_first`, `of_day` and `elapsed` is given.
 
     Parameters
     ----------
     day_first : bool or None
         Whether 3/4/2024 is a day of April; None where nobody has said.
     since : str
-        A day such as "2024-01-01" from which days are counted; "" for calendar years.
+        A day such as "2024-01-01" from which days are counted.
     from_first : str
-        One of `UNITS` where time is counted from each person's first observation. Until then dates
-        are counted from one day for all (`engine.uploads.curves` takes the first ones off).
+        One of `HOURS_IN` where time is counted from each person's first observation. Until then
+        times are counted from one moment for all; `engine.uploads.curves` takes the first ones off.
+    of_day : str
+        One of `UNITS_OF_DAY` where the time of day counts alone, whatever the date.
+    elapsed : str
+        One of `UNITS_OF_DAY` where cells such as 1:40:00 are elapsed times; they may pass 24 hours.
 
     Raises
     ------
     InputError
-        If `since` is no day, `from_first` no unit, or both are given.
+        If `since` is no day, a unit is none of those, or two are given.
     """
 
     day_first: bool | None = None
     since: str = ""
     from_first: str = ""
+    of_day: str = ""
+    elapsed: str = ""
 
     def __post_init__(self) -> None:
-        if self.from_first and (self.from_first not in UNITS or self.since):
-            raise InputError(f"Time from the first observation is in {', '.join(UNITS)}, and from "
-                             "no other day.", field="from_first")
+        if sum(map(bool, (self.since, self.from_first, self.of_day, self.elapsed))) > 1:
+            raise InputError("Time is counted from one beginning: a day, each person’s first "
+                             "observation, midnight, or the start of elapsed times.",
+                             field="from_first")
+        for name, unit, units in (("from_first", self.from_first, tuple(HOURS_IN)),
+                                  ("of_day", self.of_day, UNITS_OF_DAY),
+                                  ("elapsed", self.elapsed, UNITS_OF_DAY)):
+            if unit and unit not in units:
+                raise InputError(f"{_MEASURED[name]} is in {', '.join(units)}.", field=name)
         if self.since and not (re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", self.since)
                                and np.isfinite(_read(_ISO, pa.array([self.since]), Dates())[0])):
             raise InputError("Days must be counted from a date such as 2024-01-31.",
@@ -75,10 +106,50 @@ class Dates:
         """What a date becomes."""
         if self.from_first:
             return f"dates read as {self.from_first} since each person’s first observation"
+        if self.of_day:
+            return (f"dates read as the time of day, in {self.of_day}: 2024-03-11 13:30 is "
+                    f"{_HALF_PAST_ONE[self.of_day]}")
         return (f"dates read as days since {self.since}" if self.since else
                 "dates read as calendar years: 1 July 2024 is 2024.497")
 
+    @property
+    def clock_words(self) -> str:
+        """What a clock time becomes."""
+        if self.from_first:
+            return f"clock times read as {self.from_first} since each person’s first observation"
+        if self.elapsed:
+            return (f"elapsed times read as {self.elapsed}: 1:40:00 and 1:40 are "
+                    f"{_HOUR_FORTY[self.elapsed]}")
+        unit = self.unit_of(Kind.CLOCK)
+        return f"clock times read as {unit} since midnight: 13:30 is {_HALF_PAST_ONE[unit]}"
 
+    @property
+    def is_calendar(self) -> bool:
+        """Whether dates are those of the calendar, or nobody said anything else."""
+        return not (self.since or self.from_first or self.of_day or self.elapsed)
+
+    @property
+    def of_other_columns(self) -> Dates:
+        """How dates are read in columns that do not say when an observation was made."""
+        return Dates(self.day_first, self.since)
+
+    def unit_of(self, kind: str) -> str:
+        """The unit of the numbers that times become: one of `HOURS_IN`, or "" of plain numbers.
+
+        Parameters
+        ----------
+        kind : str
+            One of `Kind`.
+        """
+        if kind not in (Kind.DATES, Kind.CLOCK):
+            return ""
+        usual = "hours" if kind == Kind.CLOCK else "days" if self.since else "years"
+        return self.from_first or self.of_day or (
+            self.elapsed if kind == Kind.CLOCK else "") or usual
+
+
+_MEASURED = {"from_first": "Time from the first observation", "of_day": "The time of day",
+             "elapsed": "Elapsed time"}
 CALENDAR = Dates()  # years, and nobody has said whether days come first
 
 
@@ -87,6 +158,7 @@ class Converted(NamedTuple):
 
     values: Array
     words: str
+    kind: Kind
     advice: str = ""
 
 
@@ -111,34 +183,39 @@ def converted(text: pa.Array, dates: Dates) -> Converted | None:
 
 
 def time_in_name(name: str, dates: Dates) -> float | None:
-    """The number of a date or clock time that a column is called by; None of any other name.
-
-    Parameters
-    ----------
-    name : str
-    """
-    if not _IN_NAMES.match(name.strip()):
-        return None
-    read = converted(pa.array([name.strip().lower()]), dates)
+    """The number of a date or clock time that a column is called by; None of any other name."""
+    read = _of_name(name, dates)
     return None if read is None else float(read.values[0])
+
+
+def kind_of_name(name: str) -> str:
+    """One of `Kind` for a column that is called by a date or clock time, "" for any other name."""
+    read = _of_name(name, CALENDAR)
+    return "" if read is None else read.kind
+
+
+def _of_name(name: str, dates: Dates) -> Converted | None:
+    return (converted(pa.array([name.strip().lower()]), dates)
+            if _IN_NAMES.match(name.strip()) else None)
 
 
 def _percentages(text: pa.Array, dates: Dates) -> Converted:
     plain = pc.replace_substring_regex(text, rf"^({_NUMBER})\s*%$", r"\1")
     is_one = pc.and_(pc.match_substring(text, "%"), pc.invert(pc.match_substring(plain, "%")))
-    return Converted(_floats(pc.if_else(is_one, plain, None)), PERCENT)
+    return Converted(_floats(pc.if_else(is_one, plain, None)), PERCENT, Kind.PERCENTAGES)
 
 
 def _clock_times(text: pa.Array, dates: Dates) -> Converted:
-    return Converted(_read(rf"^{_CLOCK}$", text, dates), CLOCK)
+    pattern = _ELAPSED if dates.elapsed else _CLOCK
+    return Converted(_read(f"^{pattern}$", text, dates), dates.clock_words, Kind.CLOCK)
 
 
 def _iso(text: pa.Array, dates: Dates) -> Converted:
-    return Converted(_read(_ISO, text, dates), dates.words)
+    return Converted(_read(_ISO, text, dates), dates.words, Kind.DATES)
 
 
 def _dotted(text: pa.Array, dates: Dates) -> Converted:
-    return Converted(_read(_DOTTED, text, dates), f"day.month.year: {dates.words}")
+    return Converted(_read(_DOTTED, text, dates), f"day.month.year: {dates.words}", Kind.DATES)
 
 
 def _slashed(text: pa.Array, dates: Dates) -> Converted:
@@ -146,12 +223,12 @@ def _slashed(text: pa.Array, dates: Dates) -> Converted:
     orders = {order: _read(_SLASHED, text, dates, order) for order in (True, False)}
     words = {True: f"day/month/year: {dates.words}", False: f"month/day/year: {dates.words}"}
     if dates.day_first is not None:
-        return Converted(orders[dates.day_first], words[dates.day_first])
+        return Converted(orders[dates.day_first], words[dates.day_first], Kind.DATES)
     by_day, by_month = (np.isfinite(orders[order]) for order in (True, False))
     if (by_day == by_month).all():  # each of them can be either
-        return Converted(orders[True], "", ASK if by_day.any() else "")
+        return Converted(orders[True], "", Kind.DATES, ASK if by_day.any() else "")
     order = bool(by_day.sum() > by_month.sum())
-    return Converted(orders[order], words[order])
+    return Converted(orders[order], words[order], Kind.DATES)
 
 
 _KINDS = (_percentages, _clock_times, _iso, _dotted, _slashed)
@@ -162,14 +239,14 @@ def _read(pattern: str, text: pa.Array, dates: Dates, day_first: bool = True) ->
     groups = pc.extract_regex(text, pattern)
     fits = np.asarray(groups.is_valid())
     parts = {name.name: _whole(groups, name.name) for name in groups.type}
-    half = np.asarray(pc.struct_field(groups, "half").fill_null("")) if len(fits) else np.array([])
+    half = _halves(groups)
     hour = parts["hour"]
     wrong = (half != "") & ((hour < 1) | (hour > 12))
     hour = np.where(half == "pm", hour % 12 + 12, np.where(half == "am", hour % 12, hour))
     hours = hour + parts["minute"] / 60 + parts["second"] / 3600
-    fits &= ~wrong & (hours <= 24)
+    fits &= ~wrong & ((hours <= 24) | bool(dates.elapsed))
     if "year" not in parts:
-        return np.where(fits, hours, np.nan)
+        return np.where(fits, hours / HOURS_IN[dates.unit_of(Kind.CLOCK)], np.nan)
     if "first" in parts:
         names = ("first", "other") if day_first else ("other", "first")
         parts["day"], parts["month"] = (parts[name] for name in names)
@@ -183,8 +260,10 @@ def _of_calendar(parts: dict[str, Array], hours: Array, dates: Dates) -> Array:
     first, following = _days(months), _days(months + 1)
     date = first + day - 1
     is_real = (month >= 1) & (month <= 12) & (day >= 1) & (date < following)
+    if dates.of_day:
+        return np.where(is_real, hours / HOURS_IN[dates.of_day], np.nan)
     if dates.from_first:
-        return np.where(is_real, (date + hours / 24) / UNITS[dates.from_first], np.nan)
+        return np.where(is_real, (24 * date + hours) / HOURS_IN[dates.from_first], np.nan)
     if dates.since:
         days = date - _days(np.datetime64(dates.since)) + hours / 24
         return np.where(is_real, days, np.nan)
@@ -196,6 +275,13 @@ def _of_calendar(parts: dict[str, Array], hours: Array, dates: Dates) -> Array:
 
 def _days(moments: NDArray[np.datetime64] | np.datetime64) -> NDArray[np.int64]:
     return np.asarray(moments).astype("datetime64[D]").astype(np.int64)
+
+
+def _halves(groups: pa.Array) -> NDArray[np.object_]:
+    """“am” or “pm” of every cell; "" where neither stands, or can stand."""
+    if not len(groups) or groups.type.get_field_index("half") < 0:
+        return np.full(len(groups), "", dtype=object)
+    return np.asarray(pc.struct_field(groups, "half").fill_null(""))
 
 
 def _whole(groups: pa.Array, name: str) -> Array:

@@ -37,11 +37,12 @@ from engine.uploads.columns import (
     order_by_person,
     people_of,
 )
-from engine.uploads.conversions import CALENDAR, CLOCK, time_in_name
+from engine.uploads.conversions import Dates, Kind, kind_of_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
+from engine.uploads.misfits import check_fit
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
@@ -85,6 +86,8 @@ class CurveTable(Observations):
         The group of each curve, by its place among `group_names`.
     group_names : tuple of str
         The texts of the column of groups, sorted; a blank cell is a group without a name.
+    time_unit : str
+        Of times that were dates or clock times in the file; "" where they were numbers.
     """
 
     times: Array
@@ -94,6 +97,7 @@ class CurveTable(Observations):
     header_times: tuple[float, ...] = ()
     group: Integers | None = None
     group_names: tuple[str, ...] = ()
+    time_unit: str = ""
 
     @property
     def n_curves(self) -> int:
@@ -186,15 +190,17 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
                 _read_long(table, layout, several, notes))
+    kind = _kind_of_times(layout, readings)
+    _check_dates(layout.dates, kind)
     if layout.dates.from_first:
-        _check_dates(layout, readings)
         readings = _from_first(readings)
     _check_n_curves(len(readings.server))
     if np.bincount(readings.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
                          hint="Thin the observations of long curves, or check which column says "
                          "who a row belongs to.")
-    return _assembled(table, layout, readings, notes)
+    curves = _assembled(table, layout, readings, notes)
+    return replace(curves, time_unit=layout.dates.unit_of(kind))
 
 
 @dataclass
@@ -215,15 +221,24 @@ class _Readings:
     columns: dict[str, Numbers]
 
 
-def _check_dates(layout: Layout, readings: _Readings) -> None:
-    """Refuse to count what are no dates from first observations: numbers have their own units."""
-    conversion = layout.dates.words if layout.is_wide and time_in_name(
-        layout.times[0][0], CALENDAR) is not None else "".join(
-            column.conversion for name, column in readings.columns.items() if name == layout.time)
-    if "dates" not in conversion:
-        raise InputError("Only dates are counted from the first observation; these times are "
-                         "numbers.", field="from_first", hint="Take each person’s first time off "
-                         "in the file.")
+def _kind_of_times(layout: Layout, readings: _Readings) -> str:
+    """What the times are in the file: one of `Kind`, or "" of numbers."""
+    return (kind_of_name(layout.times[0][0]) if layout.is_wide else
+            readings.columns[str(layout.time)].kind)
+
+
+def _check_dates(dates: Dates, kind: str) -> None:
+    """Refuse what needs dates or clock times where there are numbers, which have their own unit."""
+    if dates.from_first and kind not in (Kind.DATES, Kind.CLOCK):
+        raise InputError("Only dates and clock times are counted from the first observation; these "
+                         "times are numbers.", field="from_first", hint="Take each person’s first "
+                         "time off in the file.")
+    if dates.of_day and kind not in (Kind.DATES, Kind.CLOCK):
+        raise InputError("Only dates and clock times have a time of day; these times are numbers.",
+                         field="of_day", hint="Leave “of_day” out.")
+    if dates.elapsed and kind != Kind.CLOCK:
+        raise InputError("Only cells such as 1:40:00 are read as elapsed times.", field="elapsed",
+                         hint="Dates can be counted from each person’s first observation.")
 
 
 def _from_first(readings: _Readings) -> _Readings:
@@ -243,8 +258,9 @@ def _from_first(readings: _Readings) -> _Readings:
 def _read_long(table: Table, layout: Layout, several: str, notes: list[str]) -> _Readings:
     check_roles(table, layout)
     curve, server, ids = people_of(table, layout, notes, _check_ids(table, layout))
-    columns = column_numbers(table, [str(layout.time), str(layout.value)], notes)
-    times, values = (column.values for column in columns.values())
+    time, value = str(layout.time), str(layout.value)
+    columns = column_numbers(table, [time, value], notes, time)
+    times, values = columns[time].values, columns[value].values
     whose = curve
     if several == "average":
         whose, times, values = averaged_at_times(curve, times, values)
@@ -316,9 +332,8 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
     if layout.is_single:
         check_single(counts)
     covariates = np.empty((len(order), len(layout.covariates)))
-    dated = replace(table, dates=replace(table.dates, from_first=""))  # which is of times alone
     for k, name in enumerate(layout.covariates):
-        covariates[:, k] = _along_curves(name, numbers_or_words(dated, name, notes), readings)
+        covariates[:, k] = _along_curves(name, numbers_or_words(table, name, notes), readings)
     curves = CurveTable(
         times=times, values=values, counts=counts, n_people=readings.n_people,
         header_times=() if layout.dates.from_first else tuple(time for _, time in layout.times),
@@ -425,8 +440,9 @@ def _how_times_were_read(layout: Layout) -> list[str]:
     where = (f"first column of {counted(number, 'row')}" if layout.is_transposed else
              f"names of {counted(number, 'column')}")
     notes = [f"times are the numbers in the {where} such as {listed([name])}"]
-    if time_in_name(name, layout.dates) is not None:
-        notes.append(CLOCK if ":" in name[:3] else layout.dates.words)
+    kind = kind_of_name(name)
+    if kind:
+        notes.append(layout.dates.clock_words if kind == Kind.CLOCK else layout.dates.words)
     if not layout.is_transposed and number <= FEW_TIMES and not name[:1].isalpha():
         notes.append("few times: if the first line is a row of data, put one of names above it")
     return notes
@@ -515,8 +531,8 @@ class Upload(UploadedData[CurveData]):
     Raises
     ------
     InputError
-        If a declared covariate was not read from the file, or somebody has several observations
-        where they are declared to be single.
+        If a declared covariate was not read from the file, somebody has several observations where
+        they are declared to be single, or what was declared cannot be (`engine.uploads.misfits`).
     """
 
     key = "upload"
@@ -536,6 +552,9 @@ class Upload(UploadedData[CurveData]):
         super().__post_init__()
         if self.is_single:
             check_single(self.curves.counts)
+        if self.declared.group is None:  # a group is checked with the whole file that it is of
+            check_fit(self.curves.times, None if self.is_single else self.curves.values,
+                      self.curves.time_unit, self.declared)
 
     @property
     def observations(self) -> CurveTable:

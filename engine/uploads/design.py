@@ -34,7 +34,7 @@ class StatedLaw(Enumeration):
 
 
 LAWS = {StatedLaw.COMMON: "Everybody at the same times",
-        StatedLaw.VISITS: "Visits at a fixed distance, from a start that differs",
+        StatedLaw.VISITS: "At a fixed interval, from a start that differs",
         StatedLaw.WINDOWS: "A short stretch of the range for each person",
         StatedLaw.EVEN: "Each on its own, spread evenly over the range",
         StatedLaw.DENSITY: "Each on its own, more often at some times",
@@ -58,7 +58,7 @@ class StatedDesign:
     times : tuple of float
         The times of everybody, for "common".
     gap : float or None
-        Distance between the visits of a person, for "visits".
+        Interval between the observations of a person, for "visits".
     window : float or None
         Length of the stretch in which a person is observed, for "windows".
     heights : tuple of float
@@ -141,6 +141,10 @@ class StatedDesign:
         return Design(law=TimeLaw.UNKNOWN) if self.law == StatedLaw.UNKNOWN else Design()
 
 
+def _in_unit(facts: PublicFacts) -> str:
+    return f"In {facts.time_unit}" if facts.time_unit else "In the unit of the file"
+
+
 def _rounded(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
@@ -148,8 +152,8 @@ def _rounded(number: float) -> float:
 def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
     if not times:
         raise InputError("State the times at which everybody is observed first.", field="times",
-                         hint="In the unit of the file, such as 2, 6, 10, 14; or confirm those in "
-                         "the header of a table with one row per curve.")
+                         hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
+                         "header of a table with one row per curve.")
     if len(times) > MOST_TIMES:
         raise InputError(f"At most {MOST_TIMES:,} common times can be stated; got {len(times):,}.",
                          field="times")
@@ -170,19 +174,19 @@ def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
 def _visits(gap: float | None, facts: PublicFacts) -> float:
     share, visits = _share(gap, "gap", facts), facts.observations_per_curve
     if visits_span(visits, share) > 1:
-        raise InputError(f"{visits} visits {gap:g} apart do not fit between {facts.time_low:g} and "
-                         f"{facts.time_high:g}.", field="gap",
-                         hint="State a shorter distance, fewer observations or a wider range.")
+        raise InputError(f"{visits} observations {gap:g} apart do not fit between "
+                         f"{facts.time_low:g} and {facts.time_high:g}.", field="gap",
+                         hint="State a shorter interval, fewer observations or a wider range.")
     return share
 
 
 def _share(length: float | None, name: str, facts: PublicFacts) -> float:
     """A length in the unit of the file as a share of the range of times."""
-    distance = {"gap": "how far visits are apart",
+    distance = {"gap": "the interval between observations",
                 "window": "how long the stretch of one person is"}[name]
     if length is None:
         raise InputError(f"State {distance} first.", field=name,
-                         hint="In the unit of the file, from how the study was planned.")
+                         hint=f"{_in_unit(facts)}, from how the study was planned.")
     whole = facts.time_high - facts.time_low
     if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length <= whole:
         raise InputError(f"State {distance}: above 0 and at most {whole:g}, the length of the "

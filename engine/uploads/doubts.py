@@ -101,7 +101,7 @@ def _visits(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator
     gaps = _gaps(times, counts)
     other = float((np.abs(gaps - design.gap) > design.gap / 2).mean()) if len(gaps) else 0.0
     if other > _FEW:
-        yield (f"{_percent(other)} of the distances between consecutive observations differ by "
+        yield (f"{_percent(other)} of the intervals between consecutive observations differ by "
                "more than half from the one stated")
 
 

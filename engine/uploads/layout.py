@@ -21,17 +21,20 @@ CHOSEN_ROLES = ("server", "group")  # never taken from a name: they say who is t
 _SYNONYMS = {  # the likeliest first; compared without case, units in brackets and punctuation
     "id": ("id", "child_id", "subject_id", "person_id", "patient_id", "participant_id", "subject",
            "person", "patient", "participant", "child", "household", "individual", "user",
-           "curve_id", "curve", "scan", "unit_id", "unit", "name"),
+           "curve_id", "curve", "scan", "unit_id", "unit", "name", "runner", "athlete", "lclid"),
     "time": ("time", "t", "age", "day", "days", "hour", "hours", "minute", "minutes", "week",
-             "weeks", "month", "months", "year", "years", "position", "date", "x"),
+             "weeks", "month", "months", "year", "years", "position", "date", "timestamp",
+             "datetime", "elapsed", "tstp", "x"),
     "value": ("value", "values", "y", "height", "reading", "readings", "measurement", "response",
-              "result", "outcome", "weight", "level", "glucose", "demand"),
+              "result", "outcome", "weight", "level", "glucose", "demand", "bpm", "kwh"),
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
-               "institution", "location", "country", "region"),
+               "institution", "location", "country", "region", "practice", "ward", "district",
+               "department", "facility", "lab", "laboratory"),
 }
+_NAMES_A_SITE = {"id", "name", "code", "no", "nr", "number", "key"}  # behind it, as in clinic_code
 _UNITS = {"years", "year", "yrs", "yr", "y", "months", "weeks", "days", "day", "hours", "hour", "h",
           "minutes", "seconds", "s", "cm", "mm", "m", "kg", "g", "mg", "dl", "l", "ml",
-          "mmol", "kwh", "kw", "w", "mmhg", "bpm"}  # behind a name, as in height_cm
+          "mmol", "kwh", "hh", "kw", "w", "mmhg", "bpm"}  # behind a name, as in height_cm
 _OF_TIME = {"time", "t", "day", "days", "hour", "hours", "hrs", "minute", "minutes", "week",
             "weeks", "wk", "month", "months", "year", "years", "date", "datetime", "timestamp"}
 _NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start", "end", "onset",
@@ -110,6 +113,18 @@ class Layout:
         """
         dated = replace(table, dates=self.dates)
         return dated.transposed() if self.is_transposed else dated
+
+    def dated(self, dates: Dates) -> Layout:
+        """The same with dates and clock times read in another way, in the names of columns too.
+
+        Parameters
+        ----------
+        dates : Dates
+        """
+        moments = [time_in_name(name, dates) for name, _ in self.times]
+        times = tuple((name, before if moment is None or not math.isfinite(moment) else moment)
+                      for (name, before), moment in zip(self.times, moments, strict=True))
+        return replace(self, dates=dates, times=times)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -237,6 +252,14 @@ def site_like(table: Table) -> str | None:
     return roles_by_name(table, {}).get("server")
 
 
+def _is_of_sites(name: str) -> bool:
+    """Whether a name says a site and nothing of one: hospital_name, but not school_year."""
+    *before, last = name.split("_")
+    if last in _NAMES_A_SITE and before:
+        *before, last = before
+    return last in _SYNONYMS["server"] and not {*before} & _OF_TIME
+
+
 def _find(table: Table, named: Any) -> Any:
     """A person's choice in the table's own spelling."""
     if named is None or isinstance(named, str):
@@ -278,6 +301,9 @@ def _qualified(role: str, free: Iterable[str]) -> list[str]:
 
     Empty where there are several: which of them it is, is not for a program to say.
     """
+    if role == "server":
+        names = [name for name in free if _is_of_sites(name)]
+        return names if len(names) == 1 else []
     names = [name for name in free if name.split("_")[0] in _SYNONYMS[role]
              and name.split("_")[1:] and {*name.split("_")[1:]} <= _UNITS]
     if role == "time":

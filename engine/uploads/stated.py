@@ -18,7 +18,7 @@ def design(facts: PublicFacts) -> str:
     stated, unit = StatedDesign.of(facts), f" {facts.time_unit}".rstrip()
     return {
         StatedLaw.COMMON: f"everybody at {counted(len(stated.times), 'common time')}",
-        StatedLaw.VISITS: f"visits {stated.gap or 0:g}{unit} apart, from a start that differs",
+        StatedLaw.VISITS: f"every {stated.gap or 0:g}{unit}, from a start that differs",
         StatedLaw.WINDOWS: f"each {facts.person} in a stretch of {stated.window or 0:g}{unit}",
         StatedLaw.DENSITY: "each on its own, more often at some times as stated",
         StatedLaw.EVEN: "each on its own, spread evenly over the range",

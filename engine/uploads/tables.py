@@ -74,6 +74,8 @@ class Numbers:
         What to do about those.
     conversion : str
         How cells became numbers that are none themselves: dates, clock times, percentages.
+    kind : str
+        Which of these, one of `Kind`; "" of numbers.
     """
 
     values: NDArray[np.float64]
@@ -82,6 +84,7 @@ class Numbers:
     unreadable: int = 0
     advice: str = ""
     conversion: str = ""
+    kind: str = ""
 
     @property
     def is_ambiguous(self) -> bool:
@@ -372,8 +375,9 @@ def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
         return None
     lost = int((~np.isfinite(read.values)).sum())
     if read.advice:
-        return Numbers(np.full(len(text), np.nan), unreadable=len(text), advice=read.advice)
-    return Numbers(read.values, unreadable=lost, conversion=read.words, advice=(
+        return Numbers(np.full(len(text), np.nan), unreadable=len(text), advice=read.advice,
+                       kind=read.kind)
+    return Numbers(read.values, unreadable=lost, conversion=read.words, kind=read.kind, advice=(
         "Most cells of it are dates, clock times or percentages: write all of them in one way."))
 
 

@@ -189,8 +189,7 @@ def planner_of(view: Percentiles) -> None:
             st.selectbox, "Curve", percentile,
             lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
             options=_percentiles(view), format_func=_name)
-        controls.bound(st.number_input, f"Error of at most{unit}", target, _aim,
-                       "percentile_target", format="%g", step=None)
+        controls.number(f"Error of at most{unit}", target, _aim, "percentile_target")
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
@@ -214,9 +213,7 @@ def _name(percentile: float) -> str:
     return f"{percentile:g} %"
 
 
-def _aim(target: float | None) -> None:
-    if target is None:
-        raise InputError("A number is needed here.", field="percentile_target")
+def _aim(target: float) -> None:
     session.change(percentile_target=settings.checked_target(target))
 
 

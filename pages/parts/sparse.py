@@ -142,9 +142,9 @@ def _smallest(view: Coefficients) -> float:
     if not view.is_own:
         return float(np.abs(view.answer.target[view.answer.support]).min())
     unit = controls.plain(view.facts.value_unit or "response units")
-    stated = st.number_input(
-        f"The smallest coefficient that would matter ({unit})", value=None, step=None, format="%g",
-        placeholder="σ", key="sparse_smallest", help="For one standard deviation of a feature. "
+    stated = controls.entered(
+        f"The smallest coefficient that would matter ({unit})", "sparse_smallest",
+        placeholder="σ", help="For one standard deviation of a feature. "
         "Yours to say, never read off the rows; σ unless you say.")
     return stated if stated is not None and stated > 0 else view.facts.reading_sd
 

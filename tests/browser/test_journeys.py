@@ -129,6 +129,47 @@ def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
 
 
 @pytest.mark.slow
+def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typed(explore):
+    page = explore("/")
+    page.get_by_role("button", name="Use my data").click()
+    upload(page, files.csv(files.growth_frame(30, 5)))
+    low, dialog = page.locator(".st-key-upload_value_low input"), page.get_by_role("dialog")
+    expect(low).to_be_visible()
+    settle(page)
+    low.fill("60,5")
+    page.keyboard.press("Escape")
+    settle(page)
+    expect(dialog).to_be_visible()
+    expect(low).to_have_value("60,5")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Use my data").click()
+    expect(dialog.get_by_text("growth.csv, as it was read")).to_be_visible()
+    expect(low).to_have_value("60,5")
+
+
+@pytest.mark.slow
+def test_bounds_that_were_typed_before_groups_are_chosen_stay_on_screen(explore):
+    page = explore("/")
+    frame = files.growth_frame(30, 5).assign(sex=lambda rows: [
+        "fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]])
+    page.get_by_role("button", name="Use my data").click()
+    upload(page, files.csv(frame))
+    low = page.locator(".st-key-upload_value_low input")
+    expect(low).to_be_visible()
+    settle(page)
+    low.fill("60,5")
+    page.keyboard.press("Tab")
+    choose(page, "upload_group", "sex")
+    expect(low).to_have_count(0)
+    for name in ("f", "m"):
+        choose(page, "upload_groups_sex", name)
+        page.keyboard.press("Escape")
+        settle(page)
+    expect(low).to_have_value("60,5")
+
+
+@pytest.mark.slow
 def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are_stated(explore):
     page = explore("/")
     before = page.locator("#error").inner_text()

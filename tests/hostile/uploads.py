@@ -29,10 +29,10 @@ async def brings(visitor: Visitor, name: str, content: bytes) -> None:
 async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
     """State the facts and show the curves."""
     for name, value in FACTS.items():
-        await visitor.run(**{f"upload_{name}": value})
+        await visitor.run(**{f"upload_{name}": f"{value:g}"})
     for name, word in words.items():
         await visitor.run(**{f"upload_{name}": word})
     await visitor.run(upload_law=LAWS[StatedLaw.EVEN])
-    await visitor.run(upload_observations=5.0)
+    await visitor.run(upload_observations="5")
     await visitor.run(upload_origin=origin)
     await visitor.press("upload_show")

@@ -260,10 +260,10 @@ def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address
 @pytest.mark.slow
 def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
     at = open_page("m-noisy_gradient_mean~open-more")
-    at.number_input(key="w_delta").set_value(0.0).run()
+    at.text_input(key="w_delta").set_value("0").run()
     assert any("needs a δ above 0" in error.value for error in at.error)
     at = open_page("open-more")
-    at.number_input(key="w_delta").set_value(0.0).run()
+    at.text_input(key="w_delta").set_value("0").run()
     assert at.session_state.settings.delta == 0.0
 
 
@@ -414,14 +414,14 @@ def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
 
 def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
     at = open_page("c-sea_temperature~epsilon-2~open-rule")
-    at.number_input(key="w_rule").set_value(1.5).run()
+    at.text_input(key="w_rule").set_value("1.5").run()
     assert any("above your own rule" in warning.value for warning in at.warning)
     assert "rule-1.5" in at.query_params["s"]
     marks = components(at, "figure")[0]["now"]["anchors"]
     assert [mark["word"] for mark in marks if mark["is_own"]] == ["your rule"]
     assert {mark["word"] for mark in marks if not mark["is_own"]} >= {"Google", "Apple"}
     assert "Not comparable as they stand" in words(at)
-    at.number_input(key="w_rule").set_value(2.5).run()
+    at.text_input(key="w_rule").set_value("2.5").run()
     assert not any("above your own rule" in warning.value for warning in at.warning)
 
 

@@ -51,7 +51,7 @@ def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_again
 
 def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
     at = open_page(DETAIL, **OPEN)
-    at.number_input(key="w_group").set_value(4).run()
+    at.text_input(key="w_group").set_value("4").run()
     assert "group-4" in at.query_params["s"]
     at.selectbox(key="drawer_choice").set_value("more").run()
     at.button(key="reset").click().run()
@@ -61,7 +61,7 @@ def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
 
 def test_a_sample_counts_only_once_it_is_declared():
     at = open_page(DETAIL, **OPEN)
-    at.number_input(key="w_population").set_value(5000).run()
+    at.text_input(key="w_population").set_value("5000").run()
     assert "The sample is" not in words(at)
     assert "population" not in "".join(at.query_params["s"])
     at.checkbox(key="w_declared").check().run()
@@ -74,7 +74,7 @@ def test_a_sample_counts_only_once_it_is_declared():
 
 def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
     at = open_page(DETAIL, **OPEN)
-    at.number_input(key="w_population").set_value(150).run()
+    at.text_input(key="w_population").set_value("150").run()
     assert "The larger group has more than the 200 people who take part; got 150." in (
         " ".join(error.value for error in at.error))
 

@@ -147,10 +147,10 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
     assert "80 children with 5 observations each" in words(at)
     assert "guessed standard deviation of 18 cm" in words(at) and not at.error
     assert "s" not in at.query_params
-    at.number_input(key="w_twin_spread").set_value(6.0).run()
+    at.text_input(key="w_twin_spread").set_value("6").run()
     assert not at.success[0].value.startswith(answer)
     assert "guessed standard deviation of 6 cm" in words(at)
-    at.number_input(key="w_twin_spread").set_value(-1.0).run()
+    at.text_input(key="w_twin_spread").set_value("-1").run()
     assert any("must be above 0" in error.value for error in at.error)
 
 
@@ -290,10 +290,10 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine(enoug
 @pytest.mark.slow
 def test_sizes_budget_and_smoothness_are_one_form():
     at = visit("rates", "along-n")
-    fields = {field.label: field for field in at.number_input}
+    fields = {field.label: field for field in at.text_input}
     for label, value in (("People on each site (n)", 90), ("Observations each (m)", 7),
                          ("Privacy budget ε", 2.5), ("Smoothness (α)", 2.0)):
-        fields[label].set_value(value)
+        fields[label].set_value(f"{value:g}")
     next(one for one in at.button if one.label == "Measure").click().run()
     now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert (now.source.n_curves, now.source.n_observations_per_curve) == (90, 7)
@@ -306,8 +306,8 @@ def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
     assert "n = 2\u202f000, m = 10, S = 1, ε = 1, d = 2" in words(at)
     assert "by *noisy gradient descent, as published* and by *noisy gradient descent*" in words(at)
-    fields = {field.label: field for field in at.number_input}
-    fields["People on each site (n)"].set_value(300)
+    fields = {field.label: field for field in at.text_input}
+    fields["People on each site (n)"].set_value("300")
     next(one for one in at.button if one.label == "Measure").click().run()
     now, asked = at.session_state.settings, at.session_state["rate_check"].request
     assert now.source_of("varying_coefficients").n_curves == 300 and now.source.n_curves == 200
@@ -316,9 +316,9 @@ def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
 
 def test_a_form_with_an_impossible_number_is_refused_whole():
     at = visit("rates", "along-n")
-    fields = {field.label: field for field in at.number_input}
-    fields["People on each site (n)"].set_value(90)
-    fields["Privacy budget ε"].set_value(99.0)
+    fields = {field.label: field for field in at.text_input}
+    fields["People on each site (n)"].set_value("90")
+    fields["Privacy budget ε"].set_value("99")
     next(one for one in at.button if one.label == "Measure").click().run()
     assert any("ε" in error.value for error in at.error)
     assert at.session_state.settings.source.n_curves == 200
@@ -387,7 +387,7 @@ def test_damaged_words_of_a_link_are_named():
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
-    at.number_input(key="w_plan_risk").set_value(55.0).run()
+    at.text_input(key="w_plan_risk").set_value("55").run()
     assert "risk-55" in "".join(at.query_params["s"])
     at.button(key="take_risk").click().run()
     now = at.session_state.settings
@@ -397,7 +397,7 @@ def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
 @pytest.mark.slow
 def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
-    at.number_input(key="w_plan_risk").set_value(40.0).run()
+    at.text_input(key="w_plan_risk").set_value("40").run()
     assert any("above 50 %" in error.value for error in at.error)
     assert at.session_state.settings.risk == 60
 
@@ -408,7 +408,7 @@ def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
     assert "**ε = 3 of 3**" in words(at)
     assert at.dataframe[-1].value["ε"].tolist() == [1.0, 1.0, 1.0]
     at.toggle(key="w_split_lock_0").set_value(True).run()
-    at.number_input(key="w_split_epsilon_0").set_value(2.0).run()
+    at.text_input(key="w_split_epsilon_0").set_value("2").run()
     assert at.dataframe[-1].value["ε"].tolist() == [2.0, 0.5, 0.5]
     assert "split-3_sum_l2_w1_w1" in "".join(at.query_params["s"])
     at.segmented_control(key="w_split_way").set_value("tight").run()

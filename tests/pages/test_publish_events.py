@@ -60,7 +60,7 @@ def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
     at.button(key="wizard_next").click()
     ran(at)
     assert not at.error
-    at.number_input(key="w_release_epsilon").set_value(1.5)
+    at.text_input(key="w_release_epsilon").set_value("1.5")
     ran(at)
     at.button(key="wizard_next").click()
     ran(at)

@@ -61,20 +61,37 @@ def ledger_of(at):
 
 def spend(at, epsilon):
     """Another ε, which is chosen in the preview."""
-    release_step(at, "preview").number_input(key="w_release_epsilon").set_value(epsilon).run()
+    release_step(at, "preview").text_input(key="w_release_epsilon").set_value(str(epsilon)).run()
     return release_step(at)
+
+
+@pytest.mark.parametrize(("text", "epsilon"), [("0,5", 0.5), ("2.5", 2.5), ("1", 1.0)])
+def test_a_budget_may_be_typed_with_a_comma_or_a_point(text, epsilon):
+    at = release_step(release_page(), "preview")
+    at.text_input(key="w_release_epsilon").set_value(text).run()
+    assert at.session_state["settings"].epsilon == epsilon
+    assert at.text_input(key="w_release_epsilon").value == f"{epsilon:g}"
+
+
+def test_what_is_no_number_is_no_budget_and_the_last_one_counts():
+    at = release_step(release_page(), "preview")
+    before = at.session_state["settings"].epsilon
+    at.text_input(key="w_release_epsilon").set_value("abc").run()
+    assert at.session_state["settings"].epsilon == before
+    assert f"Until then {before:g} counts" in at.error[0].value
+    assert at.button(key="wizard_next").disabled
 
 
 def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_it_is_put_right():
     at = release_step(release_page(), "preview")
-    budget, onward = at.number_input(key="w_release_epsilon"), at.button(key="wizard_next")
+    budget, onward = at.text_input(key="w_release_epsilon"), at.button(key="wizard_next")
     before = budget.value
-    budget.set_value(20.0)
+    budget.set_value("20")
     onward.click().run()  # at once, as who types and presses
     assert at.session_state["settings"].step == "preview"
-    assert at.number_input(key="w_release_epsilon").value == 20 and at.error
+    assert at.text_input(key="w_release_epsilon").value == "20" and at.error
     assert at.button(key="wizard_next").disabled
-    at.number_input(key="w_release_epsilon").set_value(before).run()
+    at.text_input(key="w_release_epsilon").set_value(str(before)).run()
     assert not at.error
     at.button(key="wizard_next").click().run()
     assert at.session_state["settings"].step == "release"
@@ -82,11 +99,11 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
 
 def test_a_budget_that_was_refused_is_forgotten_with_its_field():
     at = release_step(release_page(), "preview")
-    before = at.number_input(key="w_release_epsilon").value
-    at.number_input(key="w_release_epsilon").set_value(20.0).run()
+    before = at.text_input(key="w_release_epsilon").value
+    at.text_input(key="w_release_epsilon").set_value("20").run()
     at = release_step(at.switch_page("../decide.py").run().switch_page("../publish.py").run(),
                       "preview")
-    assert at.number_input(key="w_release_epsilon").value == before and not at.error
+    assert at.text_input(key="w_release_epsilon").value == before and not at.error
 
 
 def publish_what(at, what):

@@ -46,9 +46,9 @@ def choose(at, *names):
 def state(at, **bounds):
     trust(at)
     for name, number in {**BOUNDS, **bounds}.items():
-        at.number_input(key=f"upload_{name}").set_value(number)
+        at.text_input(key=f"upload_{name}").set_value(str(number))
     at.selectbox(key="upload_law").set_value("even")
-    at.number_input(key="upload_observations").set_value(8)
+    at.text_input(key="upload_observations").set_value("8")
     at.text_input(key="upload_origin").set_value("growth chart")
     return ran(at)
 
@@ -58,7 +58,7 @@ def errors(at):
 
 
 def number_keys(at):
-    return {field.key for field in at.number_input}
+    return {field.key for field in at.text_input}
 
 
 def test_the_columns_without_a_role_may_explain_the_curves_and_none_is_chosen_at_first(panel):
@@ -82,8 +82,8 @@ def test_a_table_of_one_row_per_curve_offers_its_other_columns(panel):
 
 def test_a_range_is_asked_for_and_never_filled_from_the_file(panel):
     at = choose(panel(described()), "mother_height")
-    fields = [at.number_input(key=f"{MOTHER}_{end}") for end in ("low", "high")]
-    assert [field.value for field in fields] == [None, None]
+    fields = [at.text_input(key=f"{MOTHER}_{end}") for end in ("low", "high")]
+    assert [field.value for field in fields] == ["", ""]
     assert at.text_input(key=f"{MOTHER}_unit").value == ""
     assert all(r"mother\_height" in field.label for field in fields)
     text = " ".join([m.value for m in at.markdown] + [f.placeholder for f in fields])
@@ -144,7 +144,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monk
 def test_a_name_with_markup_stays_text(panel):
     name = "[x](javascript:0) $y$ <b>"
     at = choose(panel(described().rename(columns={"dose": name})), name)
-    label = at.number_input(key=f"upload_covariate_{name}_low").label
+    label = at.text_input(key=f"upload_covariate_{name}_low").label
     assert r"\[x\](javascript\:0) \$y\$ \<b\>" in label
 
 

@@ -38,9 +38,9 @@ def stated(at, low=0, high=300, first=1, last=4):
     trust(at)
     for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
                          ("time_high", last)):
-        at.number_input(key=f"upload_{name}").set_value(number)
+        at.text_input(key=f"upload_{name}").set_value(str(number))
     at.selectbox(key="upload_law").set_value("even")
-    at.number_input(key="upload_observations").set_value(4)
+    at.text_input(key="upload_observations").set_value("4")
     at.text_input(key="upload_origin").set_value("manual")
     return at.run()
 
@@ -127,7 +127,7 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     at = panel(files.growth_frame(30, 5))
     first = "State the lowest and highest possible value first"
     assert not at.error and any(first in box.value for box in at.info)
-    at.number_input(key="upload_value_high").set_value(200).run()
+    at.text_input(key="upload_value_high").set_value("200").run()
     assert any(first in box.value for box in at.error)
 
 
@@ -151,7 +151,7 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     assert not at.error and "**30 curves · 5 to 7 observations each**" in words(at)
-    stated(at)
+    stated(at, first=2, last=18)
     assert not at.error and at.selectbox(key="upload_encoding").value == "latin-1"
 
 
@@ -196,7 +196,7 @@ def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypat
 def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
     at = panel(visits(30, 1))
     for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
-        at.number_input(key=f"upload_{name}").set_value(number)
+        at.text_input(key=f"upload_{name}").set_value(str(number))
     at.text_input(key="upload_origin").set_value("manual").run()
     assert any("how many observations each curve was planned" in box.value for box in at.info)
     at.selectbox(key="upload_law").set_value("common").run()
@@ -239,7 +239,7 @@ def test_nothing_is_lost_when_the_dialog_is_opened_again(panel):
     at.session_state["upload_open"] = True
     at.run()
     assert "**30 curves · 5 to 7 observations each**" in words(at) and not at.error
-    assert at.number_input(key="upload_value_high").value == 300
+    assert at.text_input(key="upload_value_high").value == "300"
     assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
     assert at.radio(key=TRUST).value == EACH_SITE
@@ -249,7 +249,7 @@ def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(panel):
     at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
     at.switch_page("../publish.py").run()
     assert not at.exception and "1 Data" in [header.value for header in at.header]
-    assert at.number_input(key="upload_value_high").value == 300
+    assert at.text_input(key="upload_value_high").value == "300"
     assert at.text_input(key="upload_origin").value == "manual"
     assert at.selectbox(key="upload_law").value == "even"
 
@@ -262,17 +262,17 @@ def test_whoever_shows_a_file_on_another_page_is_asked_nothing_twice_in_publish(
     assert "curves.csv" in words(at) and "Value 0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # the bytes are gone
     at.button(key="change_step_1").click().run()
-    assert at.number_input(key="upload_value_high").value == 300 and "curves.csv" in words(at)
+    assert at.text_input(key="upload_value_high").value == "300" and "curves.csv" in words(at)
 
 
 def test_the_library_fills_bounds_with_their_source_and_leaves_them_free(panel):
     at = panel(files.growth_frame(30, 5))
     at.selectbox(key="upload_library").set_value("height").run()
     height = public_bounds()["height"]
-    assert at.number_input(key="upload_value_high").value == height.value_high
+    assert at.text_input(key="upload_value_high").value == f"{height.value_high:g}"
     assert at.text_input(key="upload_origin").value == height.source
-    at.number_input(key="upload_value_high").set_value(230)
-    at.number_input(key="upload_observations").set_value(5).run()
+    at.text_input(key="upload_value_high").set_value("230")
+    at.text_input(key="upload_observations").set_value("5").run()
     at.button(key="upload_show").click().run()
     facts = at.session_state["upload"].facts
     assert (facts.value_high, facts.origin, facts.person) == (230, height.source, "child")
@@ -283,12 +283,13 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for_under_the_file(panel):
                           for k in range(20) for a in range(5)], columns=["id", "time", "value"])
     at = panel(frame)
     assert any("can be read in two ways" in box.value for box in at.info) and not at.error
-    assert not at.number_input  # bounds are asked for once the file can be read
+    assert not at.text_input  # bounds are asked for once the file can be read
     at.selectbox(key="upload_dates").set_value(True).run()
     at.text_input(key="upload_since").set_value("2024-01-01").run()
     assert "day/month/year: dates read as days since 2024-01-01" in words(at).replace("\\", "")
     assert not at.error
-    at.selectbox(key="upload_from_first").set_value("weeks").run()
+    at.selectbox(key="upload_beginning_time").set_value("from_first").run()
+    at.selectbox(key="upload_unit_from_first_time_").set_value("weeks").run()
     assert "weeks since each person’s first observation" in words(at) and not at.error
 
 

@@ -61,7 +61,7 @@ def every_row_is_another_person(at):
 def state(at, **facts):
     trust(at, EACH_SITE)
     for name, number in {**FACTS, **facts}.items():
-        at.number_input(key=f"upload_{name}").set_value(number)
+        at.text_input(key=f"upload_{name}").set_value(str(number))
     at.selectbox(key="upload_law").set_value("even")
     at.text_input(key="upload_origin").set_value("manual")
     return ran(at)
@@ -110,7 +110,7 @@ def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     at = panel(frame())
     every_row_is_another_person(at)
     state(at)
-    assert at.number_input(key="upload_reading_sd").value is None
+    assert at.text_input(key="upload_reading_sd").value == ""
     assert "State how far an observation typically lies" in errors(at)
     assert at.button(key="upload_show").disabled
     state(at, reading_sd=0)
@@ -119,7 +119,7 @@ def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
 
 def test_explore_asks_for_no_spread():
     at = visit("explore", upload_open=True)
-    assert "upload_reading_sd" not in {field.key for field in at.number_input}
+    assert "upload_reading_sd" not in {field.key for field in at.text_input}
     assert "State how far" not in errors(at)
 
 
@@ -168,12 +168,12 @@ def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
 def test_one_site_can_protect_more_than_another():
     upload = own()
     at = shown(upload)
-    labels = [at.number_input(key=f"w_own_epsilon_{k}").label for k in (0, 1)]
+    labels = [at.text_input(key=f"w_own_epsilon_{k}").label for k in (0, 1)]
     assert "North (1,000)" in labels[0] and "South (2,000)" in labels[1]
-    at.number_input(key="w_own_epsilon_1").set_value(0.5)
+    at.text_input(key="w_own_epsilon_1").set_value("0.5")
     ran(at)
     assert regression_words.accuracy(the_same(upload, (1.0, 0.5))) in words(at)
-    at.number_input(key="w_own_epsilon_1").set_value(50)
+    at.text_input(key="w_own_epsilon_1").set_value("50")
     ran(at)
     assert "must lie between" in errors(at)
     assert regression_words.accuracy(the_same(upload, (1.0, 0.5))) in words(at)
@@ -184,8 +184,8 @@ def test_many_sites_share_one_budget():
     upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS)),
                     declared=declare(**STATED, periodic=True))
     at = shown(upload)
-    assert "w_own_epsilon_0" not in {field.key for field in at.number_input}
-    at.number_input(key="w_own_epsilon_all").set_value(3)
+    assert "w_own_epsilon_0" not in {field.key for field in at.text_input}
+    at.text_input(key="w_own_epsilon_all").set_value("3")
     ran(at)
     assert not at.error and regression_words.accuracy(the_same(upload, (3.0,) * 20)) in words(at)
 
@@ -193,7 +193,7 @@ def test_many_sites_share_one_budget():
 def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
     run._SHARED._results.clear()
     at = shown()
-    at.number_input(key="w_own_epsilon_0").set_value(0.7)
+    at.text_input(key="w_own_epsilon_0").set_value("0.7")
     ran(at)
     assert not at.query_params.get("s")
     token = links.encode(at.session_state.settings)
@@ -262,7 +262,7 @@ def test_own_curves_and_own_readings_stay_apart():
 
 def test_budgets_that_allow_no_estimate_are_said():
     at = shown(own(40))
-    assert "allow no estimate" in errors(at) and at.number_input(key="w_own_epsilon_0")
+    assert "allow no estimate" in errors(at) and at.text_input(key="w_own_epsilon_0")
 
 
 @pytest.mark.parametrize("page", few(["regression", "sparse"]))

@@ -56,7 +56,7 @@ def faults(at):
 
 def state(at, **numbers):
     for name, value in numbers.items():
-        at.number_input(key=f"upload_{name}").set_value(value)
+        at.text_input(key=f"upload_{name}").set_value(str(value))
     at.text_input(key="upload_origin").set_value("a manual")
     return ran(at)
 
@@ -79,7 +79,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"
     for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
-        assert at.number_input(key=f"upload_{key}").value is None
+        assert at.text_input(key=f"upload_{key}").value == ""
     assert at.selectbox(key="rows_reach").value is None
     state(at, **ALL)
     assert "Say how features lie" in errors(at)
@@ -101,7 +101,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     at, first = panel(frame()), "State the lowest and highest possible “f0” first"
     assert not at.error and any(first in box.value for box in at.info)
-    at.number_input(key="upload_rows_all_high").set_value(10)
+    at.text_input(key="upload_rows_all_high").set_value("10")
     assert first in errors(ran(at))
 
 
@@ -199,7 +199,7 @@ def test_the_light_for_own_rows_follows_what_is_stated_and_never_the_rows():
         lights.add(next(text.value for text in (*at.success, *at.warning, *at.error)
                         if "times" in text.value))
     assert len(lights) == 1
-    at.number_input(key="sparse_smallest").set_value(1e6)
+    at.text_input(key="sparse_smallest").set_value("1e6")
     ran(at)
     assert any("far below" in text.value for text in at.success)
 

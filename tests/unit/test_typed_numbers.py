@@ -1,5 +1,7 @@
 """Numbers as people type them are read as they were meant, or refused."""
 
+from pathlib import Path
+
 import pytest
 
 from engine.core.errors import InputError
@@ -33,3 +35,9 @@ def test_what_can_be_read_in_two_ways_is_refused():
         typed.number("1,200")
     with pytest.raises(InputError, match="whole number"):
         typed.count("2.5")
+
+
+def test_no_page_asks_for_numbers_in_a_field_that_drops_commas():
+    """The browser's own field for numbers makes 5 of 0,5, without a word, in most languages."""
+    pages = Path(__file__).resolve().parents[2] / "pages"
+    assert not [path.name for path in pages.rglob("*.py") if "number_input" in path.read_text("utf-8")]

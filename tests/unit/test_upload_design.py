@@ -28,7 +28,7 @@ from engine.uploads.tables import read_table
 from tests import files
 from tests.files import requested
 
-BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
+BOUNDS = {"value_low": 0, "value_high": 200, "time_low": 2, "time_high": 18, "origin": "a manual"}
 COMMON = StatedDesign(law="common", times=(2, 6, 10, 18))
 STATED = [COMMON, StatedDesign(law="visits", gap=2.5), StatedDesign(law="windows", window=4.0),
           StatedDesign(law="density", heights=(1.0, 2.0, 1.0)), StatedDesign(law="even"),
@@ -64,8 +64,8 @@ def test_nothing_is_taken_for_even_times_by_silence():
     (StatedDesign(law="common"), None, "State the times at which everybody"),
     (StatedDesign(law="common", times=(1, 3)), 4, "1 of 2 stated times lie outside"),
     (StatedDesign(law="common", times=(3, float("nan"))), 4, "finite numbers"),
-    (StatedDesign(law="visits"), 4, "how far visits are apart"),
-    (StatedDesign(law="visits", gap=6.0), 4, "4 visits 6 apart do not fit between 2 and 18"),
+    (StatedDesign(law="visits"), 4, "the interval between observations"),
+    (StatedDesign(law="visits", gap=6.0), 4, "4 observations 6 apart do not fit between 2 and 18"),
     (StatedDesign(law="windows", window=17.0), 4, "at most 16, the length of the range"),
     (StatedDesign(law="windows", window=0.0), 4, "above 0"),
     (StatedDesign(law="density"), 4, "how often times occur"),

@@ -242,6 +242,5 @@ def _going_on(view: LessonView, token: str) -> str:
 
 
 def _seed() -> None:
-    controls.bound(st.number_input, "Seed", session.current().seed, session.set_seed,
-                   "teach_seed", step=1, format="%d",
-                   help="Same seed, same noise: a class sees the same picture.")
+    controls.number("Seed", session.current().seed, session.set_seed, "teach_seed", is_whole=True,
+                    help="Same seed, same noise: a class sees the same picture.")

@@ -157,16 +157,13 @@ def twin(view: Planned) -> None:
     st.markdown(f":small[{planning_words.about_twin(source)}]")
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
-        controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
-                       source.spread, lambda spread: _guess(view, spread), "twin_spread",
-                       format="%g", step=None,
-                       help="How far observations typically lie from the mean curve. From an "
-                       "earlier study, never from this file.")
+        controls.number(f"Standard deviation of an observation{unit}", source.spread,
+                        lambda spread: _guess(view, spread), "twin_spread",
+                        help="How far observations typically lie from the mean curve. From an "
+                        "earlier study, never from this file.")
 
 
-def _guess(view: Planned, spread: float | None) -> None:
-    if spread is None:
-        raise InputError("A number is needed here.", field="spread")
+def _guess(view: Planned, spread: float) -> None:
     session.change_twin(view.on_screen, replace(session.twin_of(view.on_screen), spread=spread))
 
 
@@ -287,11 +284,11 @@ def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
-        controls.bound(st.number_input, "Attacker’s accuracy, at most (%)", view.now.risk,
-                       lambda value: session.change(risk=settings.checked_risk(value or 0.0)),
-                       "plan_risk", format="%g", step=None,
-                       help="By an attacker who knows every other curve and has narrowed one down "
-                       "to two. A coin toss is right 50 % of the time.")
+        controls.number("Attacker’s accuracy, at most (%)", view.now.risk,
+                        lambda value: session.change(risk=settings.checked_risk(value)),
+                        "plan_risk",
+                        help="By an attacker who knows every other curve and has narrowed one down "
+                        "to two. A coin toss is right 50 % of the time.")
         place = st.empty()
         place.markdown(":gray[Computing…]")
         allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)

@@ -48,11 +48,9 @@ def fold(view: plan_cards.Planned) -> None:
 def _total(split: Split, delta: float) -> None:
     """The total, how many outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.number_input, "Total ε for one person", split.total,
-                       _set_total, "split_total", format="%g",
-                       step=None, width=200)
-        controls.bound(st.number_input, "Outputs", len(split.parts), _resize, "split_outputs",
-                       min_value=1, max_value=MOST_PARTS, step=1, width=140)
+        controls.number("Total ε for one person", split.total, _set_total, "split_total", width=200)
+        controls.number("Outputs", len(split.parts), _resize, "split_outputs", is_whole=True,
+                        width=140)
         if delta > 0:
             controls.bound(st.segmented_control, "How they add up", split.way,
                            _set_way, "split_way",
@@ -60,8 +58,8 @@ def _total(split: Split, delta: float) -> None:
                            help=planning_words.SPLIT_WAYS)
 
 
-def _set_total(total: float | None) -> None:
-    session.change(split=replace(session.current().split, total=total or 0.0))
+def _set_total(total: float) -> None:
+    session.change(split=replace(session.current().split, total=total))
 
 
 def _set_way(rule: str | None) -> None:
@@ -70,6 +68,8 @@ def _set_way(rule: str | None) -> None:
 
 
 def _resize(count: int) -> None:
+    if not 1 <= count <= MOST_PARTS:
+        raise InputError(f"There can be 1 to {MOST_PARTS} outputs; got {count:,}.", field="outputs")
     split = session.current().split
     parts = (*split.parts, *[Part()] * MOST_PARTS)[:count]
     session.change(split=replace(split, parts=parts))
@@ -80,12 +80,12 @@ def _replace_part(k: int, part: Part) -> None:
     session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
 
 
-def _set_weight(k: int, weight: float | None) -> None:
-    _replace_part(k, Part(weight or 0.0))
+def _set_weight(k: int, weight: float) -> None:
+    _replace_part(k, Part(weight))
 
 
-def _set_epsilon(k: int, epsilon: float | None) -> None:
-    _replace_part(k, Part(locked=epsilon or 0.0))
+def _set_epsilon(k: int, epsilon: float) -> None:
+    _replace_part(k, Part(locked=epsilon))
 
 
 def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
@@ -99,13 +99,11 @@ def _rows(split: Split, budgets: Sequence[Budget]) -> None:
         epsilon = budgets[k].epsilon if budgets else part.locked
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if part.locked is None:
-                controls.bound(st.number_input, f"Weight of output {k + 1}", part.weight,
-                               partial(_set_weight, k), f"split_weight_{k}",
-                               format="%g", step=None, width=200)
+                controls.number(f"Weight of output {k + 1}", part.weight, partial(_set_weight, k),
+                                f"split_weight_{k}", width=200)
             else:
-                controls.bound(st.number_input, f"ε of output {k + 1}", part.locked,
-                               partial(_set_epsilon, k), f"split_epsilon_{k}",
-                               format="%g", step=None, width=200)
+                controls.number(f"ε of output {k + 1}", part.locked, partial(_set_epsilon, k),
+                                f"split_epsilon_{k}", width=200)
             controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
                            partial(_lock, k, epsilon), f"split_lock_{k}", disabled=epsilon is None)
 

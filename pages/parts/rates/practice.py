@@ -13,7 +13,7 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import DataKind
 from engine.figures.theme import Chart, method_style
-from engine.language import glossary, tags
+from engine.language import glossary, tags, typed
 from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
@@ -217,18 +217,15 @@ def _fields(view: RateAtPoint) -> Callable[[], dict[str, Any]]:
               "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
     keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
     for name, (label, value) in fields.items():
-        whole = isinstance(value, int)
-        st.number_input(label, value=value, key=keys[name], step=1 if whole else None,
-                        format="%d" if whole else "%g", min_value=1 if whole else None)
-    return lambda: {name: st.session_state[key] for name, key in keys.items()}
+        st.text_input(label, value=f"{value:.9g}", key=keys[name])
+    return lambda: {name: (typed.count if isinstance(fields[name][1], int) else typed.number)(
+        st.session_state[key]) for name, key in keys.items()}
 
 
 def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
     """Take over what the form says, all of it or nothing."""
-    entered = read()
     try:
-        if None in entered.values():
-            raise InputError("Four numbers are needed.", field=_FORM)
+        entered = read()
         epsilon = settings.checked_epsilon(entered["epsilon"])
         resized = _resized(view, entered["people"], entered["readings"])
         rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])

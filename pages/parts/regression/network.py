@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from engine.core.errors import InputError
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
@@ -138,11 +137,11 @@ def rows() -> None:
     current = session.current().network
     for k, group in enumerate(current.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d",
+            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites,
                     lambda group, sites: replace(group, sites=sites))
-            _number(k, "readings", "Observations at each", group.readings, "%d",
+            _number(k, "readings", "Observations at each", group.readings,
                     lambda group, readings: replace(group, readings=readings))
-            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon, "%g",
+            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon,
                     lambda group, epsilon: replace(group, epsilon=epsilon))
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
@@ -151,27 +150,22 @@ def rows() -> None:
                   on_click=_remove, disabled=len(current.groups) == 1)
 
 
-def _number(k: int, field: str, label: str, value: Number, shape: str,
+def _number(k: int, field: str, label: str, value: Number,
             with_number: Callable[[Group, Number], Group]) -> None:
     """One number of the kind k of sites; `with_number` gives the kind with another one."""
-    def write(entered: Number | None) -> None:
-        if entered is None:
-            raise InputError("A number is needed here.", field=field)
+    def write(entered: Number) -> None:
         groups = list(session.current().network.groups)
         groups[k] = with_number(groups[k], entered)
         session.change(network=replace(session.current().network, groups=tuple(groups)))
 
-    controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
-                   step=1 if shape == "%d" else None)
+    controls.number(label, value, write, f"group_{k}_{field}", is_whole=field != "epsilon")
 
 
 def _own_sites(upload: Upload) -> None:
     """ε of every site, or one for all where there are many."""
     epsilons = _own_epsilons(upload)
 
-    def write(places: range, entered: float | None) -> None:
-        if entered is None:
-            raise InputError("A number is needed here.", field="epsilon")
+    def write(places: range, entered: float) -> None:
         changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
         delta = session.delta(upload, TASK).value
         Network.of_upload(upload, changed, delta)  # refuses what cannot be
@@ -180,15 +174,12 @@ def _own_sites(upload: Upload) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(epsilons) > MOST_KINDS:
             everywhere = range(len(epsilons))
-            controls.bound(st.number_input, f"Privacy budget ε of each of {len(epsilons)} sites",
-                           epsilons[0], partial(write, everywhere),
-                           "own_epsilon_all", format="%g", step=None)
+            controls.number(f"Privacy budget ε of each of {len(epsilons)} sites", epsilons[0],
+                            partial(write, everywhere), "own_epsilon_all")
             return
         for k, group in enumerate(network().groups):
-            controls.bound(st.number_input, f"Privacy budget ε at {escape(group.name)} "
-                           f"({group.readings:,})", group.epsilon,
-                           partial(write, range(k, k + 1)),
-                           f"own_epsilon_{k}", format="%g", step=None)
+            controls.number(f"Privacy budget ε at {escape(group.name)} ({group.readings:,})",
+                            group.epsilon, partial(write, range(k, k + 1)), f"own_epsilon_{k}")
 
 
 def _add() -> None:

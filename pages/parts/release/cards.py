@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from string import ascii_lowercase
 from typing import Any
 
@@ -53,6 +53,7 @@ _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
           "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
 
+_LOWEST_TOTAL, _HIGHEST_TOTAL = 0.05, 100.0  # ε
 _OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of them is about
 
 
@@ -177,10 +178,9 @@ def budget_and_method(choice: Choice) -> None:
     """At which ε, and by which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         current = session.current()
-        controls.bound(st.number_input, "Privacy budget ε (smaller = more private)",
-                       current.epsilon, session.set_epsilon, "release_epsilon", format="%g",
-                       step=None, help="Smaller ε: everybody is protected more, and the noise is "
-                       "larger.")
+        controls.number(controls.PRIVACY_BUDGET, current.epsilon, session.set_epsilon,
+                        "release_epsilon", help="Smaller ε: everybody is protected more, and the "
+                        "noise is larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
         groups.choice(choice.file)
@@ -299,7 +299,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         is_answered, same = _same_people(choice)
         total = _total(choice, same)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=not (ticked and name.strip() and is_answered),
+                  disabled=not (ticked and name.strip() and is_answered) or controls.is_refused(),
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
 
 
@@ -359,11 +359,19 @@ def _total(choice: Choice, same: dict[str, bool | None]) -> float | None:
         return None
     facts = new[0].facts
     each = "each group of these" if len(choice.parts) > 1 else "these"
-    entered: float = st.number_input(
-        f"Total budget for {each} {escape(facts.people)} (ε)", min_value=0.05, max_value=100.0,
-        value=USUAL_TOTAL, step=None, format="%g", key=f"release_total_{_tries()}",
-        help=sentences.total_help(facts))
-    return entered
+    stated = f"release_total_stated_{_tries()}"
+    total: float = st.session_state.get(stated, USUAL_TOTAL)
+    controls.number(f"Total budget for {each} {escape(facts.people)} (ε)", total,
+                    partial(_set_total, stated), f"release_total_{_tries()}",
+                    help=sentences.total_help(facts))
+    return total
+
+
+def _set_total(stated: str, total: float) -> None:
+    if not _LOWEST_TOTAL <= total <= _HIGHEST_TOTAL:
+        raise InputError(f"A total must lie between {_LOWEST_TOTAL:g} and {_HIGHEST_TOTAL:g}; got "
+                         f"{total:g}.", field="total")
+    st.session_state[stated] = total
 
 
 def _publish(choice: Choice, name: str, total: float | None, same: dict[str, bool | None]) -> None:

@@ -36,7 +36,7 @@ from pages.shared.frame.page import View
 from pages.shared.frame.progress import begin, duration, progress, visitor, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import session, settings
-from pages.shared.state.sweep_choice import MOST_REPEATS, checked_repeats
+from pages.shared.state.sweep_choice import checked_repeats
 
 LIMITS = Limits(minutes=3, gigabytes=0.5)
 _NONE = ""
@@ -194,11 +194,11 @@ def _offer(task: str, scenario: Scenario) -> None:
     """Repeats, what the sweep would take, and the button that starts it."""
     is_random = scenario.source.is_random
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(
-            st.number_input, "Fresh data sets each" if is_random else "Releases each",
+        controls.number(
+            "Fresh data sets each" if is_random else "Releases each",
             session.current().sweep.repeats,
-            lambda repeats: _choose(repeats=checked_repeats(repeats)), "sweep_repeats", step=10,
-            min_value=1, max_value=MOST_REPEATS, width=180,
+            lambda repeats: _choose(repeats=checked_repeats(repeats)), "sweep_repeats",
+            is_whole=True, width=180,
             help="More repeats, smaller standard errors." if is_random else
                  "Real curves are the same every time; the noise is drawn afresh.")
         refusal = _refused(scenario)

@@ -160,11 +160,10 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
 
 def _several(facts: PublicFacts, held: str) -> None:
     """How many protected units one person has: stated, never read off the data."""
-    controls.bound(
-        st.number_input, f"{capital(held)}s of one {facts.person}",
-        session.current().group, lambda count: session.change(
-            group=settings.checked_group(count or 1)), "group", min_value=1,
-        max_value=settings.MOST_OF_ONE, step=1, help=f"The most {held}s that one {facts.person} "
+    controls.number(
+        f"{capital(held)}s of one {facts.person}", session.current().group,
+        lambda count: session.change(group=settings.checked_group(count)), "group", is_whole=True,
+        help=f"The most {held}s that one {facts.person} "
         "has in the data, from repeat visits for example. Yours to state.")
 
 
@@ -187,13 +186,12 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         else:
             session.change(population=population)
 
-    def count(entered: int | None) -> None:
-        state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
+    def count(entered: int) -> None:
+        state.larger_group = SecretSample(n, entered, True).population  # refuses what is none
         if declared_size is not None:
             declare(state.larger_group)
 
-    controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
-                   min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
+    controls.number("How many could have been drawn", total, count, "population", is_whole=True)
     controls.bound(
         st.checkbox, odds_words.DECLARATION, declared_size is not None,
         lambda declared: declare(total if declared else None), "declared")

@@ -47,8 +47,8 @@ def _numbers(facts: PublicFacts) -> tuple[float, float]:
               for name in settings.POWER_NUMBERS}
     with st.container(horizontal=True):
         for name, (label, help) in labels.items():
-            controls.bound(st.number_input, label, stated[name], partial(_state, name), name,
-                           format="%g", step=None, help=help, width=180)
+            controls.number(label, stated[name], partial(_state, name), name, is_optional=True,
+                            help=help, width=180)
     return stated["power_difference"], stated["power_at"]
 
 

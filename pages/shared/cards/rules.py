@@ -35,11 +35,11 @@ def rule_and_precedents() -> None:
 
 def own_rule() -> None:
     """The most ε by the visitor's own policy."""
-    controls.bound(st.number_input, "Our rule: ε at most", session.current().rule,
-                   lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
-                   format="%g", step=None, placeholder="none", width=220,
-                   help="From your own policy, for one whole release. It is marked under the "
-                   "slider, and a budget above it is pointed out.")
+    controls.number("Our rule: ε at most", session.current().rule,
+                    lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
+                    is_optional=True, placeholder="none", width=220,
+                    help="From your own policy, for one whole release. It is marked under the "
+                    "slider, and a budget above it is pointed out.")
 
 
 def beyond_rule(epsilon: float) -> None:

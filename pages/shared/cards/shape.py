@@ -87,9 +87,8 @@ def _numbers(facts: PublicFacts) -> None:
         for name, label, help in numbers:
             field = f"shape_{name}"
             stated = getattr(current, field)
-            controls.bound(st.number_input, label, getattr(usual, name) if stated is None else
-                           stated, partial(_state, field), field,
-                           format="%g", step=None, help=help, width=180)
+            controls.number(label, getattr(usual, name) if stated is None else stated,
+                            partial(_state, field), field, is_optional=True, help=help, width=180)
 
 
 def _state(field: str, value: float | None) -> None:

@@ -1,6 +1,6 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
 // frames that scroll can be reached with Tab, the folded menu is one list and folds again once it has led
-// somewhere, and motion can be declined.
+// somewhere, Escape in a field does not close the dialog around it, and motion can be declined.
 
 const REST = 200;                         // ms from a change until the page is looked through
 const OVER = matchMedia('(max-width: 768px)');   // where the menu, once unfolded, lies over the page
@@ -15,6 +15,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   };
   addEventListener('popstate', tell);
   document.addEventListener('click', foldMenu);
+  document.addEventListener('keydown', leaveField, true);
   let timer = null;
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
@@ -33,6 +34,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     removeEventListener('resize', soon);
     removeEventListener('popstate', tell);
     document.removeEventListener('click', foldMenu);
+    document.removeEventListener('keydown', leaveField, true);
     root.__frame = false;
   };
 }
@@ -67,6 +69,16 @@ function steps() {
 function foldMenu({target}) {              // else it would cover the page that was asked for
   if (!OVER.matches || !target.closest?.('[data-testid=stSidebarNavLink]')) return;
   document.querySelector('[data-testid=stSidebarCollapseButton] button')?.click();
+}
+
+// Escape in a field of a dialog leaves the field, so that a form does not go with a list that closed by
+// itself; from outside of fields it closes the dialog.
+function leaveField(event) {
+  const field = event.target, dialog = field.closest?.('[data-testid=stDialog] [role=dialog]');
+  if (event.key !== 'Escape' || !dialog || !field.matches('input, textarea')) return;
+  if (field.getAttribute('aria-expanded') === 'true') return;   // its list closes alone
+  event.stopPropagation();
+  dialog.focus();
 }
 
 function surface() {                      // the colour of the page, which is no variable

@@ -7,6 +7,7 @@ link moves every widget.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 Option = TypeVar("Option")
 PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
 _DEFAULT = "default"
+_DIGITS = 9  # that a field shows of a number
 
 
 def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
@@ -63,23 +65,50 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
         show_problem(key)
 
 
-def number(label: str, value: float, write: Callable[[Any], None], key: str, is_whole: bool = False,
+def number(label: str, value: float | None, write: Callable[[Any], None], key: str,
+           is_whole: bool = False, is_optional: bool = False, n_digits: int = _DIGITS,
            **options: Any) -> None:
     """A field for a number as people type it: with a comma or a point; counts with marks too.
 
     What is no number, or is refused by `write`, stays in the field and is quoted in the message,
-    which says what counts until then.
+    which says what counts until then. An optional number is None where the field is empty.
     """
-    shown = str(value) if is_whole else f"{value:.9g}"
+    shown = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
+    until = f"Until then {shown} counts." if shown else ""
 
     def read(text: str) -> None:
         try:
-            write(typed.count(text) if is_whole else typed.number(text))
+            write(None if is_optional and not text.strip() else _typed(text, is_whole))
         except InputError as problem:
             raise InputError(problem.message, problem.field,
-                             f"{problem.hint} Until then {shown} counts.".strip()) from None
+                             f"{problem.hint} {until}".strip()) from None
 
     bound(st.text_input, label, shown, read, key, **options)
+
+
+def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
+    """The number in a field that belongs to no setting, as people type it.
+
+    None while the field is empty, and no number (NaN) where what stands in it is refused, which is
+    said below it.
+    """
+    text: str = st.text_input(label, key=key, **options)
+    if not text.strip():
+        return None
+    try:
+        return _typed(text, is_whole)
+    except InputError as problem:
+        st.error(message(problem), icon=":material/error:")
+        return math.nan
+
+
+def written(value: float) -> str:
+    """A number as it stands in the field of `entered`, to all its digits."""
+    return f"{value:.15g}"
+
+
+def _typed(text: str, is_whole: bool) -> float:
+    return typed.count(text) if is_whole else typed.number(text)
 
 
 def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
@@ -269,12 +298,8 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
         bound(st.text_input, label, value or "", lambda text: set_to(text.strip() or None), key,
               help=parameter.help, placeholder=_DEFAULT, max_chars=settings.LONGEST_TEXT)
     else:
-        whole = parameter.kind is int
-        low = None if parameter.low is None else parameter.kind(parameter.low)
-        high = None if parameter.high is None else parameter.kind(parameter.high)
-        bound(st.number_input, label, value, set_to, key, help=parameter.help, min_value=low,
-              max_value=high, placeholder=_DEFAULT if parameter.optional else "",
-              step=1 if whole else None, format="%d" if whole else "%g")
+        number(label, value, set_to, key, parameter.kind is int, parameter.optional,
+               help=parameter.help, placeholder=_DEFAULT if parameter.optional else "")
 
 
 def with_value(member: Any, name: str, value: Any) -> Any:
@@ -355,18 +380,18 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     cells = st.columns(columns)
     if epsilon:
         with cells[0]:
-            bound(st.number_input, PRIVACY_BUDGET, current.epsilon, session.set_epsilon,
-                  "epsilon", format="%g", step=None,
-                  help=glossary.explain("privacy budget", "Any value in the slider’s range."))
+            number(PRIVACY_BUDGET, current.epsilon, session.set_epsilon, "epsilon",
+                   help=glossary.explain("privacy budget", "Any value in the slider’s range."))
     if delta:
         with cells[epsilon % columns]:
-            bound(st.number_input, "Slack of the guarantee (δ)", current.delta_on(source).value,
-                  lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
-                  step=None, help=glossary.explain("δ", "With δ = 1/n a mechanism may publish one "
-                                                   "whole curve. Some methods allow δ = 0."))
+            number("Slack of the guarantee (δ)", current.delta_on(source).value,
+                   lambda chosen: session.set_delta(chosen, task), "delta", is_optional=True,
+                   n_digits=2, help=glossary.explain(
+                       "δ", "With δ = 1/n a mechanism may publish one whole curve. Some methods "
+                       "allow δ = 0."))
     with cells[(epsilon + delta) % columns]:
-        bound(st.number_input, "Seed", current.seed, session.set_seed, "seed", step=1, format="%d",
-              help=glossary.explain("seed"))
+        number("Seed", current.seed, session.set_seed, "seed", is_whole=True,
+               help=glossary.explain("seed"))
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:

@@ -31,7 +31,7 @@ _PACKED = {".js", ".css", ".html", ".json", ".svg"}
 _FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
 _ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
 _WITH_CHARTS = {"lab": ("Selectbox", "Slider", "ButtonGroup"),
-                "decide": ("Selectbox", "NumberInput", "ButtonGroup")}
+                "decide": ("Selectbox", "TextInput", "ButtonGroup")}
 _IMPORTED = re.compile(r'(?:from|import)\s*"\./([\w.-]+\.js)"')
 
 

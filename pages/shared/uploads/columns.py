@@ -17,7 +17,8 @@ from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
 from engine.uploads import curves, rows
-from engine.uploads.conversions import CALENDAR, UNITS, Dates, time_in_name
+from engine.uploads.beginnings import kind_of_times, suggested_dates
+from engine.uploads.conversions import HOURS_IN, UNITS_OF_DAY, Dates, Kind
 from engine.uploads.curves import CurveTable, read_curves
 from engine.uploads.events import EventColumns, EventTable, read_events
 from engine.uploads.facts import check_columns
@@ -32,6 +33,7 @@ from engine.uploads.layout import (
 from engine.uploads.regressors import MOST_COVARIATES
 from engine.uploads.rows import RowTable, read_rows
 from engine.uploads.tables import Table
+from engine.uploads.units import known_unit
 from pages.shared.frame.controls import plain
 from pages.shared.uploads import draft, tables
 from pages.shared.uploads.draft import Draft
@@ -52,6 +54,12 @@ _SEVERAL = {"average": "average them: protect the person", "keep": "protect one 
 _DAYS = {"average": "average them by the time of day",
          "keep": "keep all observations, as an ambulatory glucose profile does"}
 _EVERY_ROW = "every row is another person"
+_CALENDAR, _OF_DAY, _FROM_FIRST, _ELAPSED = "calendar", "of_day", "from_first", "elapsed"
+_BEGINNINGS = {_CALENDAR: "the calendar, or a public day", _OF_DAY: "midnight: the time of day",
+               _FROM_FIRST: "each person’s first observation",
+               _ELAPSED: "a start: 1:40:00 is elapsed time"}
+_OFFERED = {Kind.DATES: (_CALENDAR, _OF_DAY, _FROM_FIRST),
+            Kind.CLOCK: (_OF_DAY, _ELAPSED, _FROM_FIRST)}
 
 
 def file_step(task: str) -> bool:
@@ -151,9 +159,7 @@ def _layout(table: Table, task: str) -> Layout:
     """Suggested roles, which the person may change, and those that are theirs alone to say."""
     data = TASKS[task].data
     kind = _kind(table) if data is DataType.CURVES else None
-    from_first = str(st.session_state.get(key_of("upload_from_first")) or "")
-    since = "" if from_first else str(st.session_state.get(key_of("upload_since")) or "")
-    dates = Dates(st.session_state.get(key_of("upload_dates")), since, from_first)
+    dates = Dates(st.session_state.get(key_of("upload_dates")))
     dated = replace(table, dates=dates)
     try:
         layout, unknown = suggest_layout(dated, kind=kind, data=data), None
@@ -171,7 +177,7 @@ def _layout(table: Table, task: str) -> Layout:
               _with_roles(table, layout, roles))
     if unknown is not None and None in (getattr(layout, role) for role in roles):
         raise InputError(unknown.message, field="columns", hint=unknown.hint)  # not wrong, but open
-    _ask_for_dates(table, layout)
+    layout = layout.dated(_dates(table, layout))
     if task == MEAN_FUNCTION.key:
         layout = replace(layout, group=_group_column(table, layout))
     try:
@@ -222,30 +228,49 @@ def _kind(table: Table) -> str | None:
                         format_func=KINDS.__getitem__, key=key_of("upload_kind"))
 
 
-def _ask_for_dates(table: Table, layout: Layout) -> None:
-    """How dates are meant, where there are any."""
+def _dates(table: Table, layout: Layout) -> Dates:
+    """How dates and clock times are meant, asked where there are any."""
+    day_first = layout.dates.day_first
     times = [layout.time] if layout.time else []
     read = [table.numbers(name) for name in [*times, *([layout.value] if layout.value else [])]]
-    if any(column.is_ambiguous for column in read) or layout.dates.day_first is not None:
+    if any(column.is_ambiguous for column in read) or day_first is not None:
         st.selectbox("Dates such as 3/4/2024 are", [True, False], index=None,
                      format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
                      key=key_of("upload_dates"), placeholder="Choose")
-    names_are_dates = layout.is_wide and time_in_name(layout.times[0][0], CALENDAR) is not None
-    if not (any("dates" in column.conversion for column in read) or layout.dates.since
-            or layout.dates.from_first
-            or (names_are_dates and ":" not in layout.times[0][0][:3])):
-        return
-    counted_from = "" if layout.is_single else st.selectbox(
-        "Time is counted from", ["", *UNITS], key=key_of("upload_from_first"),
-        format_func=lambda unit: f"each person’s first observation, in {unit}" if unit else
-        "the calendar, or a public day",
-        help="From the first observation is common where people enter a study on different days. "
-        "It follows from a person’s own observations alone, so the protection stays the same.")
-    if not counted_from:
-        st.text_input("Count days from (optional)", key=key_of("upload_since"), max_chars=10,
-                      placeholder="calendar years, or e.g. 2024-01-31",
-                      help="A public day, such as the start of the study. Left empty, dates are "
-                      "calendar years: 1 July 2024 is 2024.497.")
+    kind = kind_of_times(table, layout)
+    if kind not in _OFFERED or any(column.is_ambiguous for column in read):
+        return layout.dates
+    usual = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        return _counted_from(layout, Kind(kind), usual)
+
+
+def _counted_from(layout: Layout, kind: Kind, usual: Dates) -> Dates:
+    """What times are counted from, at first what is likely, and in the unit that is stated."""
+    offered = [each for each in _OFFERED[kind] if each != _FROM_FIRST or not layout.is_single]
+    likely = next((each for each in offered if each != _CALENDAR and getattr(usual, each)),
+                  offered[0])
+    column = layout.time or "header"
+    beginning = st.selectbox(
+        "Time is counted from", offered, index=offered.index(likely),
+        format_func=_BEGINNINGS.__getitem__, key=key_of(f"upload_beginning_{column}"),
+        help="The time of day suits days that are to be laid over each other. From the first "
+        "observation is common where people enter a study on different days. Either follows from a "
+        "person’s own observations alone, so the protection stays the same.")
+    day_first = layout.dates.day_first
+    if beginning == _CALENDAR:
+        since = st.text_input(
+            "Count days from (optional)", key=key_of("upload_since"), max_chars=10,
+            placeholder="calendar years, or e.g. 2024-01-31", help="A public day, such as the "
+            "start of the study. Left empty, dates are calendar years: 1 July 2024 is 2024.497.")
+        return Dates(day_first, since.strip())
+    units = [*HOURS_IN] if beginning == _FROM_FIRST else [*UNITS_OF_DAY]
+    stated = known_unit(str(st.session_state.get("upload_time_unit") or ""))
+    first = next(unit for unit in (stated, getattr(usual, beginning), "days", "hours")
+                 if unit in units)
+    unit = st.selectbox("in", units, index=units.index(first),
+                        key=key_of(f"upload_unit_{beginning}_{column}_{stated}"))
+    return Dates(day_first, **{beginning: unit})
 
 
 def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
@@ -16,7 +17,10 @@ from engine.uploads.rows import RowTable
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_NO_FIELDS = ("upload_file", "upload_settings", "upload_show")  # nobody may set their values
+_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft")
+# Nobody may set the values of the first; the others are no answers, and go when the file does.
+_NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
+              "upload_file_last", "upload_open", *_OF_FILE)
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -92,19 +96,34 @@ def hold_answers() -> None:
     for key in [str(key) for key in state if str(key).startswith(_FIELDS)]:
         if key not in _NO_FIELDS and isinstance(state[key], _PLAIN):
             answers[key] = state[key]
+    for key in state.pop("fields_recalled", ()):
+        if key in state and not _is_drawn(key):
+            del state[key]
+
+
+def _is_drawn(key: str) -> bool:
+    """Whether this run has drawn a field: nobody may set its value any more."""
+    try:
+        st.session_state[key] = st.session_state[key]
+    except StreamlitAPIException:
+        return True
+    return False
 
 
 def recall_answers() -> None:
     """Put what was answered before into the fields of a form that is about to be drawn.
 
-    The fields of another page have the same keys and are others: the framework empties them.
+    The fields of another page have the same keys and are others: the framework empties them. A
+    field that is drawn again begins empty in the browser unless its value is set in that very run:
+    so `hold_answers` takes back what was recalled for a field that is not drawn yet.
     """
     page = st.session_state.get("page")
     is_other = st.session_state.get("answers_on", page) != page
     st.session_state.answers_on = page
-    for key, answer in _answers().items():
-        if is_other or key not in st.session_state:
-            st.session_state[key] = answer
+    recalled = [key for key in _answers() if is_other or key not in st.session_state]
+    for key in recalled:
+        st.session_state[key] = _answers()[key]
+    st.session_state.fields_recalled = recalled
 
 
 def _answers() -> dict[str, Any]:
@@ -115,7 +134,7 @@ def _answers() -> dict[str, Any]:
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
     forget_bytes()
-    for name in ("upload_read", "upload_built", "upload_draft"):
+    for name in _OF_FILE:
         st.session_state.pop(name, None)
 
 

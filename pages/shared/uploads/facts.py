@@ -26,10 +26,12 @@ from engine.uploads.curves import CurveTable, Upload
 from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
+from engine.uploads.layout import Layout
 from engine.uploads.rows import RowTable, UploadRows
+from engine.uploads.units import in_words, same_unit, unit_in_name
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
-from pages.shared.frame.controls import message, plain
+from pages.shared.frame.controls import entered, message, plain, written
 from pages.shared.state import session
 from pages.shared.uploads import draft
 from pages.shared.uploads.tables import key_of
@@ -58,6 +60,7 @@ _LEADS_OF_EVENTS = {
 _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
                      ("time_unit", "Unit", "days"))
 _LONGEST = 40  # characters of a word or unit
+_REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
@@ -79,26 +82,33 @@ def bounds_step(task: str) -> bool:
     current, data = draft.of(task), TASKS[task].data
     if current is None:
         return False
+    st.session_state[_REFUSED] = False
     if isinstance(current.layout, EventColumns):
         st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
         declared, numbers = _of_events(current.layout)
     else:
         st.markdown(_LEADS[data])
         declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
-                             _of_curves(current.observations, data is DataType.READINGS))
+                             _of_curves(current.observations, current.layout))
     draft.declare(None)
+    if st.session_state[_REFUSED]:  # said below its field
+        return False
     is_begun = any(number is not None for number in numbers)
     try:
         facts = declared()
     except InputError as first:
         is_open = (first.field == "observations_per_curve"  # the one number in no library
-                   and st.session_state.get("upload_observations") is None)
+                   and not st.session_state.get("upload_observations"))
         if not is_open and (is_begun or st.session_state.get("upload_origin")):
             raise
         st.info(message(first), icon=":material/edit:")
         return False
     draft.declare(facts)
-    upload = own_data(task)
+    try:
+        upload = own_data(task)
+    except InputError:  # the file cannot be what was stated of it
+        draft.declare(None)
+        raise
     if upload is not None and upload.doubts:
         layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
@@ -201,19 +211,21 @@ def _group_sizes(groups: Sequence[str]) -> tuple[int, ...]:
                      help="In a trial they are, in a registry usually not. Public sizes make the "
                      "comparison more accurate."):
         return ()
-    sizes = [st.number_input(f"People in {plain(shortened(name))}", value=None, step=1, min_value=1,
-                             key=f"upload_event_size_{k}", placeholder="e.g. 120")
-             for k, name in enumerate(groups)]
-    return tuple(int(size or 0) for size in sizes)
+    sizes = [_number(f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}",
+                     is_whole=True) for k, name in enumerate(groups)]
+    return tuple(0 if size is None or math.isnan(size) else int(size) for size in sizes)
 
 
-def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: bool) -> Stated:
-    assert not isinstance(curves, RowTable | EventTable)
-    is_of_rows = curves is not None and curves.is_of_rows
+def _of_curves(curves: CurveTable | RowTable | EventTable, layout: Layout) -> Stated:
+    assert isinstance(curves, CurveTable)
+    is_of_rows, is_single = curves.is_of_rows, layout.is_single
     _library()
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
     if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
         words |= {"person": "row", "people": "rows"}
+    _units(layout, curves, words)
+    if not words["time_unit"] and not layout.dates.is_calendar:
+        words["time_unit"] = curves.time_unit
     value = uncapital(plain(words["value_name"] or "value"))
     time = uncapital(plain(words["time_name"] or "time"))
     of_curve = " of the curve" if is_single else ""
@@ -229,13 +241,32 @@ def _of_curves(curves: CurveTable | RowTable | EventTable | None, is_single: boo
         "observations around the curve at the same time: about two in three lie within σ. From a "
         "manual of the device or an earlier study. Too small: large ones are cut and the curve "
         "is pulled to the middle. Too large: more noise.") if is_single else None
-    plan = _plan(curves, time, is_single)
-    covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
+    plan = _plan(curves, time, words["time_unit"] or curves.time_unit, is_single)
+    covariates = [_covariate(name) for name in curves.covariate_names]
     origin = _origin("national growth chart")
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread,
                    **others), (*values, *times)
+
+
+def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
+    """Where the name of a column says another unit than the one stated: nothing goes on unsaid."""
+    times = "" if curves.time_unit else layout.time  # those that were dates have a unit already
+    for role, name, stated in (("value", layout.value, words["value_unit"]),
+                               ("time", times, words["time_unit"])):
+        unit = unit_in_name(name, of_time=role == "time") if name else ""
+        if not stated or not unit or same_unit(unit, stated):
+            continue
+        place = st.container()
+        if st.checkbox(f"The {role}s of the file are in {plain(stated)}, as stated",
+                       key=key_of(f"upload_unit_of_{role}_{stated}")):
+            continue
+        st.session_state[_REFUSED] = True
+        problem = InputError(
+            f"The column “{shortened(str(name))}” is in {in_words(unit)} by its name, and {stated} "
+            "is stated.", hint=f"State unit and range in {in_words(unit)}, or tick what holds.")
+        place.error(message(problem), icon=":material/error:")
 
 
 def _library() -> None:
@@ -278,15 +309,15 @@ def _fields(stated: StatedFacts) -> dict[str, Any]:
     design = stated.design
     fields: dict[str, Any] = {
         **{name: word[:_LONGEST] for name, word in stated.words.items()},
-        **{name: float(number) for name, number in stated.numbers.items()}, **stated.flags,
-        "law": design.law, "gap": design.gap, "window": design.window,
+        **{name: _written(number) for name, number in stated.numbers.items()}, **stated.flags,
+        "law": design.law, "gap": _written(design.gap), "window": _written(design.window),
         "times": _typed(design.times), "heights": _typed(design.heights),
         "event_edges": _typed(stated.edges), "origin": stated.words.get("origin")}
     if planned := fields.pop("observations_per_curve", None):
-        fields["observations"] = int(planned)
+        fields["observations"] = planned
     for covariate in stated.covariates:
         key = f"covariate_{covariate.name}"
-        fields |= {f"{key}_low": covariate.low, f"{key}_high": covariate.high,
+        fields |= {f"{key}_low": _written(covariate.low), f"{key}_high": _written(covariate.high),
                    f"{key}_unit": covariate.unit[:_LONGEST]}
     of_rows = {"rows_two_classes": fields.pop("two_classes", None),
                key_of("rows_others"): [covariate.name for covariate in stated.features]
@@ -296,7 +327,11 @@ def _fields(stated: StatedFacts) -> dict[str, Any]:
 
 
 def _typed(numbers: Sequence[float]) -> str | None:
-    return ", ".join(f"{number:.15g}" for number in numbers) or None
+    return ", ".join(map(written, numbers)) or None
+
+
+def _written(number: Bound) -> str | None:
+    return None if number is None else written(number)
 
 
 def _fill() -> None:
@@ -306,7 +341,9 @@ def _fill() -> None:
         for name in ("value_name", "value_unit", "value_low", "value_high", "time_name",
                      "time_unit", "time_low", "time_high", "person", "people", "periodic",
                      "origin"):
-            st.session_state[f"upload_{name}"] = stated[name]
+            value = stated[name]
+            st.session_state[f"upload_{name}"] = (
+                written(value) if isinstance(value, float) else value)
 
 
 def _of_rows(rows: CurveTable | RowTable | EventTable | None, task: str) -> Stated:
@@ -340,9 +377,13 @@ def _words(question: Fields) -> dict[str, Any]:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def _number(label: str, example: str, key: str, why: str | None = None) -> Bound:
-    return st.number_input(label, value=None, placeholder=example, key=f"upload_{key}", step=None,
-                           format="%g", help=why)
+def _number(label: str, example: str, key: str, why: str | None = None, is_whole: bool = False
+            ) -> Bound:
+    """A number as it is typed; None while nothing is, and NaN where it is none, which is said."""
+    number = entered(label, f"upload_{key}", is_whole, placeholder=example, help=why)
+    if number is not None and math.isnan(number):
+        st.session_state[_REFUSED] = True
+    return number
 
 
 def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
@@ -412,7 +453,7 @@ def _response(name: str, task: str) -> dict[str, Any]:
 # -- how curves were observed ---------------------------------------------------------------------
 
 
-def _plan(curves: CurveTable | None, time: str, is_single: bool) -> dict[str, Any]:
+def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str, Any]:
     """Design, number of observations and spread of people: arguments of `declare`."""
     laws = SINGLE_LAWS if is_single else tuple(LAWS)
     law = st.selectbox(
@@ -422,34 +463,35 @@ def _plan(curves: CurveTable | None, time: str, is_single: bool) -> dict[str, An
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
         "rely on nothing but what they release, with more noise.")
-    design = _design(law, curves, time)
+    design = _design(law, curves, time, unit)
     if is_single:
         return {"design": design}
-    observations = st.number_input(
-        "Observations planned for each curve", value=None, step=1, min_value=1,
-        placeholder="as many as common times" if law == StatedLaw.COMMON else "e.g. 8",
-        key="upload_observations",
-        help="A public number. Single curves may have more or fewer: how many they have stays "
-        "private.")
+    observations = _number(
+        "Observations planned for each curve",
+        "as many as common times" if law == StatedLaw.COMMON else "e.g. 8", "observations",
+        "A public number, from the protocol or the device: every five minutes of a day are 288. "
+        "Single curves may have more or fewer: how many they have stays private.", is_whole=True)
     symmetric = st.selectbox(
-        "How people are spread about their mean", tuple(_SPREAD), format_func=_SPREAD.__getitem__,
+        "Distribution of people about their mean", tuple(_SPREAD), format_func=_SPREAD.__getitem__,
         key="upload_symmetric", help="Stated as symmetric, the few farthest people are held back "
         "more, which is more accurate. If that is wrong, the result can be farther off than its "
         "band says. In doubt leave it at not known.")
     return {"design": design, "observations": observations, "symmetric": bool(symmetric)}
 
 
-def _design(law: str | None, curves: CurveTable | None, time: str) -> StatedDesign:
-    """What the law needs, in the unit of the file."""
+def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> StatedDesign:
+    """What the law needs, in the unit of the times."""
+    of_unit, why = (f", {plain(unit)}", f"In {plain(unit)}.") if unit else (
+        "", "In the unit of the file.")
     details: dict[str, Any] = {}
     if law == StatedLaw.COMMON:
-        details["times"] = _common(curves, time)
+        details["times"] = _common(curves, time, why)
     elif law == StatedLaw.VISITS:
-        details["gap"] = _number(f"Distance between visits ({time})", "e.g. 0.5", "gap",
-                                 "In the unit of the file.")
+        details["gap"] = _number(f"Interval between observations{of_unit}", "e.g. 0.5", "gap",
+                                 f"Of a device or a plan of visits. {why}")
     elif law == StatedLaw.WINDOWS:
-        details["window"] = _number(f"Length of the stretch of one person ({time})", "e.g. 0.5",
-                                    "window", "In the unit of the file.")
+        details["window"] = _number(f"Length of the stretch of one person{of_unit}", "e.g. 0.5",
+                                    "window", why)
     elif law == StatedLaw.DENSITY:
         details["heights"] = _numbers(
             f"How often times occur, from first to last {time}", "heights", "e.g. 1, 2, 1",
@@ -457,9 +499,9 @@ def _design(law: str | None, curves: CurveTable | None, time: str) -> StatedDesi
     return StatedDesign(law=law, **details)
 
 
-def _common(curves: CurveTable | None, time: str) -> tuple[float, ...]:
+def _common(curves: CurveTable, time: str, why: str) -> tuple[float, ...]:
     """The times in the header, once they are confirmed, or those that are typed in."""
-    header = curves.header_times if curves is not None else ()
+    header = curves.header_times
     if header and st.checkbox(
             f"The {counted(len(header), 'time')} in the header of the file were planned for "
             "everybody and may be published", key=key_of("upload_header_public"),
@@ -467,7 +509,7 @@ def _common(curves: CurveTable | None, time: str) -> tuple[float, ...]:
             "visit of one person."):
         return header
     return _numbers(f"The common times ({time})", "times", "e.g. 2, 6, 10, 14 or 0 to 24 by 0.5",
-                    "In the unit of the file. Each observation is moved to the nearest of them.")
+                    f"{why} Each observation is moved to the nearest of them.")
 
 
 def _numbers(label: str, name: str, example: str, why: str) -> tuple[float, ...]:

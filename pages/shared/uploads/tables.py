@@ -43,15 +43,13 @@ def uploaded(label: str, example: str) -> Table | None:
     # Any name will do: the content decides, and a name that the widget refused would end the page.
     file = st.file_uploader(label, key="upload_file", on_change=_removed,
                             max_upload_size=MOST_BYTES // 1_000_000)
-    file = file or st.session_state.get("upload_held")
-    if file is None and "upload_read" in st.session_state:  # its bytes went, its table stays
+    if file is None and (name := _name_of_earlier()):  # the uploader forgot it, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
-            known: OwnFile | None = st.session_state.get("file_read")
-            if known is not None:
-                st.markdown(f":material/description: {escape(known.name)}, as it was read",
-                            width="content")
+            st.markdown(f":material/description: {escape(name)}, as it was read", width="content")
             st.button("Remove the file", icon=":material/delete:", type="tertiary",
                       key="remove_file", on_click=draft.forget_file)
+    file = file or st.session_state.get("upload_held")
+    if file is None and "upload_read" in st.session_state:  # its bytes went, its table stays
         table: Table = st.session_state.upload_read[1]
         return table
     if file is None:
@@ -77,6 +75,15 @@ def uploaded(label: str, example: str) -> Table | None:
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
     return table
+
+
+def _name_of_earlier() -> str:
+    """The name of a file that is not in the uploader any more and still counts; "" of none."""
+    known: OwnFile | None = st.session_state.get("file_read")
+    held = st.session_state.get("upload_held")
+    if held is not None:
+        return str(held.name)
+    return "" if "upload_read" not in st.session_state else known.name if known else "The file"
 
 
 def read(reader: Callable[..., Built], table: Table, layout: Layout | EventColumns,
@@ -111,6 +118,29 @@ def read(reader: Callable[..., Built], table: Table, layout: Layout | EventColum
     st.session_state.file_read = None if name is None else OwnFile(
         name, of_file[1], of_file[2], layout, several or "keep")
     return observations
+
+
+def once_of_file(name: str, finding: Callable[[Table, Layout], Built], table: Table, layout: Layout
+                 ) -> Built:
+    """What is found in the columns of the file in the panel, once for each layout.
+
+    Parameters
+    ----------
+    name : str
+        Where it is kept.
+    finding : callable
+        Of the table and the layout.
+    table, layout
+        What it gets.
+
+    Raises
+    ------
+    InputError
+        Whatever it refuses, and what takes longer or needs more.
+    """
+    of_file = st.session_state.upload_read[0]
+    return _once(name, (of_file, finding.__name__, layout), "Reading the times …", OF_COLUMNS,
+                 finding, lambda: (table, layout))
 
 
 def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,

@@ -1,0 +1,82 @@
+"""Refuses curves that cannot be what was stated of them: another unit of time, or mostly outside.
+
+A few observations beyond the stated ranges are moved to the nearest end. Where most of them are,
+the numbers have another unit than the ranges, or were read in another way than meant, and a release
+would be of something else. Whether a file is refused depends on private observations: that is for
+its holder alone, as all errors of a file are, and no share is in the message.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.core.errors import InputError
+from engine.core.names import uncapital
+from engine.core.types import Array, PublicFacts
+from engine.uploads.units import known_unit, same_unit
+
+MOST_OUTSIDE = 0.5  # a share of the observations
+_NEARLY_ALL = 0.95
+_READ_AGAIN = "Choose above what time is counted from, and its unit"
+
+
+class _Range(NamedTuple):
+    """A stated range: of what, in which unit, and the field that an error names."""
+
+    name: str
+    low: float
+    high: float
+    unit: str
+    field: str
+
+
+def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicFacts) -> None:
+    """Refuse another unit of time than stated, and observations that mostly lie outside.
+
+    Parameters
+    ----------
+    times : (N,)
+        In the unit of the file.
+    values : (N,) or None
+        In response units; a missing one is NaN. None where single ones may lie beyond the bounds.
+    time_unit : str
+        Of times that were dates or clock times; "" where they were numbers.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Saying which range does not fit, and what to do.
+    """
+    _check_unit(time_unit, facts)
+    time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
+                  facts.time_unit or time_unit, "time_low")
+    again = f"{_READ_AGAIN}; or state a range in {time_unit}." if time_unit else (
+        "State a range in the unit of the file.")
+    _check_share(times, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
+    if values is not None:
+        _check_share(values, _Range(uncapital(facts.value_name) or "values", facts.value_low,
+                                    facts.value_high, facts.value_unit, "value_low"),
+                     "Check the unit: state bounds in the unit of the file, or choose the column "
+                     "that was meant.")
+
+
+def _check_unit(time_unit: str, facts: PublicFacts) -> None:
+    """Refuse a stated unit of time that is known to be another than that of the times."""
+    if time_unit and known_unit(facts.time_unit) and not same_unit(time_unit, facts.time_unit):
+        raise InputError(
+            f"Times are read in {time_unit}, and the stated range is in {facts.time_unit}.",
+            field="time_unit", hint=f"{_READ_AGAIN}; or state range and unit in {time_unit}.")
+
+
+def _check_share(numbers: Array, stated: _Range, hint: str) -> None:
+    known = numbers[np.isfinite(numbers)]
+    outside = float(((known < stated.low) | (known > stated.high)).mean()) if len(known) else 0.0
+    if outside > MOST_OUTSIDE:
+        bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
+        share = "Nearly all" if outside > _NEARLY_ALL else "More than half of the"
+        raise InputError(f"{share} observations lie outside the stated range of {stated.name}, "
+                         f"{bounds}.", field=stated.field, hint=hint)

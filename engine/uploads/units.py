@@ -1,0 +1,101 @@
+"""Units in names of columns, and whether two ways of writing a unit mean the same."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+_SPELLINGS = {  # the first is how it is written
+    "seconds": ("s", "sec", "secs", "second"), "minutes": ("min", "mins", "minute"),
+    "half hour": ("halfhour", "hh", "30min"), "hours": ("h", "hr", "hrs", "hour"),
+    "days": ("d", "day"), "weeks": ("wk", "wks", "week"), "months": ("mo", "month"),
+    "years": ("y", "yr", "yrs", "year", "a", "calendaryears"),
+    "mm": (), "cm": ("centimetre", "centimeter"), "m": ("metre", "meter"), "km": (), "m²": ("m2",),
+    "µg": ("ug", "mcg"), "mg": (), "g": ("gram", "grams"), "kg": (), "lb": ("lbs",),
+    "µl": ("ul",), "ml": (), "dL": (), "L": ("litre", "liter"),
+    "mol": (), "mmol": (), "µmol": ("umol",), "nmol": (), "pmol": (),
+    "Wh": (), "kWh": (), "MWh": (), "J": (), "kJ": (), "kcal": (),
+    "W": ("watt",), "kW": (), "mmHg": (), "Pa": (), "hPa": (), "kPa": (), "bar": (),
+    "Hz": (), "mV": (), "%": ("percent", "pct"), "°C": ("degc", "celsius"),
+    "°F": ("degf", "fahrenheit"), "IU": (), "1": ("beats", "count", "counts"),
+    "1/minutes": ("bpm",)}
+_BY_SPELLING = {spelling.casefold().replace(" ", ""): unit for unit, others in _SPELLINGS.items()
+                for spelling in chain((unit,), others)}
+_OF_TIME = ("seconds", "minutes", "half hour", "hours", "days", "weeks", "months", "years")
+_SINCE = ("since", "from", "after")  # as in days_since_surgery
+_MOST_WORDS = 3  # of a unit behind a name, as in glucose_mg_per_dl
+_LONGEST = 200  # characters of a name that are looked at
+
+
+def known_unit(text: str) -> str:
+    """How a unit is written here; "" of a text that is none that is known.
+
+    Parameters
+    ----------
+    text : str
+        As a person or a header writes it.
+
+    Examples
+    --------
+    >>> known_unit("min"), known_unit("MG/DL"), known_unit("bpm") == known_unit("per minute")
+    ('minutes', 'mg/dL', True)
+    >>> known_unit("Stunden")
+    ''
+    """
+    plain = text.strip().casefold().replace("\u03bc", "µ")  # the Greek letter and the sign
+    parts = re.split(r"/|\bper\b", plain) if plain else []
+    if len(parts) == 2 and not parts[0].strip():
+        parts[0] = "1"
+    units = [_BY_SPELLING.get(re.sub(r"[\s_-]", "", part), "") for part in parts]
+    return "/".join(units) if len(units) in (1, 2) and all(units) and units != ["1"] else ""
+
+
+def same_unit(one: str, other: str) -> bool:
+    """Whether two texts mean one unit, as far as they are known; else whether they are alike."""
+    return (known_unit(one) or one.strip().casefold()) == (
+        known_unit(other) or other.strip().casefold())
+
+
+def unit_in_name(name: str, of_time: bool = False) -> str:
+    """The unit that the name of a column says; "" where it says none that is known.
+
+    Parameters
+    ----------
+    name : str
+    of_time : bool
+        Whether the column says when something was observed: then only units of time are looked for,
+        as in days_since_surgery, too.
+
+    Examples
+    --------
+    >>> unit_in_name("KWH/hh (per half hour)"), unit_in_name("glucose_mg_dl")
+    ('kWh/half hour', 'mg/dL')
+    >>> unit_in_name("Height [cm]"), unit_in_name("age_years", of_time=True), unit_in_name("height")
+    ('cm', 'years', '')
+    """
+    name = name[:_LONGEST].strip()
+    outer = re.sub(r"[(\[][^)\]]*[)\]]", "", name).strip()
+    words = [word for word in re.split(r"[\s_,;:]+", outer) if word]
+    found = [known_unit(outer)] if len(outer) > 1 else []
+    found += [known_unit(text) for text in re.findall(r"[(\[]([^)\]]*)[)\]]", name)]
+    found += [_behind(words[-number:]) for number in range(min(_MOST_WORDS, len(words) - 1), 0, -1)]
+    if of_time and len(words) > 1 and words[1].casefold() in _SINCE:
+        found.insert(0, known_unit(words[0]))
+    return next((unit for unit in found if unit and (not of_time or unit in _OF_TIME)), "")
+
+
+def _behind(words: list[str]) -> str:
+    """The unit of the last words of a name: mg_dl and mg_per_dl are mg/dL."""
+    return known_unit(" ".join(words)) if len(words) != 2 else (
+        known_unit("/".join(words)) or known_unit(" ".join(words)))
+
+
+def in_words(unit: str) -> str:
+    """A known unit as it is read in a sentence: "kWh per half hour"."""
+    above, _, below = unit.partition("/")
+    if not below:
+        return unit
+    below_in_words = below.removesuffix("s") if below in _OF_TIME else below
+    if above == "1":
+        return f"per {below_in_words}"
+    return f"{above} per {below_in_words}" if below in _OF_TIME else unit
