@@ -279,6 +279,34 @@ def weak(odds: Odds, person: str) -> str:
             f"{at_most_percent(odds.right_cap)} with the worst mechanism of the same ε.")
 
 
+_HIDES, _HIDES_IN_PART = 0.6, 0.75  # up to which accuracy noise hides a person, and in part
+
+
+def hidden(person: str, epsilon: str, accuracy: float) -> str:
+    """Whether noise hides one person, in a few words beside a figure.
+
+    Parameters
+    ----------
+    person : str
+        The noun for one person.
+    epsilon : str
+        The budget, as it is written.
+    accuracy : float
+        An upper bound on an attacker's accuracy, who starts at one half.
+
+    Examples
+    --------
+    >>> hidden("child", "1", 0.556)
+    'Noise hides each child.'
+    """
+    if accuracy <= _HIDES:
+        return f"Noise hides each {person}."
+    how = "hides each {} only in part" if accuracy <= _HIDES_IN_PART else "no longer hides {}"
+    who = person if accuracy <= _HIDES_IN_PART else a(person)
+    return (f"At ε = {epsilon} noise {how.format(who)}: an attacker is right in "
+            f"{at_most_percent(accuracy)} of cases.")
+
+
 def two_kinds(deltas: Mapping[str, float]) -> str:
     """Where pure and approximate guarantees stand side by side under the same ε; else empty.
 

@@ -6,7 +6,7 @@ Sentences are Markdown with their numbers in bold.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.core.lists import counted
 from engine.core.types import Array, Budget, PublicFacts
@@ -118,8 +118,8 @@ def too_few(facts: PublicFacts) -> str:
     return f"Too few {facts.people} for this ε"
 
 
-def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
-            ) -> tuple[str, str]:
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
+            steps: Sequence[float] = ()) -> tuple[str, str]:
     """Instead of a picture: that nothing useful can be published, and what would change it.
 
     Parameters
@@ -132,6 +132,8 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
         What was asked for.
     n_curves : int
         Curves at all sites.
+    steps : sequence of float
+        Where ε can be chosen, rising; the first that is enough is named.
 
     Returns
     -------
@@ -139,22 +141,25 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
         A heading, and the sentence below it.
     """
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
-            f"The effective size is {number(digits_down(verdict.per_function, 3))}; below "
-            f"{verdict.least:g} the noise is too large for any curve, and no budget is spent. "
-            f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
+            f"The effective size, what {facts.people} and ε are worth together, is "
+            f"{number(digits_down(verdict.per_function, 3))}; below {verdict.least:g} the noise is "
+            "too large for any curve, and no budget is spent. "
+            f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} a coarse curve is "
             "possible.")
 
 
-def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
+           steps: Sequence[float] = ()) -> str:
     """Beside a picture that shows little more than a level and a trend.
 
     Parameters
     ----------
-    facts, verdict, budget, n_curves
+    facts, verdict, budget, n_curves, steps
         As for `refused`.
     """
     return ("Coarse: at this ε only the level and the trend are reliable. "
-            f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
+            f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} the shape is "
+            "usable.")
 
 
 def few_in_a_round(fewest: int | None) -> str:
@@ -172,10 +177,12 @@ def few_in_a_round(fewest: int | None) -> str:
             "curves in every round.")
 
 
-def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
+                steps: Sequence[float]) -> str:
     """With so many people, or from so large an ε on."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
-    epsilon = two_digits_up(verdict.epsilon_needed(budget))
+    least = verdict.epsilon_needed(budget)
+    epsilon = next((step for step in steps if step >= least), two_digits_up(least))
     return f"with {whole(needed)} {facts.people}, or from ε = {epsilon:g} on,"
 
 

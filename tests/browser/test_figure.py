@@ -238,6 +238,37 @@ def highest(page: Page) -> float:
     return min(float(point.split(" ")[1]) for point in path[1:].split("L"))
 
 
+def test_the_lower_panel_comes_close_while_a_curve_is_pulled_so_that_noise_and_shift_compare(stage):
+    panel = stage.locator("#difference")
+    usual, names = farthest_tick(panel), ends(stage)
+    for _ in range(4):
+        stage.locator("#stage").press("ArrowUp")
+    _, shift, noise = pulled(stage)
+    assert noise <= farthest_tick(panel) < usual
+    assert panel.locator(".bracket.noise").bounding_box()["height"] > 20
+    assert panel.locator(".band").first.get_attribute("d") == ""  # far wider than what is compared
+    assert ends(stage) == [*names[:2], "mean after the pull"]
+    expect(stage.locator("#main .pulled + .moved + .label")).to_have_text("pulled child")
+    for _ in range(20):
+        stage.locator("#stage").press("ArrowUp")
+    assert farthest_tick(panel) < usual
+    stage.locator("#stage").press("Escape")
+    assert farthest_tick(panel) == usual
+    assert ends(stage) == names
+    assert panel.locator(".band").first.get_attribute("d")
+
+
+def farthest_tick(panel: Locator) -> float:
+    """The largest value that is written at the axis of the lower panel."""
+    marks = panel.locator("g:not([clip-path]) > .tick").all_text_contents()
+    return max(float(mark) for mark in marks if re.fullmatch(r"\+[\d.]+", mark))
+
+
+def ends(page: Page) -> list[str]:
+    """What stands at the ends of lines."""
+    return page.locator("#main > .label").all_text_contents()
+
+
 def test_a_mouse_pulls_the_curve_it_holds_and_a_click_puts_it_back(stage):
     person, x, y = stage.locator("#main").evaluate(HOLD)
     plot = stage.locator("#main").bounding_box()
@@ -300,6 +331,48 @@ def test_a_round_keeps_its_curves_until_the_next_is_asked_for(stage):
     expect(stage.locator("#a")).to_be_focused()
     assert drawn() != before
     expect(stage.locator("#main .absent")).to_have_count(0)
+
+
+# How far the middle of each letter is from its own curve, and from the nearest of all others, in pixels.
+LETTERS = """svg => { const lines = Object.fromEntries(['curve-a', 'curve-b', 'without', 'release'].map(name => [name,
+    svg.querySelector(`.${name}`)]));
+  const away = (disc, line) => Math.min(...Array.from({length: 2001}, (_, k) => {
+    const at = line.getPointAtLength(k / 2000 * line.getTotalLength());
+    return Math.hypot(at.x - disc.cx.baseVal.value, at.y - disc.cy.baseVal.value); }));
+  return ['a', 'b'].map(letter => { const disc = svg.querySelector(`.badge-${letter}`);
+    const all = Object.entries(lines).map(([name, line]) => [name === `curve-${letter}`, away(disc, line)]);
+    return [disc.r.baseVal.value, all.find(([isOwn]) => isOwn)[1], Math.min(...all.filter(([isOwn]) => !isOwn).map(one => one[1]))]; }) }"""
+
+
+def test_a_letter_of_the_game_touches_its_own_curve_and_lies_on_no_other_line(stage):
+    stage.locator("#attack").click()
+    for _ in range(8):
+        for radius, own, other in stage.locator("#main").evaluate(LETTERS):
+            assert own < radius + 3
+            assert other > own  # whoever reads letters alone answers for the right child
+            assert other > radius - 1
+        stage.locator("#a").click()
+        stage.locator("#next").click()
+
+
+def test_where_the_mean_lies_with_each_of_the_two_can_be_told_apart_and_is_said_to_be_enlarged(stage):
+    stage.locator("#attack").click()
+    means = [heights(stage.locator(f"#difference .curve-{name}").get_attribute("d")) for name in "ab"]
+    apart = max(abs(one - other) for one, other in zip(*means, strict=True))
+    plot = float(stage.locator("#difference clipPath rect").get_attribute("height"))
+    assert plot / 10 < apart < plot
+    times = re.search(r"(\d+) times as far apart", stage.locator("#difference .label").text_content())[1]
+    expect(stage.locator("#answer")).to_contain_text(f"drawn {times} times as far apart")
+    shift = apart / plot * 2 * float(stage.locator("#difference").evaluate(
+        "svg => svg.getRootNode().__figure.limit")) / int(times)
+    assert shift < 140 / N  # in truth no farther than one of so many can move a mean
+
+
+def test_the_score_says_which_round_it_is_and_names_the_bound(stage):
+    stage.locator("#attack").click()
+    marks = stage.locator("#score .tick").all_text_contents()
+    assert marks[-6:] == ["1", "5", "10", "15", "20", "Rounds"]
+    expect(stage.locator("#score .of-bound")).to_have_text("≤ 57 %")
 
 
 def test_the_game_is_played_to_the_end_by_keyboard(stage):
@@ -413,6 +486,25 @@ def fits(page: Page) -> None:
 
 
 @pytest.mark.slow
+def test_on_a_phone_the_two_curves_and_the_buttons_about_them_are_on_screen_together(show):
+    page = show(viewport=PHONE, has_touch=True)
+    page.locator("#attack").tap()
+    for part in ("#question", "#a", "#b", "#main", "#difference"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+    page.locator("#a").tap()
+    for part in ("#next", "#main", "#difference"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.slow
+def test_what_is_pressed_on_a_phone_is_as_high_as_a_finger_is_wide(show):
+    page = show(viewport=PHONE, has_touch=True)
+    controls = page.locator("#figure :is(button, input):visible")
+    sizes = controls.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert len(sizes) >= 3 and min(sizes) >= 44
+
+
+@pytest.mark.slow
 def test_turning_the_phone_draws_the_figure_anew(show):
     page = show(viewport=PHONE)
     page.set_viewport_size({"width": 844, "height": 390})
@@ -439,7 +531,10 @@ def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_wo
     page.locator("#e").fill("1")
     expect(page.locator(".shout")).to_have_text("Too few children for this ε: would not be released")
     expect(page.locator("#sentence")).to_have_text("Too few <b>children</b>. Ask more.")
-    expect(page.locator("#error")).to_have_text("–")
+    expect(page.locator("#error")).to_be_hidden()
+    expect(page.get_by_text("Nothing published", exact=True)).to_be_visible()
+    expect(page.locator("#difference")).not_to_contain_text("95 % band")  # none is drawn
+    assert ends(page)[0] == "would-be release"
     expect(release(page)).to_have_css("opacity", "0.4")
     for curve in ("#main .release", "#main .without", "#difference .release"):
         assert page.locator(curve).get_attribute("d").count("L") == 100

@@ -183,7 +183,16 @@ def test_words_follow_the_facts_of_the_source():
     sent = payload(patients)
     assert sent["value"]["label"] == "Glucose (mmol/L)"
     assert sent["time"]["label"] == "Time"
-    assert "each patient" in sent["words"]["invitation"] and "mmol/L" in sent["words"]["pulled"]
+    assert "each patient" in sent["invitations"][0] and "mmol/L" in sent["words"]["pulled"]
+
+
+def test_noise_is_said_to_hide_a_child_only_where_an_attacker_hardly_does_better_than_guessing():
+    bounds = np.linspace(0.5, 1, BUDGETS)
+    said = payload(steps=[AtBudget(bound, "1 cm") for bound in bounds])["invitations"]
+    assert [text.startswith("Noise hides each child.") for text in said] == [*(bounds <= 0.6)]
+    assert ["no longer hides a child" in text for text in said] == [*(bounds > 0.75)]
+    assert "at most 66 % of cases" in said[7]
+    assert "more than 99 % of cases" in said[-1]
 
 
 def report(said, rev=2):

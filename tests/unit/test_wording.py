@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -232,6 +233,17 @@ def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
     assert unjudged.startswith("Forecast from sizes and bounds alone: privacy adds about 1.2 cm.")
     assert quality.planned(CHILDREN, Feasibility(50.0), 1.234).startswith("Forecast: **usable**. ")
     assert quality.planned(CHILDREN, Feasibility(5.0), math.nan) == ""
+
+
+def test_where_a_slider_chooses_epsilon_its_first_step_that_is_enough_is_named():
+    asked, steps = Budget(0.06, 1e-5), (0.06, 0.1, 0.15, 0.2, 0.3, 1.0)
+    for verdict, words in ((Feasibility(4.45), lambda *given: quality.refused(*given)[1]),
+                           (Feasibility(20.0), quality.coarse)):
+        stated = re.compile(r"from ε = ([\d.]+) on")
+        free = float(stated.search(words(CHILDREN, verdict, asked, 200))[1])
+        step = float(stated.search(words(CHILDREN, verdict, asked, 200, steps))[1])
+        assert free not in steps
+        assert step == min(one for one in steps if one >= verdict.epsilon_needed(asked))
 
 
 def test_real_curves_are_compared_with_the_non_private_mean():

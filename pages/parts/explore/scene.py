@@ -177,7 +177,8 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
                  if is_published and math.isfinite(value) else ""
                  for value, is_published in zip(values, shown.published, strict=True)]
                 for values in errors]
-    return [_at_budget(facts, n_curves, *at_one) for at_one in zip(
+    steps = [budget.epsilon for budget in shown.budgets]
+    return [_at_budget(facts, n_curves, steps, *at_one) for at_one in zip(
         shown.budgets, odds, shown.feasibility, _notes(facts, shown), *in_words, strict=True)]
 
 
@@ -197,14 +198,14 @@ def _notes(facts: PublicFacts, shown: MeanAnswer) -> list[str]:
     return notes
 
 
-def _at_budget(facts: PublicFacts, n_curves: int, budget: Budget, odds: risk.Odds,
-               feasibility: Feasibility | None, note: str, error: str, within: str
+def _at_budget(facts: PublicFacts, n_curves: int, steps: Sequence[float], budget: Budget,
+               odds: risk.Odds, feasibility: Feasibility | None, note: str, error: str, within: str
                ) -> components.AtBudget:
     refused = None
     if feasibility is not None and not feasibility.is_feasible:
-        refused = quality.refused(facts, feasibility, budget, n_curves)
+        refused = quality.refused(facts, feasibility, budget, n_curves, steps)
     elif feasibility is not None and feasibility.verdict == "coarse":
-        note = quality.coarse(facts, feasibility, budget, n_curves)
+        note = quality.coarse(facts, feasibility, budget, n_curves, steps)
     is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
     return components.AtBudget(odds.right, error, within, is_weak, refused, note)
 

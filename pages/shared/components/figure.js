@@ -8,7 +8,7 @@ const REST = 60;                          // ms without movement before the serv
 const TURN = 1000 / 6;                    // ms from one release to the next
 const TAP = 5;                            // pixels: a shorter way of the pointer is a tap
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
-const THICK = 2.8;                        // pixels: as wide as a line of the game
+const BADGE = 11;                         // pixels: half of the disc with the letter of a curve of the game
 const AROUND = .15;                       // of the height of the curves, left free above and below them
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
@@ -195,28 +195,33 @@ function ticksOfSlider(S, marks) {        // published deployments, and the visi
   }));
 }
 
-function nameTicks(S) {                   // whose they are: neighbours once, and none over another
-  const row = S.q('#anchors'), width = row.clientWidth, taken = [], groups = [];
+function nameTicks(S) {                   // whose they are: neighbours once, from the right, each pushed aside by the next
+  const row = S.q('#anchors'), width = row.clientWidth, groups = [], place = at => 11 + at * (width - 22);
   for (const {at, word, is_own} of S.marks) {
     if (groups.at(-1)?.word === word) groups.at(-1).ats.push(at);
     else groups.push({word, is_own, ats: [at]});
   }
-  row.querySelectorAll('span').forEach(name => name.remove());
-  const write = (word, from) => {         // `from` a width to the left end, in pixels
+  row.querySelectorAll('span, b').forEach(name => name.remove());
+  const write = (word, to) => {           // `to`: from its width to its left end, in pixels
     const name = document.createElement('span');
     name.textContent = word;
     row.append(name);
-    const wide = name.offsetWidth, left = from(wide);
+    const left = to(name.offsetWidth);
     name.style.left = `${left}px`;
-    if (left < 0 || taken.some(other => left < other.right + 6 && other.left < left + wide + 6)) name.remove();
-    else taken.push({left, right: left + wide});
+    if (left < 0) name.remove();
     return name;
   };
-  for (const {word, is_own, ats} of groups.sort((one, other) => other.is_own - one.is_own)) {
-    const middle = 11 + (ats[0] + ats.at(-1)) / 2 * (width - 22);
-    write(word, wide => Math.max(Math.min(middle - wide / 2, width - wide), 0)).classList.toggle('own', is_own);
+  let free = width;                       // where the name at the right begins
+  for (const {word, is_own, ats} of groups.reverse()) {
+    const [from, to] = [place(ats[0]), place(ats.at(-1))];
+    write(word, wide => { free = Math.min((from + to) / 2 - wide / 2, free - wide); return free; }).classList.toggle('own', is_own);
+    free -= 8;
+    if (ats.length === 1) continue;
+    const bracket = document.createElement('b');                         // joins ticks of one name
+    Object.assign(bracket.style, {left: `${from}px`, width: `${to - from}px`});
+    row.append(bracket);
   }
-  if (groups.some(group => !group.is_own)) write(S.data.words.used, wide => Math.min(...taken.map(({left}) => left)) - wide - 8);
+  if (groups.some(group => !group.is_own)) write(S.data.words.used, wide => Math.min(free, place(S.marks[0].at) - 4) - wide);
 }
 
 function wire(S) {
@@ -317,7 +322,7 @@ function band(S) {                        // of the release on screen, around th
 }
 
 function drawRelease(S) {
-  const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, band(S)];
+  const y = release(S), {main, difference: D} = S, [line, edges] = speedy(S) ? velocity(S) : [y, isClose(S) ? null : band(S)];
   set(main.release, path(main, onto(S.curves.without, y)));
   const others = compared(S), next = newPeople(S), place = line => path(main, onto(S.curves.without, line));
   set(main.other, others ? place(others[0]) : '');
@@ -407,7 +412,8 @@ function drawReading(S) {
 
 function nameBand(S) {                    // what the band contains, which is more than the error beside it
   const {box, over} = S.difference, {words} = S.data;
-  if (speedy(S) || question(S) || !words.banded.length || !band(S)) return;
+  const isHidden = speedy(S) || question(S) || S.data.refused[S.picked.budget] || isClose(S);
+  if (isHidden || !words.banded.length || !band(S)) return;
   const all = words.banded.join(', '), told = 1.06 * wide(S, all) < box.right - box.left - 12 ? all : words.banded[0];
   over.prepend(svg('text', {x: box.left + 6, y: box.bottom - 6, class: 'bracket-text noise'}, told));
 }
@@ -448,6 +454,15 @@ function drop(S, event) {
     if (!held.wasPulled) return toggle(S);
   }
   show(S);
+}
+
+// While a curve is pulled the lower panel comes close: its axis has room for the noise there and for the
+// most that one curve can move the mean, which could not be compared beside the much wider band.
+const isClose = S => Boolean(S.pull?.by) && !S.game && !speedy(S);
+
+function closeLimit(S, noise) {
+  const {value: {low, high}, n} = S.data;
+  return rung(1.3 * Math.max(noise, (high - low) / n));
 }
 
 function startPull(S, person, time) {
@@ -521,8 +536,12 @@ function drawPull(S) {
   if (!S.pull || S.game) return;
   const curve = pulledCurve(S), k = nearest(S, main.x(S.pull.time)), shift = shiftOfMean(S);
   const noise = S.curves.noise[S.picked.budget][k], person = S.curves.people[S.pull.person];
+  const top = between(curve.times, curve.values, S.pull.time), isOut = top > S.view.high || top < S.view.low;
+  const said = isOut ? S.data.words.pulled_out : S.data.words.pulled_one, isRight = +main.xs[k] - main.box.left > 24 + 1.06 * wide(S, said);
   main.pulled.append(svg('path', {d: rawPath(main, curve), class: 'pulled'}),
-    svg('path', {d: path(main, onto(S.curves.without, shift)), class: 'moved'}));
+    svg('path', {d: path(main, onto(S.curves.without, shift)), class: 'moved'}),
+    svg('text', {x: +main.xs[k] + (isRight ? -8 : 8), y: Math.min(Math.max(main.y(top) - 12, main.box.top + 16), main.box.bottom - 8),
+      'text-anchor': isRight ? 'end' : 'start', class: 'label of-moved'}, said));
   const x = +main.xs[k], y = v => Math.min(Math.max(D.y(v), D.box.top), D.box.bottom);
   const bracket = (at, low, high, kind) => svg('path', {class: `bracket ${kind}`,
     d: `M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8M${at} ${y(low)}V${y(high)}`});
@@ -593,14 +612,55 @@ const percentUp = share => share > .99 ? '> 99\u00a0%' : `${Math.ceil(+(100 * sh
 
 const shuffled = count => Array.from({length: count}, (_, k) => [Math.random(), k]).sort((a, b) => a[0] - b[0]).map(([, k]) => k);
 
-function round(S, game) {                 // of several pairs of people the two that differ most
-  const {people, times, releases} = S.curves, on = ({times: own, values}) => Array.from(times, t => between(own, values, t));
-  const pairs = Array.from({length: 6}, () => shuffled(people.length).slice(0, 2));
-  const apart = pairs.map(([a, b]) => { const x = on(people[a]), y = on(people[b]); return x.map((v, k) => v - y[k]); });
-  const sizes = apart.map(row => dot(row, row)), most = sizes.indexOf(Math.max(...sizes));
-  const half = smooth(S, apart[most].map(y => y / (2 * S.data.n)));       // from the middle of the two means
-  const secret = Math.random() < .5 ? 0 : 1, noise = releases[S.picked.budget][game.order[game.right.length]];
-  return {...game, pair: pairs[most], half, secret, told: '', release: noise.map((y, k) => y + (secret ? -half[k] : half[k]))};
+// Of several pairs of people the two that differ most, whose curves both have room for a letter. Which they
+// are and where letters stand says nothing of the secret: of the release, noise alone is looked at.
+function round(S, game) {
+  const {people, times, releases} = S.curves, noise = releases[S.picked.budget][game.order[game.right.length]];
+  const on = ({times: own, values}) => Array.from(times, t => between(own, values, t));
+  let all = [], roomy = [];
+  for (let tries = 0; tries < 8 && !roomy.length; tries++) {
+    all = all.concat(Array.from({length: 6}, () => {
+      const pair = shuffled(people.length).slice(0, 2), [x, y] = pair.map(person => on(people[person])), apart = x.map((v, k) => v - y[k]);
+      const named = pair.map((_, k) => clearest(S, pair, k, noise));
+      return {pair, apart, named, size: dot(apart, apart), room: Math.min(...named.map(({clear}) => clear))};
+    }));
+    roomy = all.filter(({room}) => room >= roomFor(S));
+  }
+  const most = (rows, key) => rows.reduce((best, one) => one[key] > best[key] ? one : best);
+  const {pair, apart, named} = roomy.length ? most(roomy, 'size') : most(all, 'room');
+  const half = smooth(S, apart.map(y => y / (2 * S.data.n)));             // from the middle of the two means
+  const secret = Math.random() < .5 ? 0 : 1;
+  return {...game, pair, named, half, secret, told: '', release: noise.map((y, k) => y + (secret ? -half[k] : half[k]))};
+}
+
+const roomFor = S => AROUND * (S.view.high - S.view.low);   // a letter, on the value axis
+
+// Where the letter of a curve of the game stands: at one of its observations, on the side where no other
+// line is near, and away from the ends of the axis. `up` is 1 above the curve and -1 below.
+function clearest(S, pair, k, noise) {
+  const own = S.curves.people[pair[k]], other = S.curves.people[pair[1 - k]], {times, without} = S.curves;
+  const {time: {low, high}} = S.data, most = roomFor(S);
+  const room = gaps => Math.min(most, ...gaps.filter(gap => gap >= 0));
+  let best = {clear: -1};
+  own.times.forEach((t, at) => {
+    if (Math.min(t - low, high - t) < .05 * (high - low)) return;
+    const lines = [-1, 0, 1].flatMap(way => {                            // as wide as the letter
+      const there = t + way * .03 * (high - low), mean = between(times, without, there);
+      return [between(other.times, other.values, there), mean, mean + between(times, noise, there)];
+    });
+    for (const up of [1, -1]) {
+      const gaps = lines.map(line => up * (line - own.values[at])), clear = room(gaps) + .1 * room(gaps.map(gap => -gap));
+      if (clear > best.clear) best = {at, up, clear};
+    }
+  });
+  return best.clear < 0 ? {at: own.times.length >> 1, up: 1, clear: 0} : best;
+}
+
+// One person moves a mean by less than a line is wide: the two means are drawn a round number of times
+// as far apart, so that what the release may be compared with can be seen.
+function enlarged(S, half) {
+  const ratio = .6 * S.limit / furthest(half), power = 10 ** Math.floor(Math.log10(ratio));
+  return ratio < 2 ? 1 : Math.max(...[1, 2, 5].map(k => k * power).filter(times => times <= ratio));
 }
 
 const isRefused = S => Boolean(S.data.refused[S.picked.budget]);
@@ -611,7 +671,8 @@ function openGame(S, on) {
   S.game = on ? newGame(S) : null;
   paint(S);
   report(S);
-  S.q(!on ? '#attack' : isRefused(S) ? '#leave' : '#a').focus();
+  S.q(!on ? '#attack' : isRefused(S) ? '#leave' : '#a').focus({preventScroll: on});
+  if (on) S.q(S.width < PHONE ? '#figure' : '#game').scrollIntoView({block: S.width < PHONE ? 'start' : 'nearest'});   // what is asked, and what it is about
 }
 
 function guess(S, answer) {               // the round stays on screen with its result until the next is asked for
@@ -639,16 +700,20 @@ function drawGame(S) {
     return;
   }
   const count = game.right.length, isTold = Boolean(game.told), isDone = isOver(game), hits = game.right.filter(Boolean).length;
-  const isUpper = game.half.reduce((sum, y) => sum + y, 0) > 0;          // A above B, mostly
   game.pair.forEach((person, k) => {
-    const {times, values} = S.curves.people[person], name = k ? 'b' : 'a', down = (k === 0) === isUpper ? -8 : 20;
     const absent = game.told && k !== game.secret ? ' absent' : '';
-    main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${name}${absent}`}),
-      svg('text', {x: main.x(times.at(-1)) - 4, y: main.y(values.at(-1)) + down, 'text-anchor': 'end', class: 'label'}, words[name]));
+    main.game.append(svg('path', {d: rawPath(main, S.curves.people[person]), class: `curve-${k ? 'b' : 'a'}${absent}`}));
   });
-  D.game.append(svg('path', {d: path(D, game.half), class: 'curve-a'}), svg('path', {d: path(D, game.half.map(y => -y)), class: 'curve-b'}));
-  const apart = Math.max(...game.half.map(y => Math.abs(D.y(y) - D.y(-y))));   // in pixels
-  const soFar = count ? fill(words.so_far, {hits, count}) : apart < THICK ? `${words.hint} ${words.thin}` : words.hint;
+  game.pair.forEach((person, k) => {      // above both curves
+    const {times, values} = S.curves.people[person], name = k ? 'b' : 'a', {at, up} = game.named[k];
+    const x = main.x(times[at]), y = main.y(values[at]) - up * (BADGE + 1);
+    main.game.append(svg('circle', {cx: x, cy: y, r: BADGE, class: `badge badge-${name}`}),
+      svg('text', {x, y: y + 5, 'text-anchor': 'middle', class: 'letter'}, words[name]));
+  });
+  const times = enlarged(S, game.half), mean = sign => path(D, game.half.map(y => sign * times * y));
+  D.game.append(svg('path', {d: mean(1), class: 'curve-a'}), svg('path', {d: mean(-1), class: 'curve-b'}),
+    svg('text', {x: D.box.left + 6, y: D.box.bottom - 6, class: 'label'}, times > 1 ? fill(words.means_enlarged, {times}) : words.means));
+  const soFar = count ? fill(words.so_far, {hits, count}) : times > 1 ? fill(words.hint_enlarged, {times}) : words.hint;
   S.q('#question').textContent = isDone ? fill(words.over, {hits, rounds: ROUNDS}) : game.told || fill(words.question, {round: count + 1, rounds: ROUNDS});
   S.q('#answer').textContent = isDone ? `${game.told} ${lesson(S, hits)}` : soFar;
   S.q('#a').hidden = S.q('#b').hidden = isTold;
@@ -675,7 +740,7 @@ function chanceBand(n) {                  // the middle 95 % of n fair coins
 
 function drawScore(S) {
   const node = S.q('#score'), width = node.clientWidth || 320, height = node.clientHeight || 150;
-  const {words} = S.data, right = S.game.right, left = 44, bottom = height - 8, top = 8;
+  const {words} = S.data, right = S.game.right, left = 44, bottom = height - 34, top = 8;
   const x = k => left + k / ROUNDS * (width - left - 8), y = share => bottom - share * (bottom - top);
   const bands = Array.from({length: ROUNDS}, (_, k) => chanceBand(k + 1).map(hits => hits / (k + 1)));
   const side = i => bands.map((ends, k) => `${x(k + 1).toFixed(1)} ${y(ends[i]).toFixed(1)}`);
@@ -683,14 +748,17 @@ function drawScore(S) {
   const line = right.map((is, k) => { hits += is; return `${x(k + 1).toFixed(1)} ${y(hits / (k + 1)).toFixed(1)}`; });
   const most = boundsSoFar(S), end = line.at(-1)?.split(' ');
   const limit = most.map((share, k) => `${x(k + 1).toFixed(1)} ${y(share).toFixed(1)}`).join('L');
-  S.q('#caption').textContent = fill(words.caption, {bound: percentUp(most.at(-1))});
+  S.q('#caption').textContent = words.caption;
   node.setAttribute('viewBox', `0 0 ${width} ${height}`);
   node.replaceChildren(svg('title', {}, fill(words.score, {hits, count: right.length})),
     svg('path', {d: `M${side(1).join('L')}L${side(0).reverse().join('L')}Z`, class: 'chance'}),
     ...[0, .5, 1].flatMap(share => [svg('line', {x1: left, x2: width - 8, y1: y(share), y2: y(share), class: 'grid'}),
       svg('text', {x: left - 6, y: y(share) + 4.5, 'text-anchor': 'end', class: 'tick'}, `${100 * share} %`)]),
+    ...[1, 5, 10, 15, 20].map(k => svg('text', {x: x(k), y: bottom + 15, 'text-anchor': 'middle', class: 'tick'}, k)),
+    svg('text', {x: x(ROUNDS / 2), y: bottom + 31, 'text-anchor': 'middle', class: 'tick'}, words.rounds),
     svg('path', {d: `M${left} ${y(most[0]).toFixed(1)}L${limit}`, class: 'bound'}),
-    ...(end ? [svg('path', {d: `M${line.join('L')}`, class: 'scored'}), svg('circle', {cx: end[0], cy: end[1], r: 4, class: 'scored-dot'})] : []));
+    ...(end ? [svg('path', {d: `M${line.join('L')}`, class: 'scored'}), svg('circle', {cx: end[0], cy: end[1], r: 4, class: 'scored-dot'})] : []),
+    svg('text', {x: x(ROUNDS), y: y(most.at(-1)) - 5, 'text-anchor': 'end', class: 'label of-bound'}, fill(words.bound, {bound: percentUp(most.at(-1))})));
 }
 
 // ---- drawing ------------------------------------------------------------------------------------
@@ -726,13 +794,16 @@ function paint(S) {                       // everything: new data, size, theme o
   S.limits = S.game ? S.alone : speedy(S) ? S.asked.limits : S.withBands;  // the game draws no bands
   S.floors = speedy(S) ? S.asked.floors : S.limits.map(limit => -limit);
   S.differences = S.limits.map((limit, b) => ticks(S.floors[b], limit, 5));
-  const texts = [...valueTicks.map(t => t.text), ...S.differences.flat().map(signed)];
+  const close = S.curves.noise.flatMap((row, b) => { const limit = closeLimit(S, Math.min(...row)); return ticks(-limit, limit, 5); });
+  const texts = [...valueTicks.map(t => t.text), ...[...S.differences.flat(), ...close].map(signed)];
   const left = 30 + Math.max(...texts.map(text => wide(S, text)));
   const names = !S.game && S.asked?.names, labels = [words.mean, names ? names[0] : words.release, names ? names[1] : words.curves];
-  const right = phone ? 10 : 16 + Math.max(...labels.map(text => wide(S, text) * 1.06));
+  const others = [names ? names[0] : words.unpublished, names ? names[1] : words.moved];   // of a release that is none, of a pull
+  const wider = (one, other) => wide(S, one) < wide(S, other) ? other : one;
+  const right = phone ? 10 : 16 + Math.max(...[...labels, ...others].map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
-  const above = phone ? inLines(S, [labels[1], labels[0], labels[2]], left) : [];
+  const above = phone ? inLines(S, [wider(labels[1], others[0]), labels[0], wider(labels[2], others[1])], left) : [];
   S.main = plot(S, '#main', {left, right, top: phone ? above.at(-1).y + 14 : 10, bottom: 8}, timeTicks, '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
   S.main.range(low, high);
@@ -755,7 +826,8 @@ function paint(S) {                       // everything: new data, size, theme o
     ...S.curves.people.map((curve, k) => svg('path', {d: rawPath(S.main, curve), class: 'grip', 'data-person': k})));
   if (S.curves.truth && S.data.with_truth) S.main.still.append(svg('path', {d: path(S.main, S.curves.truth), class: 'truth'}));
   set(S.main.without, path(S.main, S.curves.without));
-  labelEnds(S, labels, above, names ? 'of-other' : 'of-curves');
+  S.ends = labelEnds(S, labels, above, names ? 'of-other' : 'of-curves');
+  S.ends.texts = [[labels[1], others[0]], [labels[2], others[1]]];
   show(S);
 }
 
@@ -821,15 +893,27 @@ function inLines(S, texts, left) {        // places of names above the plot, in 
   });
 }
 
-function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of lines; on a phone above them
+function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of lines, on a phone above them; those that change
   const {box} = S.main, {without} = S.curves, names = [[release, 'of-release'], [mean, ''], [last, kind]];
+  const drawn = place => {
+    const nodes = names.map(([text, kind], k) => svg('text', {...place(k), class: `label ${kind}`}, text));
+    S.main.svg.append(...nodes);
+    return [nodes[0], nodes[2]];
+  };
   if (above.length) {
-    names.forEach(([text, kind], k) => S.main.svg.append(svg('text', {...above[k], class: `label ${kind}`}, text)));
-    return;
+    return drawn(k => above[k]);
   }
   const end = Math.min(Math.max(S.main.y(without.at(-1)), box.top + 26), box.bottom - 26);
-  names.forEach(([text, kind], k) => S.main.svg.append(
-    svg('text', {x: box.right + 8, y: end + 20 * (k - 1) + 5, class: `label ${kind}`}, text)));
+  return drawn(k => ({x: box.right + 8, y: end + 20 * (k - 1) + 5}));
+}
+
+function nameEnds(S) {                    // what is no release, and where a curve is pulled the mean that moves
+  const isPulled = Boolean(S.pull) && !S.game, [release, last] = S.ends;
+  [[release, Boolean(S.data.refused[S.picked.budget])], [last, isPulled]].forEach(([node, isOther], k) => {
+    const text = S.ends.texts[k][Number(isOther)];
+    if (node.textContent !== text) node.textContent = text;
+  });
+  last.classList.toggle('of-moved', isPulled && !last.classList.contains('of-other'));
 }
 
 function rawPath(P, {times, values}) {
@@ -852,7 +936,7 @@ function show(S) {                        // one budget: called on every movemen
   e.style.setProperty('--filled', `calc(11px + ${budget / (epsilons.length - 1)} * (100% - 22px))`);
   e.setAttribute('aria-valuetext', `ε ${epsilons[budget]}, ${fill(words.spoken, {attacker: attacker[budget], error: spoken})}`);
   S.q('#value').textContent = `ε = ${epsilons[budget]}`;
-  S.q('#attacker').textContent = attacker[budget];
+  S.q('#attacker').textContent = `${weak[budget] ? '⚠ ' : ''}${attacker[budget]}`;
   S.q('#attacker').className = weak[budget] ? 'weak' : '';
   S.q('#error').textContent = error;
   S.q('#within').textContent = within;
@@ -866,12 +950,13 @@ function show(S) {                        // one budget: called on every movemen
   drawAnswer(S);
   drawReading(S);
   nameBand(S);
+  nameEnds(S);
   if (refused) shout(S, words.drowned);
-  const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || words.invitation);
+  const sentence = S.told || (refused ? refused.join(' ') : S.answer || S.data.notes[budget] || S.data.invitations[budget]);
   if (S.q('#sentence').textContent !== sentence) S.q('#sentence').textContent = sentence;
   S.q('#spoken').textContent = S.root.activeElement === S.q('#stage') ? S.readout : '';
   S.main.title.textContent = `${title}, ε = ${epsilons[budget]}: ${spoken}. ${S.answer} ${S.readout}`;
-  S.difference.title.textContent = speedy(S) ? S.asked.title : fill(words.panel, {limit: S.differences[budget].at(-1).text});
+  S.difference.title.textContent = speedy(S) ? S.asked.title : fill(words.panel, {limit: S.levels.at(-1).text});
   naming(S);
   animate(S);
 }
@@ -899,11 +984,13 @@ function naming(S) {
 }
 
 function stretch(S, budget) {             // the axis of the difference panel, when it changes
-  const D = S.difference, limit = S.limits[budget], floor = S.floors[budget];
+  const D = S.difference, close = isClose(S);
+  const limit = close ? closeLimit(S, S.curves.noise[budget][nearest(S, S.main.x(S.pull.time))]) : S.limits[budget];
+  const floor = close ? -limit : S.floors[budget];
   if (S.limit === limit && S.floor === floor) return;
-  Object.assign(S, {limit, floor});
+  Object.assign(S, {limit, floor, levels: close ? ticks(floor, limit, 5) : S.differences[budget]});
   D.range(floor, limit);
-  rows(D, S.differences[budget].map(t => [t.value, speedy(S) && !S.asked.signed ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
+  rows(D, S.levels.map(t => [t.value, speedy(S) && !S.asked.signed ? t.text : signed(t)]), speedy(S) ? S.asked.panel : S.data.difference);
   set(D.without, `M${D.box.left} ${D.y(0).toFixed(1)}H${D.box.right}`);
 }
 

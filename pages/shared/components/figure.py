@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from engine.answers.reply import rate_unit
 from engine.core.types import Array, PublicFacts
-from engine.language import error_words, quality, tags
+from engine.language import error_words, odds_words, quality, tags
 from engine.language.grammar import capital
 from engine.language.numbers import most_releases, percent_up
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
@@ -131,6 +131,9 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
         "bound": [step.attacker for step in steps],
         "weak": [step.is_weak for step in steps], "notes": [step.note for step in steps],
         "errors": [_errors(facts, step) for step in steps],
+        "invitations": [odds_words.hidden(facts.person, f"{budget.epsilon:g}", step.attacker)
+                        + " Pull any grey curve to compare."
+                        for budget, step in zip(view.budgets, steps, strict=True)],
         "refused": [list(step.refused) if step.refused else None for step in steps],
         **_axes(facts), **_curves(facts, view, [step.refused is not None for step in steps]),
         "words": _words(facts, view.data.n_curves, view.band),
@@ -485,6 +488,8 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     person, people, unit = facts.person, facts.people, facts.value_unit
     n_drawn = min(n_curves, MOST_CURVES)
     value = f"{{}} {unit}" if unit else "{}"
+    game = (f"One of these two {people} took part, the other did not. The lower figure has this "
+            "round’s release and the mean with A and with B.")
     by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
     return {
         "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)",
@@ -500,8 +505,9 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "stage": "Figure. Left and right read values, up and down pull a curve, Escape puts it "
                  "back, space pauses.",
         "spoken": "attacker’s accuracy {attacker}, {error}",
-        "invitation": f"Noise hides each {person}: the smaller ε, the better. Pull any grey curve "
-                      "to compare.",
+        "nothing": "Nothing published", "unpublished": "would-be release",
+        "moved": "mean after the pull", "pulled_one": f"pulled {person}",
+        "pulled_out": f"pulled {person}, beyond this axis",
         "drowned": f"{quality.too_few(facts)}: would not be released",
         "shift": f"the mean moves {by}", "noise": f"privacy noise here ± {by} (95 %)",
         "banded": [] if band is None else [
@@ -512,10 +518,11 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
                  f"release. The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",
-        "hint": f"One of these two {people} took part, the other did not. The lower figure has "
-                "this round’s release and where the mean lies with A and with B.",
-        "thin": f"These two differ by less than a line is wide: so little does one {person} "
-                "change, and that is the point.",
+        "hint": f"{game} Which does the release lean towards?",
+        "hint_enlarged": f"{game} So little does one {person} change the mean that the two are "
+                         "drawn {times} times as far apart. Which does the release lean towards?",
+        "means": "mean with A or with B",
+        "means_enlarged": "mean with A or with B, {times} times as far apart",
         "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
         "raise": "Move the slider to the right until a curve is released.",
         "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
@@ -523,8 +530,9 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
         "next_round": "Next round", "restart": "Play again", "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
-        "caption": "Share of right answers, round by round. Grey: 95 % of games of pure guessing. "
-                   "Dashed: from the releases no attacker is right more than {bound} of the time.",
+        "caption": "Your share of right answers. Grey: 95 % of games of pure guessing. Dashed: "
+                   "the most that any attacker can expect.",
+        "rounds": "Rounds", "bound": "≤ {bound}",
         "lessons": {
             "within": "Pure guessing gives {low} to {high} right in 95 % of games; you were within "
                       "that range.",

@@ -88,6 +88,7 @@ function surface() {                      // the colour of the page, which is no
 
 function repair() {
   surface();
+  document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Open the menu');
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');
