@@ -70,6 +70,11 @@ class BasisWithTails(Protocol):
         """How many functions it has."""
         ...
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether its curves end where they began, so that they have no ends."""
+        ...
+
     def end_tails(self, size: int, times: Array) -> Array | None:
         """Rows of the part of a curve that its first functions leave out at the ends.
 
@@ -163,7 +168,7 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
 
 
 def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
-    """Whether limits hold up to both ends of the time range, steep or not.
+    """Whether limits hold up to both ends of the time range, steep or not; a period has no ends.
 
     Parameters
     ----------
@@ -175,6 +180,8 @@ def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
     basis = estimate.basis
     if not isinstance(basis, BasisWithTails):
         return False
+    if basis.is_periodic:
+        return True
     size = estimate.basis_sizes[budget] if estimate.basis_sizes else basis.size
     return basis.end_tails(size, drawing_grid()[:1]) is not None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,6 +15,7 @@ from engine.core.grids import quadrature
 from engine.core.types import Truth
 from engine.numerics.end_slopes import LEAST_WAVES, slope_rows
 
+_SAME_TIME = 12  # decimals of a period, up to which times are the same
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 
 
@@ -77,6 +79,11 @@ class Basis:
         order = np.arange(self.size)
         return np.asarray((order + 1) // 2 if self.family == "fourier" else order, dtype=float)
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all curves of these functions end where they began."""
+        return self.family == "fourier" and self.extension == 0
+
     def turns(self, times: Array) -> Array:
         """The position of a time within the period; cosines use half of theirs.
 
@@ -95,6 +102,16 @@ class Basis:
         if self.extension == 0:
             return times
         return np.asarray((times + self.extension) / (1 + 2 * self.extension))
+
+    def n_told_apart(self, times: Sequence[float]) -> int:
+        """How many of some times the functions tell apart: both ends of a period are one.
+
+        Parameters
+        ----------
+        times : sequence of float
+            On [0, 1].
+        """
+        return len(np.unique(np.round(self.turns(np.asarray(times)) % 1.0, _SAME_TIME)))
 
     def first(self, size: int) -> Basis:
         """The basis of the first functions of the same family.

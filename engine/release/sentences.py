@@ -386,6 +386,9 @@ def _what_is_counted(band: ReleasedBand) -> str:
     if band.counts_bias:
         return (f"{counted}, sampling variability and the largest bias over the stated class of "
                 "curves.")
+    if band.is_periodic:
+        return (f"{counted} and sampling variability, and relies on the curve ending where it "
+                "began, as stated. It does not count details that few basis functions smooth away.")
     if band.counts_ends:
         return (f"{counted}, sampling variability and how steeply the curve may start and end. It "
                 "does not count details that few basis functions smooth away, nor a rise or fall "

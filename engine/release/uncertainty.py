@@ -45,7 +45,9 @@ class ReleasedBand:
     is_of_unshrunk : bool
         Whether the curve is shrunk and the band is that of its coefficients before.
     counts_ends : bool
-        Whether it counts how steeply the curve may start and end.
+        Whether it counts how steeply the curve may start and end, or relies on its being periodic.
+    is_periodic : bool
+        Whether it relies on the curve ending where it began, as stated.
     """
 
     kind: str
@@ -58,6 +60,7 @@ class ReleasedBand:
     has_bars: bool = False
     is_of_unshrunk: bool = False
     counts_ends: bool = False
+    is_periodic: bool = False
 
     def inside(self, x: Array) -> slice:
         """Which of the places the band is meant for.
@@ -136,13 +139,14 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)
+    is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
                         counts_bias=estimate.band is not None and estimate.band.bias is not None,
                         is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
-                        counts_ends=counts_ends)
+                        counts_ends=counts_ends, is_periodic=is_periodic)
 
 
 def _all_but_the_ends(count: int) -> slice:

@@ -200,7 +200,7 @@ class MeanFit(AdaptiveFit):
         Those that common times cannot tell apart stay where smoothness alone puts them.
         """
         prior = _PRIOR * public_scale(size, self.sizes)
-        determined = len(self.design.times) or size
+        determined = self.basis.n_told_apart(self.design.times) or size
         prior[determined:] = _UNSEEN * np.arange(determined + 1.0, size + 1) ** -1.5
         return prior
 
