@@ -222,7 +222,7 @@ class AdaptiveMean(AdaptiveRelease):
         yield Caution(GAP_IN_TIMES, model.with_gap)
         yield Caution(GAPS_NOT_SEEN, model.hides_gaps & released)
         law = self.law_of_times(facts)
-        if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
+        if not facts.symmetric and share_observed(law, model.sizes) < constants.WHOLE_RANGE:
             yield Caution(SKEWED_PARTS, released)
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
@@ -511,6 +511,26 @@ class AdaptiveMean(AdaptiveRelease):
         if pure and wanted == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
+
+
+def share_observed(law: Design, sizes: Sizes) -> float:
+    """How much of the time range the observations of one curve stand for, as stated.
+
+    Parameters
+    ----------
+    law : Design
+        How observation times come about.
+    sizes : Sizes
+        Public sizes, of which the fewest observations of a curve count.
+
+    Examples
+    --------
+    >>> share_observed(Design.visits(0.25), Sizes((100,), 400, 4))
+    1.0
+    """
+    if law.law is TimeLaw.VISITS:
+        return min(1.0, law.gap * sizes.fewest_per_curve)
+    return law.window if law.law is TimeLaw.WINDOWS else 1.0
 
 
 def any_pure(budgets: tuple[Budget, ...]) -> bool:

@@ -15,6 +15,7 @@ from engine.mechanisms.adaptive_mean import (
     FEW_TIMES,
     GAP_IN_TIMES,
     GAPS_NOT_SEEN,
+    SKEWED_PARTS,
     AdaptiveMean,
 )
 from engine.mechanisms.families.adaptive import effective_size, public_scale
@@ -417,6 +418,17 @@ def test_what_a_band_relies_on_follows_from_what_is_stated_of_people():
     assert stated and unstated and stated != unstated
     assert AdaptiveMean(clipping="tight").limit_of_band(skewed) == ""
     assert AdaptiveMean(clipping="moderate").limit_of_band(symmetric) == unstated
+
+
+@pytest.mark.parametrize(("design", "is_in_part"), [
+    (Design.visits(0.0833 / 24 * 12), False), (Design.visits(0.0833 / 24 * 6), True),
+    (Design(law="windows", window=1.0), False), (Design(law="windows", window=0.5), True)],
+    ids=["visits all day", "visits half a day", "all of it", "half of it"])
+def test_people_are_said_to_be_observed_in_a_part_of_the_range_only_where_they_are(
+        design, is_in_part):
+    """24 observations as far apart as the design states, of people who may be skewed."""
+    data, _ = real_day(design=design)
+    assert (SKEWED_PARTS in release(data).warnings) is is_in_part
 
 
 # -- curves that end where they began ---------------------------------------------------------

@@ -373,6 +373,13 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
         assert "Dashed" not in flat
 
 
+def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_both_ends(one):
+    assert SEA.facts.periodic and one.uncertainty.band.covered == (one.x[0], one.x[-1])
+    first, last = (next(iter(one.columns.values()))[end] for end in (0, -1))
+    assert first == pytest.approx(last)
+    assert any("ending where it began" in line for line in one.card["accuracy"]["explained"])
+
+
 def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_path):
     one = released(tmp_path, children(60), epsilon=4.0, truncation=3)
     assert "Dashed: outside the range from 2.48 to 17.52 years" in texts(one)["release.csv"]
