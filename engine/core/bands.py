@@ -186,6 +186,31 @@ def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
     return basis.end_tails(size, drawing_grid()[:1]) is not None
 
 
+def holds_a_constant(low: Array, high: Array) -> bool:
+    """Whether a constant curve fits between limits, so that they tell no change.
+
+    Parameters
+    ----------
+    low, high : (k,)
+        Ends of a band at some places.
+    """
+    return bool(low.max() <= high.min())
+
+
+def least_change(low: Array, high: Array) -> float:
+    """About how far a curve must rise or fall so that its band holds no constant curve.
+
+    That is where the lower end at its highest place comes above the upper end at its lowest: from
+    the width of the band on.
+
+    Parameters
+    ----------
+    low, high : (…, k)
+        Ends of a band, or of several, at some places.
+    """
+    return float(np.mean(high - low))
+
+
 def _reach(covariance: Array, rows: Array, kind: str) -> Array:
     """How far limits are from the curve w(t)'a at each time, of rows w(t): (…, points)."""
     errors = standard_errors(covariance, rows)

@@ -117,7 +117,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     facts, rows = data.facts, _rows(estimate, mechanism, x) * scale
     ranges = _ranges(estimate, names, scale)
     low, high = _bounds_of(estimate, mechanism, facts)
-    warnings, moved = estimate.warnings, 0.0
+    warnings, moved, flat = estimate.warnings, 0.0, ""
     if mechanism.main_task.argument is Argument.TWO_TIMES:
         rows, beyond = covariance_inside(rows, high)
         warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)
@@ -128,10 +128,11 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Q
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
     if band is not None and len(ranges) == 1 and mechanism.main_task.argument is Argument.TIME and (
             mechanism.main_task.data is not DataType.EVENTS):
-        warnings += tuple(filter(None, [quality.no_change(facts, *next(iter(ranges.values())))]))
+        flat = quality.no_change(facts, *next(iter(ranges.values())))
+        warnings += (flat,) * bool(flat)
     return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
         band, mechanism.feasibility(data.sizes, quoted.inner_budgets), warnings, moved,
-        0.0 if band is None else band.half_width / facts.value_half_width)
+        0.0 if band is None else band.half_width / facts.value_half_width, is_flat=bool(flat))
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:

@@ -13,10 +13,9 @@ import numpy as np
 from engine.core.bands import LEVEL, UNCOVERED_END, reach_the_ends
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate
-from engine.privacy.feasibility import Feasibility
+from engine.privacy.feasibility import Feasibility, verdict
 
 STAIRCASE = "staircase"  # the kind of a band that is drawn as steps between public edges
-WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 
 
 @dataclass(frozen=True)
@@ -105,6 +104,8 @@ class Uncertainty:
         The average width of the band as a share of the stated range; 0 where there is none.
     findings : tuple of str
         Sentences with what else follows from the release, such as medians and tests.
+    is_flat : bool
+        Whether a constant curve fits into the band.
     """
 
     band: ReleasedBand | None = None
@@ -113,12 +114,17 @@ class Uncertainty:
     moved: float = 0.0
     wide: float = 0.0
     findings: tuple[str, ...] = ()
+    is_flat: bool = False
+
+    @property
+    def verdict(self) -> str | None:
+        """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
+        return verdict(self.feasibility, self.wide, self.is_flat)
 
     @property
     def is_coarse(self) -> bool:
         """Whether only a level and a trend can be read from the release."""
-        return (self.feasibility is not None and self.feasibility.verdict == "coarse"
-                ) or self.wide >= WIDE
+        return self.verdict == "coarse"
 
 
 def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""

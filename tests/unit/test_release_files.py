@@ -23,10 +23,12 @@ from engine.release.ledger import Ledger
 from engine.release.picture import picture, ticks
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
+from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from pages.parts.explore import scene
 from tests.heavy import few
 
 SEA = sources.build("sea_temperature", {})
@@ -347,6 +349,19 @@ def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_chan
     one = released(tmp_path, children(400), epsilon=4.0)  # as tall at all ages
     for name in ("release.csv", "release.html"):
         assert "no change over" in texts(one)[name], name
+    accuracy = json.loads(texts(one)["guarantee.json"])["accuracy"]
+    assert accuracy["verdict"] == "coarse" and accuracy["headline"].startswith("Coarse:")
+    assert any("would show" in line for line in accuracy["warnings"])
+
+
+def test_explore_says_of_a_file_what_its_release_says_of_changes(tmp_path):
+    file, method, budget = children(400), mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4)
+    shown = mean_answer(file, method, budget, 1)
+    note = scene.at_budgets(file.facts, shown, [risk.of_ledger(spends) for spends in shown.spends])[
+        shown.budgets.index(budget)].note
+    warned = next(line for line in sentences.warnings(released(tmp_path, file, epsilon=4.0).uncertainty)
+                  if "no change" in line)
+    assert warned.split(" Changes of")[0] in note and "would show" in note
 
 
 def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
