@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from engine.core.bands import UNCOVERED_END
 from engine.core.names import uncapital
 from engine.core.types import Array, Design, PublicFacts, TimeLaw
+from engine.core.types.facts import FEW_BEYOND
 from engine.numerics.observation_times import stated_density
 
 _FEW = 0.05  # a share of observations or curves that is not spoken of
-_FEW_OUTSIDE = 0.02  # the same of observations beyond the bounds: they move the mean
 _NEAR = 0.1  # of the distance between common times: as good as at one of them
 _EMPTY = 0.1  # of what a design spreads observations over: a stretch that stands out
 _UNLIKELY = 1e-4  # chance of a finding under the stated design
@@ -30,6 +30,8 @@ _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FARTHER, _ERRORS = 1.5, 4.0  # times what a mean moves elsewhere, and standard errors beyond that
 _FINE = 2001
+_FEW_MOVED = ("the non-private mean has the few observations beyond the stated bounds at the "
+              "bound, as releases have them")
 _SURE_OF_END = 20.0  # observations that even spread would put where there are none
 
 
@@ -302,7 +304,7 @@ def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], fac
 
 
 def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
-    """A sentence where so many values lie beyond the stated bounds that their mean is another one.
+    """What values beyond the stated bounds do to the mean, and to what releases are compared with.
 
     Parameters
     ----------
@@ -314,11 +316,15 @@ def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
     known = values[np.isfinite(values)]
     if not len(known):
         return ()
+    if facts.has_few_beyond(values):
+        is_any = bool(((known < facts.value_low) | (known > facts.value_high)).any())
+        return (_FEW_MOVED,) * is_any
     below, above = float((known < facts.value_low).mean()), float((known > facts.value_high).mean())
     return tuple(
         f"{_percent(share)} of the observations lie {where} the stated bounds and count as if they "
-        "lay on the bound: the released curve is not that of what was measured"
-        for share, where in ((below, "below"), (above, "above")) if share > _FEW_OUTSIDE)
+        "lay on the bound: the released curve is not that of what was measured, which the "
+        "non-private mean shows as it was recorded"
+        for share, where in ((below, "below"), (above, "above")) if share > FEW_BEYOND)
 
 
 def _percent(share: float) -> str:
