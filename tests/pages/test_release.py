@@ -378,6 +378,16 @@ def test_public_groups_of_a_file_are_published_each_on_its_own_and_compared():
     assert spent == [1.0, 1.0]
 
 
+def test_every_page_says_the_same_of_what_is_left_for_each_group():
+    state = {"upload": grouped_curves(), "show_upload": True}
+    at = visit("publish", "step-release", **state)
+    publish(at, "heights")
+    for at in (at, visit("explore", **state), visit("lab", **state)):
+        left = [line.value for line in at.markdown if "Left for these children" in line.value]
+        assert [line.split("**")[1] for line in left] == ["girls.", "boys."]
+        assert all("**ε = 2 of 3**" in line for line in left)
+
+
 def test_whoever_publishes_everybody_together_is_told_that_groups_are_not_used():
     at = release_step(open_release(grouped_curves()), "preview")
     who = at.selectbox(key="w_release_who")

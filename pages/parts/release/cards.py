@@ -32,7 +32,6 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
-from pages.parts.release import groups
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -41,7 +40,7 @@ from pages.shared.frame import code_fold, controls, layout, odometer, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
-from pages.shared.uploads import panel
+from pages.shared.uploads import groups, panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -140,8 +139,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
                  is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
-    for part in choice.parts:
-        odometer.line(part, groups.name(part))
+    odometer.lines(choice.file or choice.source)
 
 
 def error_in_words(choice: Choice, quoted: Quote) -> str:

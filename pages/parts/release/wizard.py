@@ -16,7 +16,7 @@ from engine.release.functions import places
 from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
-from pages.parts.release import cards, groups
+from pages.parts.release import cards
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout
@@ -24,7 +24,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, flow, panel
+from pages.shared.uploads import draft, facts, flow, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on the twin", "release": "Release"}
 
