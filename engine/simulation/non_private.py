@@ -33,9 +33,9 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     They are cosines of curves with a stated period, too: a wrong statement is then an error of
     releases, and not of what they are compared with. The default method takes at most 21 basis
     functions. Here their number is doubled for as long as that predicts the curves that were left
-    out better in each of five folds, so that a narrow peak is drawn. Observations beyond the stated bounds count as they were recorded, unless they are so
-    few (`PublicFacts.has_few_beyond`) that they are errors of recording: those are moved to the
-    bound.
+    out better in each of five folds, so that a narrow peak is drawn. Observations beyond the stated
+    bounds count as they were recorded, unless they are so few (`PublicFacts.has_few_beyond`) that
+    they are errors of recording: those are moved to the bound.
 
     Parameters
     ----------

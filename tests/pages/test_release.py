@@ -80,6 +80,33 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
     assert at.session_state["settings"].step == "release"
 
 
+def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
+        budgets[at]))
+    at = release_step(release_page(), "preview")
+    assert "root mean squared distance" in words(at) and strips[-1].error and strips[-1].odds
+    at.number_input(key="w_release_epsilon").set_value(0.01).run()
+    assert "root mean squared distance" not in words(at)
+    assert not strips[-1].error and not strips[-1].odds
+    assert not any("Beyond" in error.value for error in at.error)  # it is too small
+    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    assert "root mean squared distance" in words(at) and strips[-1].error
+
+
+def test_a_budget_beyond_what_is_left_is_refused_where_it_is_chosen():
+    at = release_step(open_release(own_curves("".join(
+        f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))), "preview")
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    publish(release_step(at), "first")
+    del at.session_state["released"]  # as in another visit
+    release_step(at, "preview")
+    assert any("can never be raised" in error.value for error in at.error)
+    assert at.button(key="wizard_next").disabled
+    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    assert not at.error and not at.button(key="wizard_next").disabled
+
+
 def test_a_budget_that_was_refused_is_forgotten_with_its_field():
     at = release_step(release_page(), "preview")
     before = at.number_input(key="w_release_epsilon").value
@@ -382,8 +409,8 @@ def test_every_page_says_the_same_of_what_is_left_for_each_group():
     state = {"upload": grouped_curves(), "show_upload": True}
     at = visit("publish", "step-release", **state)
     publish(at, "heights")
-    for at in (at, visit("explore", **state), visit("lab", **state)):
-        left = [line.value for line in at.markdown if "Left for these children" in line.value]
+    for page in (at, visit("explore", **state), visit("lab", **state)):
+        left = [line.value for line in page.markdown if "Left for these children" in line.value]
         assert [line.split("**")[1] for line in left] == ["girls.", "boys."]
         assert all("**ε = 2 of 3**" in line for line in left)
 

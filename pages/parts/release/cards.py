@@ -130,7 +130,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         return
     unit = unit_of(choice.source, choice.mechanism)
     odds = error = ""
-    if quoted is not None:
+    if quoted is not None and not controls.is_refused():
         odds = odds_words.odds_short(odds_card.of(quoted.charged))
         error = error_in_words(choice, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
@@ -176,12 +176,13 @@ def budget_and_method(choice: Choice) -> None:
         current = session.current()
         controls.bound(st.number_input, "Privacy budget ε (smaller = more private)",
                        current.epsilon, session.set_epsilon, "release_epsilon", format="%g",
-                       step=None, help="Smaller ε: everybody is protected more, and the noise is "
-                       "larger.")
+                       step=None, refused_here=False, help="Smaller ε: everybody is protected "
+                       "more, and the noise is larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
         groups.choice(choice.file)
         groups.look(choice.parts)
+    controls.show_problem("w_release_epsilon")
     if choice.what == PERCENTILE_CURVES.key:
         controls.parameter_form(
             choice.mechanism, f"m_{choice.mechanism.key}",
@@ -276,7 +277,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
         if len(choice.parts) > 1:
             st.markdown(sentences.each_group(facts, [groups.name(part) for part in choice.parts]))
         panel.remarks(choice.file or choice.source)
-        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice)
+        refused, no_room = st.session_state.pop("release_problem", None), no_room_for(choice)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
         elif refused or no_room:
@@ -300,8 +301,14 @@ def before(choice: Choice, quoted: Quote | None) -> None:
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
 
 
-def _no_room(choice: Choice) -> InputError | None:
-    """Why the total of these data would be overrun; said before anybody ticks anything."""
+def no_room_for(choice: Choice) -> InputError | None:
+    """Why the total of these data would be overrun; said as soon as ε is chosen.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    """
     for part in choice.parts:
         if (spent := odometer.read(part)) is None:
             continue
@@ -414,7 +421,7 @@ def book(choice: Choice, quoted: Quote | None) -> None:
         for k, part in enumerate(choice.parts):
             if groups.name(part):
                 st.markdown(f"**{escape(groups.name(part))}**")
-            _book_of(part, quoted is not None and _no_room(choice) is None
+            _book_of(part, quoted is not None and no_room_for(choice) is None
                      and _quote_of(choice, part), _suffix(k))
 
 
@@ -535,7 +542,8 @@ def _compared(releases: Sequence[Published]) -> None:
 def _result_of(release: Published, suffix: str) -> None:
     with st.container(border=True):
         st.header(f"Released: {escape(release.name)}", anchor=False)
-        st.badge(f"Released {release.at[:10]}", icon=":material/verified:", color="green",
+        st.badge(f"Released {release.at[:10]} · {tags.budget_chip(release.quote.budget)}",
+                 icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
         _picture(release, suffix)

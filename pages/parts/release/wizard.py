@@ -78,7 +78,7 @@ def _go(step: str) -> None:
     session.change(step=step)
 
 
-def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
+def _next(step: str, then: Callable[[], None] = lambda: None, is_blocked: bool = False) -> None:
     """The button to the next step; what it has to do first is done once it is pressed.
 
     There is no way on while a control holds what was refused, also where it was pressed at once.
@@ -89,7 +89,8 @@ def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
             _go(step)
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
-              icon=":material/arrow_forward:", on_click=go, disabled=controls.is_refused())
+              icon=":material/arrow_forward:", on_click=go,
+              disabled=is_blocked or controls.is_refused())
 
 
 def _decided(number: int, step: str, choice: Choice, quoted: Quote | None) -> None:
@@ -149,12 +150,19 @@ def _preview(choice: Choice, quoted: Quote | None) -> None:
     cards.budget_and_method(choice)
     if quoted is None:
         return
+    if controls.is_refused():
+        st.info("The preview is back once this is put right.", icon=":material/info:")
+        _next("release")
+        return
+    if (no_room := cards.no_room_for(choice)) is not None:
+        st.error(controls.message(no_room), icon=":material/block:")
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
         preview(choice, quoted)
     with right, layout.user_errors():
         cards.odds(choice, quoted)
-    _next("release")
+    is_blocked = no_room is not None and "released" not in st.session_state
+    _next("release", is_blocked=is_blocked)
 
 
 def _release(choice: Choice, quoted: Quote | None) -> None:
