@@ -14,7 +14,7 @@ from engine.language.numbers import at_most_percent
 from engine.privacy import risk
 from engine.release import ledger, published
 from engine.release.data_content import content_of
-from engine.release.files import numbers_csv
+from engine.release.files import archive, numbers_csv
 from engine.sources import sources
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
@@ -267,6 +267,24 @@ def test_an_earlier_release_is_shown_again_from_the_ledger_at_no_charge():
     at.button(key="release_again").click().run()
     assert "Released: sea 1" in [header.value for header in at.header] and csv_of(at) == first
     assert ledger.Ledger().odometer(content_of(SEA)).spent_epsilon == 1.0
+
+
+def test_after_a_reload_the_ledger_shows_releases_again_before_any_data_are_chosen():
+    first = csv_of(publish(release_page(), "kept"))
+    at = visit("publish", "")
+    at.button(key="wizard_ledger").click().run()
+    assert "Released: kept" not in [h.value for h in at.header]
+    at.button(key="release_again_all").click().run()
+    assert "Released: kept" in [h.value for h in at.header] and not at.exception
+    assert csv_of(at) == first
+
+
+def test_published_files_can_be_checked_before_any_data_are_chosen():
+    release = publish(release_page(), "kept").session_state["released"][0]
+    at = visit("publish", "open-release_check")
+    at.file_uploader(key="check_files").upload("release.zip", archive(release),
+                                               "application/zip").run()
+    assert any("are what was released" in box.value for box in at.success) and not at.error
 
 
 def test_a_charge_that_a_kill_left_is_shown_and_drawn_with_the_same_settings_alone(monkeypatch):

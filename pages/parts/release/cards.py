@@ -24,11 +24,12 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
 from engine.release import captions, published, sentences
 from engine.release import files as release_files
-from engine.release.books import Odometer
+from engine.release.books import Entry
 from engine.release.certified import Quote
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_room
 from engine.release.published import Published
+from engine.release.repair import verify
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
@@ -416,13 +417,26 @@ def book(choice: Choice, quoted: Quote | None) -> None:
     with st.container(border=True):
         st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
         if not choice.parts:
-            st.markdown("Simulated data have no ledger. Of public data or a file of your own, all "
-                        "releases and what is left of the total budget stand here.")
+            _book_of_all()
         for k, part in enumerate(choice.parts):
             if groups.name(part):
                 st.markdown(f"**{escape(groups.name(part))}**")
             _book_of(part, quoted is not None and no_room_for(choice) is None
                      and _quote_of(choice, part), _suffix(k))
+
+
+def _book_of_all() -> None:
+    """Every release of this machine, while no data are chosen: to be shown again at no charge."""
+    books = verify(Ledger()).odometers if visitors.may_bring_files() else ()
+    entries = sorted((entry for book in books for entry in book.entries),
+                     key=lambda entry: entry.at)
+    if not entries:
+        st.markdown("Nothing was published here yet. Of public data or a file of your own, all "
+                    "releases and what is left of the total budget stand here.")
+        return
+    st.dataframe(_rows(entries), hide_index=True, key="release_book_all")
+    st.markdown("What is left of a total stands here once its data are chosen.")
+    _once_more(entries, "_all")
 
 
 def _book_of(part: Source, next_one: Quote | bool, suffix: str) -> None:
@@ -432,19 +446,19 @@ def _book_of(part: Source, next_one: Quote | bool, suffix: str) -> None:
         st.markdown(sentences.left(part.facts, None) if known is None else
                     sentences.known_people(known, part.facts))
         return
-    st.dataframe(_rows(spent), hide_index=True, key=f"release_book{suffix}")
+    st.dataframe(_rows(spent.entries), hide_index=True, key=f"release_book{suffix}")
     st.markdown(sentences.after(part.facts, spent))
     if visitors.may_bring_files():
-        _once_more(spent, suffix)
+        _once_more(spent.entries, suffix)
     if isinstance(next_one, Quote):
         st.markdown(f":small[{sentences.with_next(spent, next_one)}]")
 
 
-def _rows(spent: Odometer) -> list[dict[str, Any]]:
+def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
              "δ": small(entry.budget.delta), "What": f"{entry.what} ({sentences.became(entry)})"
              if sentences.became(entry) else entry.what, "Id": entry.release_id}
-            for entry in reversed(spent.entries)]
+            for entry in reversed(entries)]
 
 
 def _never_drawn(choice: Choice, part: Source) -> None:
@@ -462,9 +476,9 @@ def _never_drawn(choice: Choice, part: Source) -> None:
                           source, choice.mechanism, choice.budget, entry.name))
 
 
-def _once_more(book: Odometer, suffix: str) -> None:
+def _once_more(entries: Sequence[Entry], suffix: str) -> None:
     """What was drawn can be shown again, at no charge."""
-    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
+    drawn = {entry.release_id: entry.name for entry in reversed(entries)
              if entry.state == "drawn"}
     if not drawn:
         return

@@ -55,9 +55,8 @@ def show(choice: Choice, quoted: Quote | None, details: Sequence[Detail]) -> Non
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
-        if is_past_data(choice):  # before, the ledger is the first of the details
-            drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
-                          "release_ledger", "tertiary")
+        drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
+                      "release_ledger", "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
     {"data": _data, "preview": _preview, "release": _release}[step](choice, quoted)
 
@@ -132,7 +131,12 @@ def _preview_line(choice: Choice, quoted: Quote | None) -> str:
 
 
 def _data(choice: Choice, _: Quote | None) -> None:
-    """What to publish, of public data or of a file with what is stated of it."""
+    """What to publish, of public data or of a file with what is stated of it.
+
+    An earlier release that was asked for from the ledger stands above, as there are no data.
+    """
+    if choice.source is None:
+        cards.result()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cards.what(choice)
         wants_file = cards.data_choice(choice)
