@@ -14,6 +14,7 @@ from engine.commands import (
     ask,
     ask_card,
     audit,
+    check_files,
     compare_cards,
     coverage,
     exhibit,
@@ -31,8 +32,8 @@ from engine.core.errors import InputError
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, compare_cards,
-             synthetic, show, release, ledger, sites)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, check_files,
+             compare_cards, synthetic, show, release, ledger, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

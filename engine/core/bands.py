@@ -70,6 +70,11 @@ class BasisWithTails(Protocol):
         """How many functions it has."""
         ...
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether its curves end where they began, so that they have no ends."""
+        ...
+
     def end_tails(self, size: int, times: Array) -> Array | None:
         """Rows of the part of a curve that its first functions leave out at the ends.
 
@@ -163,7 +168,7 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
 
 
 def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
-    """Whether limits hold up to both ends of the time range, steep or not.
+    """Whether limits hold up to both ends of the time range, steep or not; a period has no ends.
 
     Parameters
     ----------
@@ -175,8 +180,35 @@ def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
     basis = estimate.basis
     if not isinstance(basis, BasisWithTails):
         return False
+    if basis.is_periodic:
+        return True
     size = estimate.basis_sizes[budget] if estimate.basis_sizes else basis.size
     return basis.end_tails(size, drawing_grid()[:1]) is not None
+
+
+def holds_a_constant(low: Array, high: Array) -> bool:
+    """Whether a constant curve fits between limits, so that they tell no change.
+
+    Parameters
+    ----------
+    low, high : (k,)
+        Ends of a band at some places.
+    """
+    return bool(low.max() <= high.min())
+
+
+def least_change(low: Array, high: Array) -> float:
+    """About how far a curve must rise or fall so that its band holds no constant curve.
+
+    That is where the lower end at its highest place comes above the upper end at its lowest: from
+    the width of the band on.
+
+    Parameters
+    ----------
+    low, high : (…, k)
+        Ends of a band, or of several, at some places.
+    """
+    return float(np.mean(high - low))
 
 
 def _reach(covariance: Array, rows: Array, kind: str) -> Array:

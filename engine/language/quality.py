@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.core.bands import holds_a_constant, least_change
 from engine.core.lists import counted
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import capital, escape, span, uncapital
@@ -21,7 +22,7 @@ from engine.language.numbers import (
     with_unit,
 )
 from engine.numerics.proportions import Proportion
-from engine.privacy.feasibility import Feasibility
+from engine.privacy.feasibility import WIDE, Feasibility
 
 _ENOUGH_IN_A_ROUND = 10
 _FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they are enough
@@ -349,10 +350,47 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
     str
         Empty where some change can be told.
     """
-    if not low.max() <= high.min():
+    if not holds_a_constant(low, high):
         return ""
     return (f"A constant curve fits into the confidence band: no change over "
-            f"{uncapital(facts.time_name)} can be told. Narrower public bounds lessen the noise.")
+            f"{uncapital(facts.time_name)} can be told. Changes of "
+            f"{least(facts, least_change(low, high))} would show. Narrower public bounds lessen "
+            "the noise.")
+
+
+def least(facts: PublicFacts, change: float) -> str:
+    """From which size on a change can be told: "about 65 mg/dL and more".
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The unit of values.
+    change : float
+        From `engine.core.bands.least_change`.
+    """
+    return f"about {with_unit(number(change, 2), facts.value_unit)} and more"
+
+
+def level_only(wide: float, is_flat: bool) -> str:
+    """Why a release with enough people is coarse all the same: its band, as `verdict` takes it.
+
+    Parameters
+    ----------
+    wide : float
+        The average width of the band as a share of the stated range.
+    is_flat : bool
+        Whether a constant curve fits into it.
+
+    Returns
+    -------
+    str
+        Empty where the band tells more than a level.
+    """
+    if wide >= WIDE:
+        return ("Coarse: only the level can be trusted, because the confidence band spans "
+                f"{percent(wide)} of the stated range.")
+    return ("Coarse: only the level can be trusted, because a constant curve fits into the "
+            "confidence band.") if is_flat else ""
 
 
 def few_functions(size: int) -> str:

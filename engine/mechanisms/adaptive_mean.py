@@ -151,10 +151,11 @@ class AdaptiveMean(AdaptiveRelease):
                r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "
                r"g_{kl} = \frac{2\,c\,d_l}{n\,\mu_k},\qquad a_{k+1} = a_k - G_k x_k")
 
-    basis: str = param(
-        "cosine", "Basis functions",
-        "Cosine: for curves of any kind. Fourier: only for curves that end where they began.",
-        choices=("cosine", "fourier"))
+    basis: str | None = param(
+        None, "Basis functions",
+        "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
+        "Default: Fourier where that is stated of real curves with stated observation times, "
+        "cosine elsewhere.", choices=("cosine", "fourier"), earlier="cosine")
     clipping: str | None = param(
         None, "Clipping of the last step",
         "Tight: least noise, for people stated to be symmetric about their mean. Moderate: about "
@@ -221,7 +222,7 @@ class AdaptiveMean(AdaptiveRelease):
         yield Caution(GAP_IN_TIMES, model.with_gap)
         yield Caution(GAPS_NOT_SEEN, model.hides_gaps & released)
         law = self.law_of_times(facts)
-        if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
+        if not facts.symmetric and share_observed(law, model.sizes) < constants.WHOLE_RANGE:
             yield Caution(SKEWED_PARTS, released)
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
@@ -239,16 +240,14 @@ class AdaptiveMean(AdaptiveRelease):
     def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                 half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
         """Which releases say that their functions are not enough."""
-        if self.basis != "cosine":
-            return
         finer, steep = np.zeros((2, *released.shape), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:
                 part = slice(plan.size)
-                check = (band.centre[k, ..., part], band.covariance[k, ..., part, part],
-                         half_width[k])
+                check = (self.functions(plan.size, facts), band.centre[k, ..., part],
+                         band.covariance[k, ..., part, part], half_width[k])
                 finer[k] = band_checks.have_finer_detail(*check)
-                steep[k] = band_checks.have_steep_ends(self.functions(plan.size, facts), *check)
+                steep[k] = band_checks.have_steep_ends(*check)
         yield Caution(FINER_DETAIL, released & finer)
         yield Caution(STEEP_ENDS, released & steep & ~finer)
 
@@ -260,14 +259,14 @@ class AdaptiveMean(AdaptiveRelease):
         Raises
         ------
         InputError
-            If the split does not fit the releases, or if an undeclared design comes with a Fourier
-            basis.
+            If the split does not fit the releases, or if a Fourier basis is chosen where the
+            design is undeclared.
         """
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         learns_times = not self.law_of_times(facts).is_known
-        if learns_times and self.basis != "cosine":
+        if learns_times and self.basis_family(facts) != "cosine":
             raise InputError("An unknown distribution of observation times needs the cosine basis.",
                              field="design", hint="Choose cosine, or state how times are spread.")
         effective = verdict.effective_size
@@ -311,7 +310,7 @@ class AdaptiveMean(AdaptiveRelease):
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
         size = basis_size(sizes, effective, most, factor=factor)
-        return size | 1 if self.basis == "fourier" else size
+        return size | 1 if self.basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
                            is_joint: bool) -> Constants:
@@ -391,7 +390,31 @@ class AdaptiveMean(AdaptiveRelease):
         return self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        return Basis(size, family=self.basis)
+        return Basis(size, family=self.basis_family(facts))
+
+    def basis_family(self, facts: PublicFacts) -> str:
+        """Cosine or Fourier: as chosen, or by what is stated of the curves.
+
+        By rule Fourier for real curves that are stated to end where they began, and for their
+        twins: errors are those of cosines or smaller, and bands half as wide at the ends, where
+        each end tells of the other. Simulated curves keep cosines, with which all stored results
+        were made, and so do curves of which it is unknown when they were observed.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+
+        Returns
+        -------
+        str
+            "cosine" or "fourier".
+        """
+        if self.basis is not None:
+            return self.basis
+        uses_period = (facts.periodic and not facts.is_simulated
+                       and self.law_of_times(facts).is_known)
+        return "fourier" if uses_period else "cosine"
 
     def shares(self, pure: bool, is_joint: bool, effective: float) -> tuple[float, ...]:
         """Shares of μ², or of ε where δ = 0, of the releases in order.
@@ -468,7 +491,7 @@ class AdaptiveMean(AdaptiveRelease):
         return centre_budget(n_people, budget)
 
     def caution(self, facts: PublicFacts) -> str:
-        if self.basis == "cosine" or facts.periodic:
+        if self.basis != "fourier" or facts.periodic:
             return ""
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
                 "ends the published curve would be wrong, and its band would not cover the true "
@@ -489,6 +512,26 @@ class AdaptiveMean(AdaptiveRelease):
         if pure and wanted == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
+
+
+def share_observed(law: Design, sizes: Sizes) -> float:
+    """How much of the time range the observations of one curve stand for, as stated.
+
+    Parameters
+    ----------
+    law : Design
+        How observation times come about.
+    sizes : Sizes
+        Public sizes, of which the fewest observations of a curve count.
+
+    Examples
+    --------
+    >>> share_observed(Design.visits(0.25), Sizes((100,), 400, 4))
+    1.0
+    """
+    if law.law is TimeLaw.VISITS:
+        return min(1.0, law.gap * sizes.fewest_per_curve)
+    return law.window if law.law is TimeLaw.WINDOWS else 1.0
 
 
 def any_pure(budgets: tuple[Budget, ...]) -> bool:

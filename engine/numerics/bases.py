@@ -77,6 +77,11 @@ class Basis:
         order = np.arange(self.size)
         return np.asarray((order + 1) // 2 if self.family == "fourier" else order, dtype=float)
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all curves of these functions end where they began."""
+        return self.family == "fourier" and self.extension == 0
+
     def turns(self, times: Array) -> Array:
         """The position of a time within the period; cosines use half of theirs.
 

@@ -1,5 +1,7 @@
 """Can these sizes and this budget give anything useful? Decided before any data are read.
 
+`verdict` joins that with what the band of a release lets one read.
+
 The one number that decides is N, the number of curves times the Gaussian-DP parameter μ of the
 budget (over several sites, √Σ (n_s μ_s)²), for each function that is estimated. With covariates
 that is for covariates spread evenly over their ranges; how they are spread only a release can show.
@@ -96,6 +98,40 @@ class Feasibility:
             return budget.epsilon * factor
         mu = accounting.exact_mu(budget.epsilon, budget.delta)
         return accounting.exact_epsilon(mu * factor, budget.delta)
+
+
+WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
+
+
+def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = False
+            ) -> str | None:
+    """What can be read from a curve: the one verdict of pages, previews and files.
+
+    Parameters
+    ----------
+    feasibility : Feasibility or None
+        What sizes and budget said beforehand; None where there is no rule.
+    wide : float
+        The average width of the confidence band as a share of the stated range; 0 without a band.
+    is_flat : bool
+        Whether a constant curve fits into the band, so that no change can be told.
+
+    Returns
+    -------
+    str or None
+        As `Feasibility.verdict`, and "coarse" where the band tells no more than a level; None where
+        nothing is known.
+
+    Examples
+    --------
+    >>> verdict(Feasibility(500.0)), verdict(Feasibility(500.0), is_flat=True), verdict(None, 0.3)
+    ('nearly free', 'coarse', 'coarse')
+    """
+    if feasibility is not None and not feasibility.is_feasible:
+        return feasibility.verdict
+    if wide >= WIDE or is_flat:
+        return "coarse"
+    return None if feasibility is None else feasibility.verdict
 
 
 MOST_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # of a share

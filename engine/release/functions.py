@@ -150,7 +150,7 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
              estimate.functions or (axes.up,))
     ranges = _ranges(estimate, names, axes.scale)
     low, high = _bounds_of(estimate, mechanism, facts)
-    warnings, moved = estimate.warnings, 0.0
+    warnings, moved, flat = estimate.warnings, 0.0, ""
     if is_surface:
         rows, beyond = covariance_inside(rows, high)
         warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)
@@ -161,12 +161,14 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
     if band is not None and len(ranges) == 1 and mechanism.main_task.argument is Argument.TIME and (
             mechanism.main_task.data is not DataType.EVENTS):
-        warnings += tuple(filter(None, [quality.no_change(facts, *next(iter(ranges.values())))]))
+        flat = quality.no_change(facts, *next(iter(ranges.values())))
+        warnings += (flat,) * bool(flat)
     return ReleasedFunctions(
         x=x, columns=dict(zip(names, rows, strict=True)), ranges=ranges, is_surface=is_surface,
         uncertainty=Uncertainty(
             band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
-            0.0 if band is None else band.half_width / facts.value_half_width))
+            0.0 if band is None else band.half_width / facts.value_half_width,
+            is_flat=bool(flat)))
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:

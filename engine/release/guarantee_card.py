@@ -183,10 +183,9 @@ def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
 def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
               ) -> dict[str, Any]:
     """How far off the release may be, as numbers and in the words of the report."""
-    band, verdict = uncertainty.band, uncertainty.feasibility
+    band = uncertainty.band
     return {
-        "verdict": "coarse" if uncertainty.is_coarse else
-        None if verdict is None else verdict.verdict,
+        "verdict": uncertainty.verdict,
         "headline": sentences.headline(uncertainty, facts, cost.budget, sizes.n_curves),
         "band": None if band is None else {
             "level": band.level, "kind": band.kind, "average_half_width": band.half_width,

@@ -663,7 +663,8 @@ def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
         raise InputError(f"This would take one {person} over the total of ε = "
                          f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",
                          field="epsilon",
-                         hint=f"Lower ε, or publish nothing more about these {facts.people}.")
+                         hint=f"Lower ε, or publish nothing more about these {facts.people}: "
+                              "a total that was fixed can never be raised.")
     if sum_up([before.spent_delta, budget.delta]) > before.total.delta * (1 + 1e-9):
         raise InputError(f"This would take one {person} over the total of δ = "
                          f"{small(before.total.delta)}.", field="delta",

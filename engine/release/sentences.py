@@ -336,8 +336,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
     if verdict is not None and verdict.verdict == "coarse":
         parts.append(quality.coarse(facts, verdict, budget, n))
     elif uncertainty.is_coarse:
-        parts.append("Coarse: only the level can be trusted, because the confidence band spans "
-                     f"{percent(uncertainty.wide)} of the stated range.")
+        parts.append(quality.level_only(uncertainty.wide, uncertainty.is_flat))
     if band is not None:
         half = with_unit(number(band.half_width), facts.value_unit)
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average.")
@@ -397,6 +396,9 @@ def _what_is_counted(band: ReleasedBand) -> str:
     if band.counts_bias:
         return (f"{counted}, sampling variability and the largest bias over the stated class of "
                 "curves.")
+    if band.is_periodic:
+        return (f"{counted} and sampling variability, and relies on the curve ending where it "
+                "began, as stated. It does not count details that few basis functions smooth away.")
     if band.counts_ends:
         return (f"{counted}, sampling variability and how steeply the curve may start and end. It "
                 "does not count details that few basis functions smooth away, nor a rise or fall "
@@ -446,10 +448,20 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
     if band is not None and not band.counts_bias:
         sentences += filter(None, [quality.few_functions(band.basis_size)])
     if uncertainty.moved:
-        places = percent(max(uncertainty.moved, 0.01))
-        sentences.append(f"At {places} of the times the noisy value lay beyond the stated bounds "
-                         "and was moved to the nearest one.")
+        sentences.append(moved(uncertainty.moved))
     return sentences
+
+
+def moved(share: float) -> str:
+    """That some noisy values lay beyond the stated bounds.
+
+    Parameters
+    ----------
+    share : float
+        Of the released places.
+    """
+    return (f"At {percent(max(share, 0.01))} of the times the noisy value lay beyond the stated "
+            "bounds and was moved to the nearest one.")
 
 
 def known_people(known: Known, facts: PublicFacts) -> str:

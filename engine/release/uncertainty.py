@@ -13,10 +13,9 @@ import numpy as np
 from engine.core.bands import LEVEL, UNCOVERED_END, reach_the_ends
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate
-from engine.privacy.feasibility import Feasibility
+from engine.privacy.feasibility import Feasibility, verdict
 
 STAIRCASE = "staircase"  # the kind of a band that is drawn as steps between public edges
-WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,9 @@ class ReleasedBand:
     is_of_unshrunk : bool
         Whether the curve is shrunk and the band is that of its coefficients before.
     counts_ends : bool
-        Whether it counts how steeply the curve may start and end.
+        Whether it counts how steeply the curve may start and end, or relies on its being periodic.
+    is_periodic : bool
+        Whether it relies on the curve ending where it began, as stated.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class ReleasedBand:
     has_bars: bool = False
     is_of_unshrunk: bool = False
     counts_ends: bool = False
+    is_periodic: bool = False
 
     def inside(self, x: Array) -> slice:
         """Which of the places the band is meant for.
@@ -102,6 +104,8 @@ class Uncertainty:
         The average width of the band as a share of the stated range; 0 where there is none.
     findings : tuple of str
         Sentences with what else follows from the release, such as medians and tests.
+    is_flat : bool
+        Whether a constant curve fits into the band.
     """
 
     band: ReleasedBand | None = None
@@ -110,12 +114,17 @@ class Uncertainty:
     moved: float = 0.0
     wide: float = 0.0
     findings: tuple[str, ...] = ()
+    is_flat: bool = False
+
+    @property
+    def verdict(self) -> str | None:
+        """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
+        return verdict(self.feasibility, self.wide, self.is_flat)
 
     @property
     def is_coarse(self) -> bool:
         """Whether only a level and a trend can be read from the release."""
-        return (self.feasibility is not None and self.feasibility.verdict == "coarse"
-                ) or self.wide >= WIDE
+        return self.verdict == "coarse"
 
 
 def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
@@ -136,13 +145,14 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)
+    is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
     return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
                         counts_bias=estimate.band is not None and estimate.band.bias is not None,
                         is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
-                        counts_ends=counts_ends)
+                        counts_ends=counts_ends, is_periodic=is_periodic)
 
 
 def _all_but_the_ends(count: int) -> slice:

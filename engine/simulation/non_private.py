@@ -1,12 +1,14 @@
 """The mean of real curves without privacy: what every release of them is compared with.
 
 It is one for all methods, so that whatever a method smooths away or cuts off at the stated bounds
-is part of its error. Nobody but the holder of the curves sees it.
+is part of its error. Single values that the stated bounds say cannot be are no part of it: one slip
+of the keyboard would move it farther than any noise. Nobody but the holder of the curves sees it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +28,14 @@ _SPARE = 2  # distinct times, and curves' observations, for each basis function
 
 
 def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> Estimate:
-    """Least squares on all observations as they were recorded, with as many cosines as they need.
+    """Least squares on all observations, with as many cosines as they need.
 
-    The default method takes at most 21 basis functions. Here their number is doubled for as long as
-    that predicts the curves that were left out better in each of five folds, so that a narrow peak
-    is drawn. Observations beyond the stated bounds count as they are.
+    They are cosines of curves with a stated period, too: a wrong statement is then an error of
+    releases, and not of what they are compared with. The default method takes at most 21 basis
+    functions. Here their number is doubled for as long as that predicts the curves that were left
+    out better in each of five folds, so that a narrow peak is drawn. Observations beyond the stated
+    bounds count as they were recorded, unless they are so few (`PublicFacts.has_few_beyond`) that
+    they are errors of recording: those are moved to the bound.
 
     Parameters
     ----------
@@ -44,12 +49,20 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     Estimate
         In response units, with a pointwise band over people.
     """
-    data = source.recorded()
+    data = _without_impossible(source.recorded())
     if servers:
         data = data.of_servers(servers)
     default: Mechanism = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     size = _predicts_best(data, default.without_protection(data).basis.size)
     return Estimate.of(MEAN_FUNCTION.key, _least_squares(data, size), ((),))
+
+
+def _without_impossible(data: CurveData) -> CurveData:
+    """Few values beyond the bounds moved to them; many as they are, as single observations are."""
+    facts = data.facts
+    if facts.reading_sd > 0 or not facts.has_few_beyond(data.values):
+        return data
+    return replace(data, values=np.clip(data.values, facts.value_low, facts.value_high))
 
 
 def _predicts_best(data: CurveData, size: int) -> int:

@@ -39,7 +39,12 @@ from engine.uploads.columns import (
 )
 from engine.uploads.conversions import Dates, Kind, kind_of_name
 from engine.uploads.design import moved_to_common
-from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people
+from engine.uploads.doubts import (
+    doubts,
+    doubts_of_bounds,
+    doubts_of_people,
+    doubts_of_period,
+)
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.misfits import check_fit
@@ -614,8 +619,9 @@ class Upload(UploadedData[CurveData]):
         """Where the file does not look as declared; for the holder of the curves alone."""
         times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
         of_bounds = () if self.is_single else doubts_of_bounds(self.curves.values, self.declared)
+        of_curves = (times, self.curves.values, counts, self.declared)
         return (*doubts(times, counts, self.declared), *of_bounds,
-                *doubts_of_people(times, self.curves.values, counts, self.declared))
+                *doubts_of_period(*of_curves), *doubts_of_people(*of_curves))
 
     def remarks(self) -> list[str]:
         """Repeated curves, and what was moved to a bound; for their holder alone."""

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from engine.core.bands import UNCOVERED_END
 from engine.core.names import uncapital
 from engine.core.types import Array, Design, PublicFacts, TimeLaw
+from engine.core.types.facts import FEW_BEYOND
 from engine.numerics.observation_times import stated_density
 
 _FEW = 0.05  # a share of observations or curves that is not spoken of
-_FEW_OUTSIDE = 0.02  # the same of observations beyond the bounds: they move the mean
 _NEAR = 0.1  # of the distance between common times: as good as at one of them
 _EMPTY = 0.1  # of what a design spreads observations over: a stretch that stands out
 _UNLIKELY = 1e-4  # chance of a finding under the stated design
@@ -28,7 +28,10 @@ _REGULAR = 0.5  # of the variation between gaps that times on their own have
 _FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them is judged
 _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves together
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
+_FARTHER, _ERRORS = 1.5, 4.0  # times what a mean moves elsewhere, and standard errors beyond that
 _FINE = 2001
+_FEW_MOVED = ("the non-private mean has the few observations beyond the stated bounds at the "
+              "bound, as releases have them")
 _SURE_OF_END = 20.0  # observations that even spread would put where there are none
 
 
@@ -262,8 +265,46 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
             "curve: people are not spread evenly about it",)
 
 
+def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+                     ) -> tuple[str, ...]:
+    """A sentence where curves are stated to end where they began and their mean does not.
+
+    From the last part of the range to the first it would have to jump, farther than it moves
+    between any two others and than chance explains.
+
+    Parameters
+    ----------
+    times : (N,)
+        On [0, 1], curve after curve.
+    values : (N,)
+        In response units; a missing one is NaN.
+    counts : (n_curves,)
+        Observations of each curve.
+    facts : PublicFacts
+        As stated.
+    """
+    if not facts.periodic:
+        return ()
+    known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
+    inside = np.clip(values[known], facts.value_low, facts.value_high)
+    part = np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
+    people = np.bincount(np.unique(part * len(counts) + curve[known]) // len(counts),
+                         minlength=_PARTS)
+    if min(people[0], people[-1]) < _FEWEST_CURVES:
+        return ()
+    observed = np.maximum(np.bincount(part, minlength=_PARTS), 1)
+    mean = np.bincount(part, inside, _PARTS) / observed
+    variance = np.bincount(part, (inside - mean[part])**2, _PARTS) / observed
+    chance = np.sqrt(sum(variance[end] / people[end] for end in (0, -1)))
+    steps = np.abs(np.diff(mean[people > 0])).max(initial=0.0)
+    if abs(mean[-1] - mean[0]) <= _FARTHER * steps + _ERRORS * chance:
+        return ()
+    return ("the curve ends at another value than it began with: stated to end where it began, "
+            "release and band are wrong near both ends",)
+
+
 def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
-    """A sentence where so many values lie beyond the stated bounds that their mean is another one.
+    """What values beyond the stated bounds do to the mean, and to what releases are compared with.
 
     Parameters
     ----------
@@ -275,11 +316,15 @@ def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
     known = values[np.isfinite(values)]
     if not len(known):
         return ()
+    if facts.has_few_beyond(values):
+        is_any = bool(((known < facts.value_low) | (known > facts.value_high)).any())
+        return (_FEW_MOVED,) * is_any
     below, above = float((known < facts.value_low).mean()), float((known > facts.value_high).mean())
     return tuple(
         f"{_percent(share)} of the observations lie {where} the stated bounds and count as if they "
-        "lay on the bound: the released curve is not that of what was measured"
-        for share, where in ((below, "below"), (above, "above")) if share > _FEW_OUTSIDE)
+        "lay on the bound: the released curve is not that of what was measured, which the "
+        "non-private mean shows as it was recorded"
+        for share, where in ((below, "below"), (above, "above")) if share > FEW_BEYOND)
 
 
 def _percent(share: float) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 import streamlit as st
 
@@ -29,9 +31,10 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.frame.progress import progress, visitor
 from pages.shared.server.jobs import Job, jobs
-from pages.shared.state import run, session, settings
+from pages.shared.state import links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
+_PUBLISH = Path(__file__).parents[1] / "publish.py"
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
@@ -154,6 +157,9 @@ def parts(view: Audited) -> None:
                    lambda chosen: session.change(part=chosen or view.now.part), "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
+    st.page_link(st.Page(_PUBLISH), label="Check published files", query_params={
+        "s": links.encode(replace(view.now, folds=("release_check",)))},
+                 icon=":material/fact_check:")
 
 
 def _slider(label: str) -> None:

@@ -14,7 +14,7 @@ from engine.language.numbers import at_most_percent
 from engine.privacy import risk
 from engine.release import ledger, published
 from engine.release.data_content import content_of
-from engine.release.files import numbers_csv
+from engine.release.files import archive, numbers_csv
 from engine.sources import sources
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
@@ -95,6 +95,33 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
     assert not at.error
     at.button(key="wizard_next").click().run()
     assert at.session_state["settings"].step == "release"
+
+
+def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
+        budgets[at]))
+    at = release_step(release_page(), "preview")
+    assert "root mean squared distance" in words(at) and strips[-1].error and strips[-1].odds
+    at.number_input(key="w_release_epsilon").set_value(0.01).run()
+    assert "root mean squared distance" not in words(at)
+    assert not strips[-1].error and not strips[-1].odds
+    assert not any("Beyond" in error.value for error in at.error)  # it is too small
+    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    assert "root mean squared distance" in words(at) and strips[-1].error
+
+
+def test_a_budget_beyond_what_is_left_is_refused_where_it_is_chosen():
+    at = release_step(open_release(own_curves("".join(
+        f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))), "preview")
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    publish(release_step(at), "first")
+    del at.session_state["released"]  # as in another visit
+    release_step(at, "preview")
+    assert any("can never be raised" in error.value for error in at.error)
+    assert at.button(key="wizard_next").disabled
+    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    assert not at.error and not at.button(key="wizard_next").disabled
 
 
 def test_a_budget_that_was_refused_is_forgotten_with_its_field():
@@ -259,6 +286,24 @@ def test_an_earlier_release_is_shown_again_from_the_ledger_at_no_charge():
     assert ledger.Ledger().odometer(content_of(SEA)).spent_epsilon == 1.0
 
 
+def test_after_a_reload_the_ledger_shows_releases_again_before_any_data_are_chosen():
+    first = csv_of(publish(release_page(), "kept"))
+    at = visit("publish", "")
+    at.button(key="wizard_ledger").click().run()
+    assert "Released: kept" not in [h.value for h in at.header]
+    at.button(key="release_again_all").click().run()
+    assert "Released: kept" in [h.value for h in at.header] and not at.exception
+    assert csv_of(at) == first
+
+
+def test_published_files_can_be_checked_before_any_data_are_chosen():
+    release = publish(release_page(), "kept").session_state["released"][0]
+    at = visit("publish", "open-release_check")
+    at.file_uploader(key="check_files").upload("release.zip", archive(release),
+                                               "application/zip").run()
+    assert any("are what was released" in box.value for box in at.success) and not at.error
+
+
 def test_a_charge_that_a_kill_left_is_shown_and_drawn_with_the_same_settings_alone(monkeypatch):
     class Killed(BaseException):
         pass
@@ -338,7 +383,7 @@ def test_a_result_says_first_how_far_off_it_may_be():
     at = publish(release_page(), "sea")
     assert "only the level and the trend" in words(at)
     assert "95 % simultaneous confidence band" in words(at)
-    assert "how steeply the curve may start and end" in words(at)
+    assert "relies on the curve ending where it began" in words(at)
 
 
 def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
@@ -393,6 +438,16 @@ def test_public_groups_of_a_file_are_published_each_on_its_own_and_compared():
     spent = [ledger.Ledger().odometer(content_of(grouped_curves().of_group(name))).spent_epsilon
              for name in ("girls", "boys")]
     assert spent == [1.0, 1.0]
+
+
+def test_every_page_says_the_same_of_what_is_left_for_each_group():
+    state = {"upload": grouped_curves(), "show_upload": True}
+    at = visit("publish", "step-release", **state)
+    publish(at, "heights")
+    for page in (at, visit("explore", **state), visit("lab", **state)):
+        left = [line.value for line in page.markdown if "Left for these children" in line.value]
+        assert [line.split("**")[1] for line in left] == ["girls.", "boys."]
+        assert all("**ε = 2 of 3**" in line for line in left)
 
 
 def test_whoever_publishes_everybody_together_is_told_that_groups_are_not_used():

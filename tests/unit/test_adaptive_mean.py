@@ -1,6 +1,7 @@
 """The adaptive mean: rules from public facts, invariances, refusals, several sites, δ = 0."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,15 +11,23 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
-from engine.mechanisms.adaptive_mean import GAP_IN_TIMES, GAPS_NOT_SEEN, AdaptiveMean
+from engine.mechanisms.adaptive_mean import (
+    FEW_TIMES,
+    GAP_IN_TIMES,
+    GAPS_NOT_SEEN,
+    SKEWED_PARTS,
+    AdaptiveMean,
+)
 from engine.mechanisms.families.adaptive import effective_size, public_scale
 from engine.mechanisms.families.adaptive_release import STEPS_DISAGREE
 from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
 from engine.numerics.bases import Basis
+from engine.numerics.deviations import are_told_apart
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility
 from engine.simulation.metrics import best_kept, coverage, integrated_squared_errors
 from engine.sources.bundled import SeaTemperature
+from engine.sources.glucose_days import GlucoseDays
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 
@@ -444,3 +453,65 @@ def test_what_a_band_relies_on_follows_from_what_is_stated_of_people():
     assert stated and unstated and stated != unstated
     assert AdaptiveMean(clipping="tight").limit_of_band(skewed) == ""
     assert AdaptiveMean(clipping="moderate").limit_of_band(symmetric) == unstated
+
+
+@pytest.mark.parametrize(("design", "is_in_part"), [
+    (Design.visits(0.0833 / 24 * 12), False), (Design.visits(0.0833 / 24 * 6), True),
+    (Design(law="windows", window=1.0), False), (Design(law="windows", window=0.5), True)],
+    ids=["visits all day", "visits half a day", "all of it", "half of it"])
+def test_people_are_said_to_be_observed_in_a_part_of_the_range_only_where_they_are(
+        design, is_in_part):
+    """24 observations as far apart as the design states, of people who may be skewed."""
+    data, _ = real_day(design=design)
+    assert (SKEWED_PARTS in release(data).warnings) is is_in_part
+
+
+# -- curves that end where they began ---------------------------------------------------------
+
+
+def real_day(n_curves=200, seed=1, **stated):
+    """Curves of a simulated day as if they were real, and their true mean."""
+    data = draw(GlucoseDays(n_curves=n_curves, times="even", n_observations_per_curve=24), seed=seed)
+    facts = replace(data.facts, kind="upload", **stated)
+    return replace(data, facts=facts, truth=None), data.truth
+
+
+def test_a_stated_period_gives_both_ends_of_the_day_one_value_and_a_narrower_band():
+    data, truth = real_day()
+    periodic, other = (release(replace(data, facts=replace(data.facts, periodic=stated)))
+                       for stated in (True, False))
+    start, end = (float(each) for each in periodic.values(np.array([0.0, 1.0])).ravel())
+    assert start == pytest.approx(end) and not np.allclose(*other.values(np.array([0.0, 1.0])).ravel())
+    (low, high), (wide_low, wide_high) = (
+        [each[0, 0, 0] for each in limits(estimate, estimate.band)] for estimate in (periodic, other))
+    assert (high - low)[0] < 0.6 * (wide_high - wide_low)[0]
+    assert ((low <= truth.grid_values) & (truth.grid_values <= high)).all()
+
+
+def test_a_stated_period_is_not_used_where_observation_times_are_unknown():
+    data, _ = real_day(design=Design(law="unknown"))
+    assert release(data).basis.family == "cosine"
+    assert release(real_day()[0], design="unknown").basis.family == "cosine"
+
+
+def test_a_basis_that_was_chosen_stays_whatever_is_stated():
+    assert release(real_day()[0], basis="cosine").basis.family == "cosine"
+
+
+def test_simulated_curves_keep_the_basis_of_all_stored_results():
+    assert CURVES.facts.periodic and release(draw()).basis.family == "cosine"
+
+
+def test_settings_that_were_stored_before_the_rule_stand_for_cosines():
+    earlier = {name: value for name, value in AdaptiveMean().values().items() if name != "basis"}
+    assert AdaptiveMean(**AdaptiveMean.stored(earlier)).basis == "cosine"
+
+
+def test_common_times_at_both_ends_of_a_period_tell_as_much_as_one():
+    stated = Design.common((0.0, 0.25, 0.5, 0.75, 1.0))
+    assert are_told_apart(Basis(3), stated) and not are_told_apart(Basis(5), stated)
+    assert are_told_apart(Basis(5, family="cosine"), stated)
+    data, _ = real_day(design=stated)
+    times = np.resize(stated.times, data.times.shape)
+    found = release(replace(data, times=times), truncation=5)
+    assert FEW_TIMES in found.warnings and np.isfinite(found.coefficients).all()

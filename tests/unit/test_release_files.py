@@ -23,10 +23,12 @@ from engine.release.ledger import Ledger
 from engine.release.picture import picture, ticks
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
+from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
+from pages.parts.explore import scene
 from tests.heavy import few
 
 SEA = sources.build("sea_temperature", {})
@@ -348,6 +350,19 @@ def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_chan
     one = released(tmp_path, children(400), epsilon=4.0)  # as tall at all ages
     for name in ("release.csv", "release.html"):
         assert "no change over" in texts(one)[name], name
+    accuracy = json.loads(texts(one)["guarantee.json"])["accuracy"]
+    assert accuracy["verdict"] == "coarse" and accuracy["headline"].startswith("Coarse:")
+    assert any("would show" in line for line in accuracy["warnings"])
+
+
+def test_explore_says_of_a_file_what_its_release_says_of_changes(tmp_path):
+    file, method, budget = children(400), mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4)
+    shown = mean_answer(file, method, budget, 1)
+    note = scene.at_budgets(file.facts, shown, [risk.of_ledger(spends) for spends in shown.spends])[
+        shown.budgets.index(budget)].note
+    warned = next(line for line in sentences.warnings(released(tmp_path, file, epsilon=4.0).uncertainty)
+                  if "no change" in line)
+    assert warned.split(" Changes of")[0] in note and "would show" in note
 
 
 def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
@@ -372,6 +387,13 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
                       "from 2 to 18 years together"):
             assert words in flat, (name, words)
         assert "Dashed" not in flat
+
+
+def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_both_ends(one):
+    assert SEA.facts.periodic and one.uncertainty.band.covered == (one.x[0], one.x[-1])
+    first, last = (next(iter(one.columns.values()))[end] for end in (0, -1))
+    assert first == pytest.approx(last)
+    assert any("ending where it began" in line for line in one.card["accuracy"]["explained"])
 
 
 def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_path):

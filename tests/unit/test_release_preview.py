@@ -1,8 +1,8 @@
 """The preview of a release: from stated facts alone, with the noise and band of the real one."""
 
+import itertools
 import typing
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
 from engine.mechanisms import mechanisms
+from engine.privacy.feasibility import Feasibility
 from engine.topics.release import words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 
@@ -54,9 +55,9 @@ def test_two_common_times_cannot_show_three_peaks_whatever_is_spent():
 
 
 def test_no_release_is_called_good_without_more_where_it_hides_peaks():
-    for peaks, verdict in ((PEAKS, "good"), (0, "good"), (0, "usable")):
+    for peaks, effective, change in itertools.product((PEAKS, 0), (150.0, 50.0), (0.0, 3.0)):
         result = seen()
-        result = replace(result, peaks=peaks, verdict=SimpleNamespace(verdict=verdict))
+        result = replace(result, peaks=peaks, verdict=Feasibility(effective), change=change)
         said = words.survives(result, "mean_function")
         assert ("broad shape" in said) == ("Details are lost" in said) == (peaks < PEAKS)
 
@@ -68,6 +69,29 @@ def test_what_the_twin_happens_to_warn_of_is_told_apart_from_what_follows_from_s
     assert len(certain) == sum(share == 1 for share in shares.values()) > 0
     assert len(certain) + len(possible) == len(shares)
     assert all("of the twin’s releases carry this warning" in each for each in possible)
+
+
+def test_the_preview_says_from_which_size_on_a_release_tells_a_change():
+    """Twice the width of the published band to either side, in the unit of values."""
+    result = seen(2.0)
+    curve = result.curves[0]
+    assert result.change == pytest.approx(float((curve.high - curve.low).mean()), rel=0.3)
+    assert result.grade == "good" and "cm and more" in words.survives(result, "mean_function")
+    assert seen(8.0, Sizes((20_000,), 160_000, 8)).change < 0.2 * result.change
+
+
+def test_a_preview_whose_bands_span_a_quarter_of_the_range_is_coarse_whatever_sizes_say():
+    for wide, is_flat in ((0.3, False), (0.1, True)):
+        result = replace(seen(), wide=wide, is_flat=is_flat)
+        assert result.verdict.verdict == "good" and result.grade == "coarse"
+        assert "only the level" in words.survives(result, "mean_function")
+
+
+def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
+    result = seen(1.0, Sizes((150,), 1200, 8))
+    few = [share for text, share in result.warnings if "basis functions are kept: short" in text]
+    assert few == [1.0] and any("short features" in text for text in words.certain(result))
+    assert not any("basis functions are kept: short" in text for text, _ in seen(8.0).warnings)
 
 
 def test_verdicts_come_from_the_public_sizes():

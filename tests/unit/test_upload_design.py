@@ -20,7 +20,7 @@ from engine.release import request
 from engine.release.published import release_cost
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
-from engine.uploads.doubts import doubts, doubts_of_people
+from engine.uploads.doubts import doubts, doubts_of_people, doubts_of_period
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.own_file import OwnFile
@@ -295,6 +295,23 @@ def test_people_who_are_not_as_symmetric_as_stated_are_doubted(law, doubted):
         sentences = doubts_of_people(*people(law, seed), stated)
         assert bool(sentences) is doubted
         assert doubts_of_people(*people(law, seed), replace(stated, symmetric=False)) == ()
+
+
+@pytest.mark.parametrize(("curve", "doubted"), [
+    (lambda t: np.sin(2 * np.pi * t), False), (lambda t: np.sin(6 * np.pi * t + 1), False),
+    (lambda t: t, True), (lambda t: np.exp(-3 * t), True)],
+    ids=["one turn", "three turns", "line", "fall"])
+def test_curves_that_do_not_end_where_they_began_as_stated_are_doubted(curve, doubted):
+    stated = PublicFacts(periodic=True, value_low=-20, value_high=20)
+    rng = np.random.default_rng(1)
+    for n, m in ((100, 12), (1000, 6)):
+        times = rng.random((n, m))
+        values = 5 * curve(times) + rng.standard_normal((n, 1)) + 0.5 * rng.standard_normal((n, m))
+        file = times.ravel(), values.ravel(), np.full(n, m)
+        assert bool(doubts_of_period(*file, stated)) is doubted
+        assert doubts_of_period(*file, replace(stated, periodic=False)) == ()
+        few = file[0][:10 * m], file[1][:10 * m], file[2][:10]
+        assert doubts_of_period(*few, stated) == ()
 
 
 def test_a_missing_value_and_too_few_curves_raise_no_doubt_about_people():

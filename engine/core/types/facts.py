@@ -43,6 +43,9 @@ class Covariate:
         _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
+FEW_BEYOND = 0.02  # of all values: up to here those beyond a bound hardly move the mean
+
+
 class TimeLaw(Enumeration):
     """How observation times come about; see `Design`."""
 
@@ -304,6 +307,20 @@ class PublicFacts:
     def largest_norm(self) -> float:
         """τ: `norm_bound`, or what the bounds of values imply."""
         return self.norm_bound or self.value_half_width
+
+    def has_few_beyond(self, values: Array) -> bool:
+        """Whether so few values lie beyond either bound that they are single errors, or nobody’s.
+
+        Of more of them the bounds, and not the values, are to be doubted.
+
+        Parameters
+        ----------
+        values : ndarray
+            In response units; what is no number does not count.
+        """
+        known = values[np.isfinite(values)]
+        beyond = (known < self.value_low, known > self.value_high)
+        return all(float(side.mean()) <= FEW_BEYOND for side in beyond) if known.size else True
 
     def to_unit_time(self, times: Array) -> Array:
         """Times on [0, 1].

@@ -203,3 +203,6 @@ NEAR_BOUND, ALONG_BOUND = 0.02, 0.2
 # A band wider than half of the stated range in a twentieth of the time range tells next to nothing
 # there. Chosen, not derived.
 UNDETERMINED, SOMEWHERE = 0.5, 0.05
+
+# From so much of the range on a curve counts as observed over all of it: intervals are rounded.
+WHOLE_RANGE = 0.95

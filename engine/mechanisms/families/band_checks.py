@@ -16,14 +16,23 @@ from engine.mechanisms.families import adaptive_constants as constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, LEAST_WAVES, detail, steepening
 
+_LAST = 4  # coefficients of Fourier functions, two of each of the two highest frequencies
+_LEAST, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
-def have_finer_detail(centre: Array, covariance: Array, half_width: Array) -> NDArray[np.bool_]:
+
+def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array
+                      ) -> NDArray[np.bool_]:
     """Whether the last coefficients have not become small, so that more would be needed.
+
+    Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
+    which belong to curves without ends, they should vanish.
 
     Parameters
     ----------
+    basis : Basis
+        The r functions.
     centre : (…, r)
-        Released coefficients of cosines.
+        Released coefficients.
     covariance : (…, r, r)
         Of them.
     half_width : (…)
@@ -32,12 +41,22 @@ def have_finer_detail(centre: Array, covariance: Array, half_width: Array) -> ND
     Returns
     -------
     (…) of bool
-        False for fewer than six cosines, which leave nothing to compare.
+        False for fewer than six functions, which leave nothing to compare.
     """
     if centre.shape[-1] < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
-    p_values, left = detail(centre, covariance)
+    p_values, left = (detail if basis.family == "cosine" else _last_four)(centre, covariance)
     return np.asarray((p_values < constants.MISFIT) & (left > constants.MATERIAL * half_width))
+
+
+def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
+    """How probable the last four coefficients are if they vanish, and the root of their squares."""
+    last = slice(-_LAST, None)
+    beyond, spread = centre[..., last], covariance[..., last, last]
+    ridge = _LEAST * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
+    solved = np.linalg.solve(spread + ridge * np.eye(_LAST), beyond[..., None])[..., 0]
+    misfit = np.maximum((beyond * solved).sum(axis=-1), 0.0)
+    return (1 + misfit / 2) * np.exp(-misfit / 2), np.linalg.norm(beyond, axis=-1)  # χ² with four
 
 
 def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array
@@ -50,7 +69,7 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
     Parameters
     ----------
     basis : Basis
-        The r cosines.
+        The r functions.
     centre : (…, r)
         Released coefficients.
     covariance : (…, r, r)
@@ -61,7 +80,7 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
     Returns
     -------
     (…) of bool
-        False for so few cosines that half of them tell no slope.
+        False for Fourier functions, and for so few cosines that half of them tell no slope.
     """
     size = centre.shape[-1]
     tails = basis.end_tails(size, np.array([0.0, 1.0]))

@@ -9,6 +9,7 @@ numbers is clipped again where its sensitivity is proved. To the stated bounds a
   `engine.mechanisms.percentile_curves`, `_moments` of `engine.mechanisms.families.descent`,
   `clipped` of `engine.mechanisms.univariate_mean`, and the numbers behind a density or a risk by
   `engine.mechanisms.summaries.risk` and `engine.numerics.risk_minimisation`;
+* the few observations beyond them in the non-private mean, by `engine.simulation.non_private`;
 * times and covariates, by `to_unit_time` and `to_regressors` of `engine.core.types.facts`.
 
 Further are clipped

@@ -13,10 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from engine.core.bands import holds_a_constant, least_change
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.tasks import Argument
+from engine.core.tasks import Argument, DataType
 from engine.core.types import (
     Array,
     Budget,
@@ -25,10 +26,12 @@ from engine.core.types import (
     PublicFacts,
     Sizes,
 )
+from engine.language import quality
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
-from engine.privacy.feasibility import Feasibility
+from engine.privacy.feasibility import Feasibility, verdict
+from engine.release import sentences
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
 from engine.release.uncertainty import STAIRCASE
@@ -106,6 +109,11 @@ class ReleasePreview:
         What such releases say against themselves, each with the share of the twin's that do.
     percentiles : PreviewedPercentiles or None
         What belongs to percentile curves alone.
+    wide, change : float
+        Of the bands of such releases: their average width as a share of the stated range, and from
+        which size on they tell a change over time; 0 where there is no single curve over time.
+    is_flat : bool
+        Whether a constant curve fits into most of these bands.
     """
 
     facts: PublicFacts
@@ -118,6 +126,14 @@ class ReleasePreview:
     peak_height: float
     warnings: tuple[tuple[str, float], ...]
     percentiles: PreviewedPercentiles | None = None
+    wide: float = 0.0
+    change: float = 0.0
+    is_flat: bool = False
+
+    @property
+    def grade(self) -> str | None:
+        """What can be read from such releases, as from the real one."""
+        return verdict(self.verdict, self.wide, self.is_flat)
 
     @property
     def error(self) -> float:
@@ -169,16 +185,55 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     curves = _curves(estimate, released, study, scale, facts)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, places)
+    ends = _ends_over_time(estimate, mechanism, facts)
+    change = 0.0 if ends is None else least_change(*ends)
     return ReleasePreview(
         facts=facts, places=places, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
-        peaks=peaks, peak_height=height * scale, warnings=_warnings(estimate),
-        percentiles=PreviewedPercentiles.of(mechanism, estimate, facts))
+        peaks=peaks, peak_height=height * scale,
+        warnings=_warnings(estimate, facts, ends),
+        percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
+        wide=change / (2 * facts.value_half_width), change=change,
+        is_flat=ends is not None and 2 * _share_flat(*ends) > 1)
 
 
-def _warnings(estimate: Estimate) -> tuple[tuple[str, float], ...]:
-    """What releases of the twin carry, each with its share of all of them."""
-    shares = ((caution.text, float(caution.applies.mean())) for caution in estimate.cautions)
+def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
+                    ) -> tuple[Array, Array] | None:
+    """Ends of the bands of all simulated releases, within the bounds: (releases, places) each.
+
+    None where the result is no single curve over time with a band.
+    """
+    task = mechanism.main_task
+    if (task.argument is not Argument.TIME or task.data is DataType.EVENTS or estimate.functions
+            or estimate.limits is None):
+        return None
+    low, high = (np.clip(end.reshape(-1, end.shape[-1]), facts.value_low, facts.value_high)
+                 for end in estimate.limits)
+    return (low, high) if np.isfinite(low).all() and np.isfinite(high).all() else None
+
+
+def _share_flat(low: Array, high: Array) -> float:
+    """The share of bands that hold a constant curve."""
+    return float(np.mean([holds_a_constant(*one) for one in zip(low, high, strict=True)]))
+
+
+def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
+              ) -> tuple[tuple[str, float], ...]:
+    """What releases of the twin are published with, each with its share of all of them."""
+    shares = [(caution.text, float(caution.applies.mean())) for caution in estimate.cautions]
+    if ends is not None:
+        flat = [text for one in zip(*ends, strict=True)
+                if (text := quality.no_change(facts, *one))]
+        shares.append((flat[0] if flat else "", len(flat) / len(ends[0])))
+        released = estimate.values(drawing_grid())
+        released = released.reshape(-1, released.shape[-1])
+        beyond = ((released < facts.value_low) | (released > facts.value_high)).mean(axis=-1)
+        shares.append((sentences.moved(float(beyond[beyond > 0].mean())) if beyond.any() else "",
+                       float((beyond > 0).mean())))
+    if estimate.band_kind and estimate.band is not None and estimate.band.bias is None and (
+            estimate.basis_sizes):
+        few = quality.few_functions(estimate.basis_sizes[0])
+        shares.append((few, float(bool(few))))
     return tuple((text, share) for text, share in shares if share)
 
 

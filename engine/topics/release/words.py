@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from engine.core.names import uncapital
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, percent, with_unit
+from engine.language.quality import least, level_only
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
 _VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
              "usable": "**Usable:** the main shape survives.",
-             "good": "**Good:** noise is small beside the curve.",
-             "nearly free": "**Good:** noise is small beside the curve."}
+             "good": "**Good:** noise is small beside the stated range.",
+             "nearly free": "**Good:** noise is small beside the stated range."}
 _LOST = "Details are lost:"  # where a release does not show all peaks
 _BROAD = {"usable": f"**Usable for the broad shape.** {_LOST}",
-          "good": f"**Good for the broad shape:** noise is small beside the curve. {_LOST}",
-          "nearly free": f"**Good for the broad shape:** noise is small beside the curve. {_LOST}"}
+          "good": f"**Good for the broad shape.** {_LOST}",
+          "nearly free": f"**Good for the broad shape.** {_LOST}"}
+_TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
 def about(facts: PublicFacts) -> str:
@@ -80,9 +84,9 @@ def survives(preview: ReleasePreview, task: str) -> str:
     preview, task
         As for `error`.
     """
-    is_smoothed = preview.peaks is not None and preview.peaks < PEAKS
+    is_smoothed, grade = preview.peaks is not None and preview.peaks < PEAKS, preview.grade
     verdicts = _VERDICTS | (_BROAD if is_smoothed else {})
-    parts = [] if preview.verdict is None else [verdicts[preview.verdict.verdict]]
+    parts = [] if grade is None else [_judged(preview, grade, verdicts)]
     if preview.peaks is not None:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = with_unit(number(preview.peak_height, 2), unit)
@@ -90,6 +94,27 @@ def survives(preview: ReleasePreview, task: str) -> str:
                  f"**{_how_many(preview.peaks)}**.")
         parts.append(peaks if parts and parts[-1].endswith(":") else capital(peaks))
     return " ".join(parts)
+
+
+def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) -> str:
+    """The verdict, with the size of changes that can be told where there is a band over time."""
+    is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
+    if grade == "coarse" and is_of_band:
+        return _in_bold(level_only(preview.wide, preview.is_flat))
+    if not preview.change or grade not in _TOLD:
+        return verdicts[grade]
+    is_smoothed = verdicts[grade].endswith(_LOST)
+    told = (f"**{_TOLD[grade]} for {'the broad shape, and for ' * is_smoothed}changes over "
+            f"{uncapital(preview.facts.time_name)} of "
+            f"{escape(least(preview.facts, preview.change))}:** of a curve that changes less, no "
+            "change can be told.")
+    return f"{told} {_LOST}" if is_smoothed else told
+
+
+def _in_bold(sentence: str) -> str:
+    """With its verdict, up to the colon, in bold."""
+    word, _, rest = sentence.partition(":")
+    return f"**{word}:**{rest}"
 
 
 def certain(preview: ReleasePreview) -> list[str]:

@@ -45,7 +45,7 @@ class Explored(Scene):
                 for b, o, e in zip(self.shown.budgets, self.odds, self.errors_in_words,
                                    strict=True)]),
             self.at, facts, pure=self.budget.is_pure)
-        odometer.line(self.source)
+        odometer.lines(self.source)
 
     def promise(self) -> None:
         super().promise()

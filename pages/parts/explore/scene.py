@@ -14,7 +14,7 @@ from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_words, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
-from engine.privacy.feasibility import Feasibility
+from engine.privacy.feasibility import Feasibility, verdict
 from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
@@ -183,18 +183,26 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
 
 
 def _notes(facts: PublicFacts, shown: MeanAnswer) -> list[str]:
-    """What is said of the band at each budget; of a file that most releases show no change."""
+    """What is said of the band at each budget, by the verdict that a release would carry.
+
+    Of a file it is said where most releases show no change.
+    """
     band = shown.band
     if band is None:
         return [""] * len(shown.budgets)
-    notes = [quality.few_functions(size) for size in band.n_functions]
-    if not facts.is_upload:
-        return notes
-    for k, (low, high) in enumerate(zip(band.low, band.high, strict=True)):
-        flat = [text for one in zip(low, high, strict=True)
-                if (text := quality.no_change(facts, *one))]
-        if 2 * len(flat) > len(low):
-            notes[k] = f"{flat[0]} {notes[k]}".strip()
+    notes = []
+    for feasibility, size, *ends in zip(shown.feasibility, band.n_functions,
+                                        *np.clip((band.low, band.high), facts.value_low,
+                                                 facts.value_high), strict=True):
+        low, high = ends
+        wide = float((high - low).mean()) / (2 * facts.value_half_width)
+        flat = [text for one in zip(low, high, strict=True) if facts.is_upload
+                and (text := quality.no_change(facts, *one))]
+        is_flat = 2 * len(flat) > len(low)
+        why = ""
+        if verdict(feasibility, wide, is_flat) == "coarse":
+            why = flat[0] if is_flat else quality.level_only(wide, is_flat)
+        notes.append(f"{why} {quality.few_functions(size)}".strip())
     return notes
 
 

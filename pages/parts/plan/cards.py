@@ -115,7 +115,7 @@ class Planned(View):
 
 def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.line(view.on_screen)
+    odometer.lines(view.on_screen)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}

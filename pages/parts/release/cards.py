@@ -24,15 +24,15 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.noise.hardened import HardenedNoise
 from engine.release import captions, published, sentences
 from engine.release import files as release_files
-from engine.release.books import Odometer
+from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_room
 from engine.release.published import Published
+from engine.release.repair import verify
 from engine.sources import Source, sources
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
-from pages.parts.release import groups
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -42,7 +42,7 @@ from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.uploads import panel
+from pages.shared.uploads import groups, panel
 
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -133,7 +133,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
         return
     unit = unit_of(choice.source, choice.mechanism)
     odds = error = ""
-    if cost is not None:
+    if cost is not None and not controls.is_refused():
         odds = odds_words.odds_short(odds_card.of(cost.certified_spends))
         error = error_in_words(choice, cost)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
@@ -142,8 +142,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
                  is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
-    for part in choice.parts:
-        odometer.line(part, groups.name(part))
+    odometer.lines(choice.file or choice.source)
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
@@ -179,12 +178,13 @@ def budget_and_method(choice: Choice) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         current = session.current()
         controls.number(controls.PRIVACY_BUDGET, current.epsilon, session.set_epsilon,
-                        "release_epsilon", help="Smaller ε: everybody is protected more, and the "
-                        "noise is larger.")
+                        "release_epsilon", refused_here=False, help="Smaller ε: everybody is "
+                        "protected more, and the noise is larger.")
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
         groups.choice(choice.file)
         groups.look(choice.parts)
+    controls.show_problem("w_release_epsilon")
     if choice.what == PERCENTILE_CURVES.key:
         controls.parameter_form(
             choice.mechanism, f"m_{choice.mechanism.key}",
@@ -279,7 +279,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         if len(choice.parts) > 1:
             st.markdown(sentences.each_group(facts, [groups.name(part) for part in choice.parts]))
         panel.remarks(choice.file or choice.source)
-        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice)
+        refused, no_room = st.session_state.pop("release_problem", None), no_room_for(choice)
         if no_room and is_next and not refused:
             st.markdown(f":small[Not with this ε: {controls.message(no_room)}]")
         elif refused or no_room:
@@ -303,8 +303,14 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
 
 
-def _no_room(choice: Choice) -> InputError | None:
-    """Why the total of these data would be overrun; said before anybody ticks anything."""
+def no_room_for(choice: Choice) -> InputError | None:
+    """Why the total of these data would be overrun; said as soon as ε is chosen.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    """
     for part in choice.parts:
         if (spent := odometer.read(part)) is None:
             continue
@@ -420,13 +426,26 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
     with st.container(border=True):
         st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
         if not choice.parts:
-            st.markdown("Simulated data have no ledger. Of public data or a file of your own, all "
-                        "releases and what is left of the total budget stand here.")
+            _ledger_of_all()
         for k, part in enumerate(choice.parts):
             if groups.name(part):
                 st.markdown(f"**{escape(groups.name(part))}**")
-            _ledger_of(part, cost is not None and _no_room(choice) is None
+            _ledger_of(part, cost is not None and no_room_for(choice) is None
                      and _cost_of(choice, part), _suffix(k))
+
+
+def _ledger_of_all() -> None:
+    """Every release of this machine, while no data are chosen: to be shown again at no charge."""
+    books = verify(Ledger()).odometers if visitors.may_bring_files() else ()
+    entries = sorted((entry for book in books for entry in book.entries),
+                     key=lambda entry: entry.at)
+    if not entries:
+        st.markdown("Nothing was published here yet. Of public data or a file of your own, all "
+                    "releases and what is left of the total budget stand here.")
+        return
+    st.dataframe(_rows(entries), hide_index=True, key="release_book_all")
+    st.markdown("What is left of a total stands here once its data are chosen.")
+    _once_more(entries, "_all")
 
 
 def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
@@ -436,19 +455,19 @@ def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
         st.markdown(sentences.left(part.facts, None) if known is None else
                     sentences.known_people(known, part.facts))
         return
-    st.dataframe(_rows(spent), hide_index=True, key=f"release_book{suffix}")
+    st.dataframe(_rows(spent.entries), hide_index=True, key=f"release_book{suffix}")
     st.markdown(sentences.after(part.facts, spent))
     if visitors.may_bring_files():
-        _once_more(spent, suffix)
+        _once_more(spent.entries, suffix)
     if isinstance(next_one, ReleaseCost):
         st.markdown(f":small[{sentences.with_next(spent, next_one)}]")
 
 
-def _rows(spent: Odometer) -> list[dict[str, Any]]:
+def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
              "δ": small(entry.budget.delta), "What": f"{entry.what} ({sentences.became(entry)})"
              if sentences.became(entry) else entry.what, "Id": entry.release_id}
-            for entry in reversed(spent.entries)]
+            for entry in reversed(entries)]
 
 
 def _never_drawn(choice: Choice, part: Source) -> None:
@@ -466,9 +485,9 @@ def _never_drawn(choice: Choice, part: Source) -> None:
                           source, choice.mechanism, choice.budget, entry.name))
 
 
-def _once_more(account: Odometer, suffix: str) -> None:
+def _once_more(entries: Sequence[Entry], suffix: str) -> None:
     """What was drawn can be shown again, at no charge."""
-    drawn = {entry.release_id: entry.name for entry in reversed(account.entries)
+    drawn = {entry.release_id: entry.name for entry in reversed(entries)
              if entry.state == "drawn"}
     if not drawn:
         return
@@ -546,7 +565,8 @@ def _compared(releases: Sequence[Published]) -> None:
 def _result_of(release: Published, suffix: str) -> None:
     with st.container(border=True):
         st.header(f"Released: {escape(release.name)}", anchor=False)
-        st.badge(f"Released {release.at[:10]}", icon=":material/verified:", color="green",
+        st.badge(f"Released {release.at[:10]} · {tags.budget_chip(release.cost.budget)}",
+                 icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
         _picture(release, suffix)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.release import sentences
 from engine.release.certified import ReleaseCost
-from pages.parts.release import cards, several_sites
+from pages.parts.release import cards, checking, several_sites
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame.drawer import Detail
@@ -26,6 +26,7 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
     """
     always = [Detail("release_ledger", "Ledger and total budget",
                      partial(cards.ledger_of_choice, choice, cost)),
+              Detail("release_check", "Check published files", checking.show),
               Detail("real_sites", "Several sites, each with its own file",
                      partial(several_sites.show, choice)),
               Detail("release_limits", "What a release covers", _covered)]

@@ -16,7 +16,7 @@ from engine.release.functions import axes_of
 from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
-from pages.parts.release import cards, groups
+from pages.parts.release import cards
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, drawer, layout
@@ -24,7 +24,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, flow, panel
+from pages.shared.uploads import draft, facts, flow, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on the twin", "release": "Release"}
 
@@ -55,9 +55,8 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
-        if is_past_data(choice):  # before, the ledger is the first of the details
-            drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
-                          "release_ledger", "tertiary")
+        drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
+                      "release_ledger", "tertiary")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
     {"data": _data, "preview": _preview, "release": _release}[step](choice, cost)
 
@@ -78,7 +77,7 @@ def _go(step: str) -> None:
     session.change(step=step)
 
 
-def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
+def _next(step: str, then: Callable[[], None] = lambda: None, is_blocked: bool = False) -> None:
     """The button to the next step; what it has to do first is done once it is pressed.
 
     There is no way on while a control holds what was refused, also where it was pressed at once.
@@ -89,7 +88,8 @@ def _next(step: str, then: Callable[[], None] = lambda: None) -> None:
             _go(step)
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
-              icon=":material/arrow_forward:", on_click=go, disabled=controls.is_refused())
+              icon=":material/arrow_forward:", on_click=go,
+              disabled=is_blocked or controls.is_refused())
 
 
 def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
@@ -131,7 +131,12 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
 
 
 def _data(choice: Choice, _: ReleaseCost | None) -> None:
-    """What to publish, of public data or of a file with what is stated of it."""
+    """What to publish, of public data or of a file with what is stated of it.
+
+    An earlier release that was asked for from the ledger stands above, as there are no data.
+    """
+    if choice.source is None:
+        cards.result()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cards.what(choice)
         wants_file = cards.data_choice(choice)
@@ -149,12 +154,19 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
     cards.budget_and_method(choice)
     if cost is None:
         return
+    if controls.is_refused():
+        st.info("The preview is back once this is put right.", icon=":material/info:")
+        _next("release")
+        return
+    if (no_room := cards.no_room_for(choice)) is not None:
+        st.error(controls.message(no_room), icon=":material/block:")
     left, right = st.columns([7, 4], gap="medium")
     with left, layout.user_errors():
         preview(choice, cost)
     with right, layout.user_errors():
         cards.odds(choice, cost)
-    _next("release")
+    is_blocked = no_room is not None and "released" not in st.session_state
+    _next("release", is_blocked=is_blocked)
 
 
 def _release(choice: Choice, cost: ReleaseCost | None) -> None:

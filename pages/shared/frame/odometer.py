@@ -1,4 +1,4 @@
-"""What is left of a data set's total, in one line wherever that data set is shown."""
+"""What is left of a data set's total, in the same lines wherever that data set is shown."""
 
 from __future__ import annotations
 
@@ -10,23 +10,30 @@ from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.sources import Source
 from pages.shared.state import run
+from pages.shared.uploads import groups
 
 if TYPE_CHECKING:
     from engine.release.books import Odometer
     from engine.release.ledger import Known
 
 
-def line(source: Source, group: str = "") -> None:
-    """One line under the strip; nothing for simulated data, of which there is no ledger.
+def lines(source: Source) -> None:
+    """What is left, in a line for each group that is published on its own, on every page alike.
+
+    Nothing for simulated data, of which there is no ledger.
 
     Parameters
     ----------
     source : Source
-    group : str
-        What its people are called, where they are one of several groups.
+        All the data on screen.
     """
-    if source.is_random:
-        return
+    if not source.is_random:
+        for part in groups.of(source):
+            _line(part, groups.name(part))
+
+
+def _line(source: Source, group: str) -> None:
+    """Of the people of a group, or of everybody."""
     from engine.release.sentences import (  # on first use: most pages show simulated curves
         known_people,
         left,

@@ -306,9 +306,10 @@ def checked_rule(rule: float | None) -> float | None:
 
 def checked_epsilon(epsilon: float) -> float:
     if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
+        why = (f"Below {LOWEST_EPSILON:g} noise hides nearly everything." if epsilon < 1 else
+               f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy.")
         raise InputError(f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got "
-                         f"{epsilon:g}.", field="epsilon",
-                         hint=f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy.")
+                         f"{epsilon:g}.", field="epsilon", hint=why)
     return epsilon
 
 

@@ -244,7 +244,9 @@ def _of_curves(curves: CurveTable | RowTable | EventTable, layout: Layout) -> St
     plan = _plan(curves, time, words["time_unit"] or curves.time_unit, is_single)
     covariates = [_covariate(name) for name in curves.covariate_names]
     origin = _origin("national growth chart")
-    periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
+    periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic",
+                         help="Both ends of the released curve are then the same, and each tells "
+                         "of the other. Of a curve that ends elsewhere both would be wrong.")
     others = {**plan, **words, "periodic": periodic}
     return partial(declare, *values, *times, origin, covariates, is_single, spread,
                    **others), (*values, *times)
