@@ -35,6 +35,14 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
 from engine.privacy.feasibility import Feasibility
 
+SITES_DIFFER = (
+    "By what sites sent, their people differ. Sites count by the precision of what they send and "
+    "not by their numbers of people, so that this is not the average of all people, and the "
+    "confidence band is not for it.")
+SITES_MAY_DIFFER = (
+    "Sites count by the precision of what they send and not by their numbers of people. If sites "
+    "differ, this is not the average of all people, and noise is too large to show it.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveRelease(Mechanism):
@@ -206,7 +214,10 @@ class AdaptiveRelease(Mechanism):
             offset=None if scale.is_flat else scale.middle)
         released = np.zeros(unit.centre.shape[:3], dtype=bool)
         released[[plan.feasible for plan in plans]] = True
-        return replace(fit, cautions=tuple(self.cautions(facts, plans, fit, model, released)))
+        return replace(fit, cautions=(
+            Caution(SITES_DIFFER, released & unit.sites_differ),
+            Caution(SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ),
+            *self.cautions(facts, plans, fit, model, released)))
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""
