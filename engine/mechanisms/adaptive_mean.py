@@ -186,7 +186,7 @@ class AdaptiveMean(AdaptiveRelease):
         "precision", "Weights of sites",
         "Precision: least noise, for sites whose people are alike. People: the average of all "
         "people, however sites differ; more noise where budgets or sizes do.",
-        choices=("precision", "people"))
+        choices=("precision", "people"), earlier="precision")
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "

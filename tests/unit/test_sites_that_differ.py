@@ -45,7 +45,8 @@ def is_covered(estimate, truth):
 
 
 def carried(estimate, text):
-    return next(caution.applies for caution in estimate.cautions if caution.text == text)
+    nowhere = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
+    return next((caution.applies for caution in estimate.cautions if caution.text == text), nowhere)
 
 
 def test_weighted_by_people_the_band_is_for_the_mean_of_all_people():

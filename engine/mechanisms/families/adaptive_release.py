@@ -214,10 +214,13 @@ class AdaptiveRelease(Mechanism):
             offset=None if scale.is_flat else scale.middle)
         released = np.zeros(unit.centre.shape[:3], dtype=bool)
         released[[plan.feasible for plan in plans]] = True
+        of_sites = [
+            Caution(text, applies) for text, applies in (
+                (SITES_DIFFER, released & unit.sites_differ),
+                (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ))
+            if applies.any()]
         return replace(fit, cautions=(
-            Caution(SITES_DIFFER, released & unit.sites_differ),
-            Caution(SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ),
-            *self.cautions(facts, plans, fit, model, released)))
+            *of_sites, *self.cautions(facts, plans, fit, model, released)))
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""
