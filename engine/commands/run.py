@@ -50,7 +50,7 @@ def command(options: argparse.Namespace) -> None:
     elif options.csv:
         print(outcome_rows.as_csv(outcomes, origin), end="")
     else:
-        print(outcome_rows.as_table(outcomes, seconds))
+        print(outcome_rows.as_table(outcomes, seconds, stated.run.is_study))
 
 
 def _outcomes(stated: scenario.Scenario, options: argparse.Namespace) -> list[Outcome]:

@@ -126,8 +126,18 @@ def _csv_cell(value: Any) -> Any:
     return safe_cell(value) if isinstance(value, str) else value
 
 
-def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """Aligned columns for a person to read; ± is half a 95 % confidence interval."""
+def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str:
+    """Aligned columns for a person to read; ± is half a 95 % confidence interval.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        One for each cell.
+    seconds : float
+        How long it took.
+    is_study : bool
+        Whether the pages show the same numbers; else it is said that they have other data sets.
+    """
     axes = list(outcomes[0].cell.at)
     kinds = [kind for kind in KINDS if not kind.endswith("error")
             and any(outcome.summary(kind) for outcome in outcomes)]
@@ -144,8 +154,11 @@ def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
              for row in rows]
     repeats = max(outcome.repeats for outcome in outcomes)
-    about = f"{repeats} repeats, {seconds:.1f} s; ± is half a 95 % confidence interval"
-    return "\n".join([*(line.rstrip() for line in lines), about])
+    about = [f"{repeats} repeats, {seconds:.1f} s; ± is half a 95 % confidence interval"]
+    if not is_study:
+        about.append("Data sets of this run alone; without “repeats” and “draws” it has those of "
+                     "the pages, and their numbers")
+    return "\n".join([*(line.rstrip() for line in lines), *about])
 
 
 def _written(outcome: Outcome, has_baseline: bool) -> list[str]:

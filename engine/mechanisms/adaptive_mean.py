@@ -30,10 +30,16 @@ from engine.core.types import (
     TimeLaw,
 )
 from engine.mechanisms import mechanisms
-from engine.mechanisms.base import Trial
+from engine.mechanisms.base import Trial, one_per_server
 from engine.mechanisms.families import adaptive_constants as constants
 from engine.mechanisms.families import band_checks
-from engine.mechanisms.families.adaptive import Scale, basis_size, ledger, public_scale
+from engine.mechanisms.families.adaptive import (
+    Scale,
+    basis_size,
+    effective_size,
+    ledger,
+    public_scale,
+)
 from engine.mechanisms.families.adaptive_constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive_release import AdaptiveRelease
 from engine.mechanisms.families.local_privacy import centre_budget
@@ -42,6 +48,7 @@ from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, Mea
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.public_curves import PublicCurve
+from engine.privacy.feasibility import Feasibility
 
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the curves (a Huber location). It differs from their mean where "
@@ -178,6 +185,11 @@ class AdaptiveMean(AdaptiveRelease):
         None, "Split of the budget",
         "Shares of separate releases, in order, that sum to 1: six of μ² with a band, five without "
         "one or where δ = 0 (of ε there). Empty: the default.")
+    weights: str = param(
+        "precision", "Weights of sites",
+        "Precision: least noise, for sites whose people are alike. People: the average of all "
+        "people, however sites differ; more noise where budgets or sizes do.",
+        choices=("precision", "people"), earlier="precision")
     guessed_spread: float | None = param(
         None, "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
@@ -277,10 +289,17 @@ class AdaptiveMean(AdaptiveRelease):
         return MeanPlan(
             size, budgets, shares, verdict, self._shrinks(
                 effective >= constants.SHRINK_FROM or not verdict.is_feasible, size, facts),
-            is_joint, learns_times, self.clipping_constants(sizes, effective, facts, is_joint),
+            is_joint, learns_times,
+            replace(self.clipping_constants(sizes, effective, facts, is_joint),
+                    by_people=self.weights == "people"),
             spends=ledger(sizes, budgets, verdict, [
                 *[(TIMES, TIMES_SHARE)] * learns_times,
                 *zip(release_steps(is_joint), shares, strict=False)]))
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
+        """Whether these public sizes and budgets can give anything useful."""
+        return Feasibility(effective_size(sizes, one_per_server(budgets, sizes.n_servers),
+                                          by_people=self.weights == "people"))
 
     def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
         """Whether sizes and second moments are sent together with a location.

@@ -23,6 +23,7 @@ from engine.core.tasks import UNIVARIATE_MEAN
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Composition,
     CurveData,
     Data,
@@ -50,6 +51,15 @@ CONSTANT = Basis(1, family="cosine")
 _REACH = 3  # places that numbers are held to: the one with most votes and its neighbours
 _DESIGNS, _DESIGN_SEED = 4000, 20_241_123  # of people whose times are simulated
 _FEWEST_PLACES = 7  # half the budget pays once three places are less than half of the range
+_EXPECTED_OUTSIDE = 2  # people whose means are further out than places are wide
+_DOUBT = 3  # standard deviations of the noise in votes that are put down to chance
+OUTSIDE = (
+    "By the released votes, more people’s means lie outside the part of the range that was elected "
+    "than the stated spread of people explains. They are moved to its edge, so that the average "
+    "can be far off: state a larger spread, or none.")
+UNDECIDED = (
+    "The noise in the released votes is too large to tell where in the range people are. The "
+    "released average can be off by as much as the range.")
 
 
 class Setting(Enumeration):
@@ -152,14 +162,25 @@ class UnivariateMean(Mechanism):
       no vote; averages are averaged with weights U_s/U;
     - "none": the mean of all items, as it is.
 
-    *Where people are.* With few items for each person the interval is the range. With many it is
-    found by a vote at half of the budget; the other half is left for the average. The range is
-    cut into k equal places and each person votes for the place of their mean. Places are as wide
-    as the means of U people spread around the truth by chance: 2t with t = w √(log(2U)/2n), n being
-    the fewest items of a person. If items are independent, at most one of the U means is expected
-    further out than t (Hoeffding's inequality). Most votes then fall on one place or on two
-    neighbours, and the winner with both of its neighbours holds the means. There is a vote from
-    k = 7 on, where three places are less than half of the range.
+    *Where people are.* With few items for each person, or where nobody has stated how far people
+    differ, the interval is the range: the average is that of the people, however they differ. With
+    many items and a stated spread s of people it is found by a vote at half of the budget; the
+    other half is left for the average. The range is cut into k equal places and each person votes
+    for the place of their mean. Places are as wide as the means of U people spread: 2t with
+    t = w √(log(2U)/2n) + s √(2 log 2U), n being the fewest items of a person. Of U means at most
+    one is expected further out by chance in the items (Hoeffding's inequality), and one because
+    normal people differ. Most votes then fall on one place or on two neighbours, and the winner
+    with both of its neighbours holds the means. There is a vote from k = 7 on, where three places
+    are less than half of the range. s = 0 is the case of the slides (`independent`): all numbers
+    are independent, with one mean.
+
+    *People who are not normal.* The interval reaches t to both sides of the mean, whatever the law
+    of people, as long as s is at least their standard deviation. What it cuts off moves the average
+    by at most (√(t² + s²) − t)/2 on a side, which is below s/(4 √(2 log 2U)) (Scarf's inequality).
+
+    *Votes that contradict.* A caution is given where the noisy votes show more people outside the
+    elected interval than noise explains, and where they do not tell the winner from places that
+    are no neighbours of it. Both are computed from what is released.
 
     Notes
     -----
@@ -205,6 +226,7 @@ class UnivariateMean(Mechanism):
     label = "Average number"
     order = 10
     dash, marker = "12px,3px,2px,3px", "circle-open"
+    measured = "Average number"
     tasks = frozenset({UNIVARIATE_MEAN.key})
     guarantee = Guarantee.PURE
     family = "gradient"
@@ -217,10 +239,11 @@ class UnivariateMean(Mechanism):
         Setting.CENTRAL_ITEM, "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
         "User: all numbers of a person are. None: no privacy.")
-    person_spread: float = param(
-        0.0, "Spread of people",
-        "A guess, not from the data, of the standard deviation of people's own means, in response "
-        "units. A wrong guess costs accuracy, never privacy.",
+    person_spread: float | None = param(
+        None, "Spread of people",
+        "The largest standard deviation that people's own means can have, in response units: a "
+        "public bound, not from the data. With many numbers each it lets people vote where their "
+        "means are, for less noise. Zero: all numbers are independent. Empty: not known, no vote.",
         low=0.0, high=1e6)
 
     @classmethod
@@ -228,13 +251,24 @@ class UnivariateMean(Mechanism):
         return (
             *(Trial({"setting": setting}, Budget(0.8)) for setting in (
                 Setting.CENTRAL_ITEM, Setting.LOCAL_ITEM, Setting.SITE, Setting.SITE_USER)),
-            # in the second, people differ so much that no vote is held
+            # in the second no vote is held
             *(Trial({"setting": setting, "person_spread": spread}, Budget(0.8), chunk=40)
-              for spread in (0.0, 5.0) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)))
+              for spread in (0.0, None) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
+
+    @classmethod
+    def independent(cls, setting: Setting) -> UnivariateMean:
+        """As in the slides: all numbers are independent, so that people differ by chance only.
+
+        Parameters
+        ----------
+        setting : Setting
+            Who is trusted with what.
+        """
+        return cls(setting=setting, person_spread=0.0)
 
     @classmethod
     def by_person(cls) -> UnivariateMean:
@@ -317,18 +351,27 @@ class UnivariateMean(Mechanism):
         Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
         """
         noise = _StandardNoise(self, data, plans, draws, rng)
-        released = [self._released(data, plan, k, noise) for k, plan in enumerate(plans)]
+        released, doubts = zip(*(self._released(data, plan, k, noise)
+                                 for k, plan in enumerate(plans)), strict=True)
         unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
         return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
-                   unprotected=unprotected)
+                   unprotected=unprotected, cautions=_cautions(np.stack(doubts)))
 
-    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise) -> Array:
-        """What the plan of this number releases: (repeats, draws)."""
+    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
+                  ) -> tuple[Array, NDArray[np.bool_]]:
+        """What plan k releases (repeats, draws), and what its votes say against it (2, …)."""
         elected = np.zeros((data.n_repeats, noise.draws), int)
+        doubts = np.zeros((2, *elected.shape), dtype=bool)
         if plan.places > 1:
             votes = transcript.summed(PLACE, partial(self._ballot_parts, data, plan),
                                       lambda: noise.votes[k])
             elected = self.elected(votes, plan)
+            doubts = self.doubts(votes, elected, plan)
+        return self._average(data, plan, elected, noise), doubts
+
+    def _average(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64],
+                 noise: _StandardNoise) -> Array:
+        """The released average within the elected intervals: (repeats, draws)."""
         if self.setting is Setting.NONE:
             return self._averages(data, plan.places, elected)
         return transcript.summed(
@@ -348,6 +391,38 @@ class UnivariateMean(Mechanism):
         (repeats, draws) array of int
         """
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
+
+    def doubts(self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
+               ) -> NDArray[np.bool_]:
+        """Whether noisy votes show people outside the elected interval, and whether they decide.
+
+        If all votes are for the interval, the noisy sum of its places is known but for noise, and
+        for the two people expected outside. A winner that leads all places outside the interval by
+        less than the noise in such a difference is none.
+
+        Parameters
+        ----------
+        votes : (repeats, draws, places)
+        elected : (repeats, draws)
+            The interval of each, as `elected` returns it.
+
+        Returns
+        -------
+        (2, repeats, draws) array of bool
+            People are outside; the votes do not decide.
+        """
+        people = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
+        chance = np.zeros_like(people) if self.setting.is_central else self.flip_chance(plan.vote)
+        idle, kept = float(people @ chance), float(people @ (1 - 2 * chance))
+        variance = (2 * self.vote_scale(plan.vote) ** 2 if self.setting.is_central
+                    else float(people @ (chance * (1 - chance))))
+        place = np.arange(plan.places)
+        is_inside = (elected[..., None] <= place) & (place < elected[..., None] + _REACH)
+        inside = np.where(is_inside, votes, 0.0).sum(axis=-1)
+        best_outside = np.where(is_inside, -np.inf, votes).max(axis=-1)
+        allowed = _EXPECTED_OUTSIDE + _DOUBT * math.sqrt(_EXPECTED_OUTSIDE + _REACH * variance)
+        return np.stack([_REACH * idle + kept - inside > allowed,
+                         votes.max(axis=-1) - best_outside < _DOUBT * math.sqrt(2 * variance)])
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The mean itself."""
@@ -379,7 +454,8 @@ class UnivariateMean(Mechanism):
         facts : PublicFacts
             Stated facts.
         """
-        if not self.setting.is_by_person or self.setting.is_by_site:
+        if (self.person_spread is None or not self.setting.is_by_person
+                or self.setting.is_by_site):
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
         spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))
@@ -769,6 +845,12 @@ class _StandardNoise:
         """Sums of standard Laplace numbers, one for each part of a server: see `_laplace_sums`."""
         counts = self._mechanism.n_parts(self._data.public)
         return _laplace_sums(counts, self._data.n_repeats, self.draws, self._of_sums)
+
+
+def _cautions(doubts: NDArray[np.bool_]) -> tuple[Caution, ...]:
+    """What votes say against releases, from (plans, 2, repeats, draws), where they say anything."""
+    return tuple(Caution(text, applies) for text, applies in zip(
+        (OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True) if applies.any())
 
 
 def _expected(truth: Truth, design: Design, observations: int) -> float:

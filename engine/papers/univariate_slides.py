@@ -45,8 +45,8 @@ class Sweep:
 
     def _cell(self, point: dict[str, float]) -> Cell:
         setting = RateSetting(self.setting)
-        mechanism, rate = UnivariateMean(setting=setting.mechanism), UnivariateMeanRate(
-            setting=setting)
+        mechanism = UnivariateMean.independent(setting.mechanism)
+        rate = UnivariateMeanRate(setting=setting)
         source = Numbers(n_servers=int(point["S"]), n_items=int(point["n"]))
         return Cell({"setting": self.setting, "regime": self.regime, "moved": self.moved,
                      "power": self.power, **point,

@@ -105,7 +105,7 @@ class UnivariateMeanRate(Rate):
 
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
-        return Numbers(), UnivariateMean(setting=self.setting.mechanism)
+        return Numbers(), UnivariateMean.independent(self.setting.mechanism)
 
     @property
     def terms(self) -> tuple[Term, ...]:

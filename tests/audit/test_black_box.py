@@ -261,7 +261,8 @@ COVARIANCES = [case for case in AT_ONE if case.mechanism.changed() == {"task": "
                and case.mechanism.key != "gaussian_process"]
 UNSEEN = [case for case in AT_ONE if case.mechanism.key == "sparse_mean_signs"  # bits have no size
           or case.mechanism.changed() in (  # a vote hides it
-              {"setting": "central_user"}, {"setting": "local_user"})
+              {"setting": "central_user", "person_spread": 0.0},
+              {"setting": "local_user", "person_spread": 0.0})
           # its choice is charged at an outcome that is rare; the search sees its values' noise
           or (case.mechanism.key == "sparse_mean_trusted" and case.budget.is_pure)
           or case in COVARIANCES]
@@ -417,7 +418,7 @@ def test_whatever_is_shown_below_nine_tenths_has_a_reason(lost, shown):
 
 
 def test_a_short_bound_says_why():
-    report = audit_case(cases.case_like(UnivariateMean(setting="central_user")), tries=80,
+    report = audit_case(cases.case_like(UnivariateMean.independent("central_user")), tries=80,
                         runs=4000)
     assert report.bound < 0.9 * report.claimed_epsilon
     assert "Only what comes out at the end is seen" in report.shortfall

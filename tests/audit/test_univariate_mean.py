@@ -74,7 +74,7 @@ def worst(mechanism, sizes=FEW, tries=120):
 @pytest.mark.parametrize("sizes", [FEW, MANY], ids=str)
 def test_no_neighbour_costs_more_than_epsilon_and_some_cost_all_of_it(setting, sizes):
     """120 pairs; the claim is met from below to 1e-9, and attained to 1e-9."""
-    mechanism = UnivariateMean(setting=setting)
+    mechanism = UnivariateMean.independent(setting)
     assert (mechanism.places(data_set(sizes, np.zeros(sizes)).sizes, PublicFacts()) > 1) == (
         sizes is MANY and setting in ("local_user", "central_user"))
     assert worst(mechanism, sizes) == pytest.approx(EPSILON, rel=1e-9)
@@ -83,7 +83,7 @@ def test_no_neighbour_costs_more_than_epsilon_and_some_cost_all_of_it(setting, s
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_release_is_what_the_search_looked_at_plus_noise_of_the_ledger(setting):
     """20 000 draws at one interval: variance of the release within 5 standard errors."""
-    mechanism = UnivariateMean(setting=setting)
+    mechanism = UnivariateMean.independent(setting)
     data = data_set(FEW, np.random.default_rng(1).uniform(-2, 3, FEW))
     estimate = mechanism.release_many(data, [(Budget(EPSILON),)], 20_000, generator(1, 1, 0))
     groups, sent = mechanism.groups(data), mechanism.exact_parts(data, 1)[0, :, 0]
@@ -135,7 +135,7 @@ def loss_after(mechanism, place):
 @pytest.mark.parametrize("setting", ["central_user", "local_user"])
 def test_after_the_votes_the_average_of_one_interval_is_sent_for_half_of_epsilon(setting):
     """20 pairs at each of three places; the interval is that of the place and its neighbours."""
-    mechanism = UnivariateMean(setting=setting)
+    mechanism = UnivariateMean.independent(setting)
     data = data_set(MANY, np.random.default_rng(1).uniform(-2, 3, MANY))
     places = mechanism.places(data.sizes, data.facts)
     for place in (1, places // 2, places - 2):
@@ -150,7 +150,7 @@ def test_after_the_votes_the_average_of_one_interval_is_sent_for_half_of_epsilon
 
 def test_a_local_vote_flips_entries_as_often_as_declared():
     """4000 votes of six people: the mean of every sum within 5 standard errors."""
-    mechanism, data = UnivariateMean(setting="local_user"), data_set(MANY, np.zeros(MANY))
+    mechanism, data = UnivariateMean.independent("local_user"), data_set(MANY, np.zeros(MANY))
     plan = mechanism.plan(data.public, (Budget(EPSILON),) * 3)
     ballots = mechanism.ballots(data, plan.places)
     chance, rng = mechanism.flip_chance(plan.vote)[0], np.random.default_rng(3)

@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -164,6 +165,23 @@ def test_the_table_shows_axes_errors_and_the_guarantee(capsys, monkeypatch):
     assert "budgets.epsilon" in out
     assert "±" in out
     assert "δ = 0.001" in out
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/guide/command_line.md"])
+def test_a_scenario_of_the_documents_is_run_as_the_pages_run_it(file):
+    """Their data sets, releases and seed, so that page and command line have one number."""
+    (text,) = re.findall(r'^\{"version": 1,\n[ ]"source".*?^[ ].*?\}$',
+                         (ROOT / file).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)[:1]
+    assert scenario.from_json(text).run.is_study
+
+
+def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(capsys, monkeypatch):
+    study = {**changed("axes", {}), "source": {"key": "sparse_curves", "parameters": {
+        "n_curves": 200, "n_observations_per_curve": 200}}}
+    del study["repeats"], study["draws"]
+    as_pages, of_its_own = (command(capsys, monkeypatch, ["run", "-", *more], json.dumps(study))[1]
+                            for more in ([], ["--repeats", "2"]))
+    assert len(of_its_own.splitlines()) == len(as_pages.splitlines()) + 1
 
 
 @pytest.mark.parametrize(("arguments", "text", "words"), [

@@ -57,15 +57,18 @@ OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 EVERY = [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)
          for _, chosen in cls.presets_for(task)]
+# With votes, which are held where it is stated that people are alike.
+EVERY += [UnivariateMean.independent(setting) for setting in (Setting.CENTRAL_USER,
+                                                              Setting.LOCAL_USER)]
 PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting.NONE]
 # Of what takes long to release, only the first variant is in the default run.
 LONG = [one for one in PROTECTING if one.family == "sparse" or isinstance(one, PercentileCurves)]
 every_mechanism = pytest.mark.parametrize("mechanism", [
     slow(one) if one in LONG and one != type(one)(**one.presets()[0][1]) else one
     for one in PROTECTING], ids=str)
-# Noise that depends on nothing but what one device or one site of people sends by itself.
-ALONE = (SparseMeanSigns(), UnivariateMean(setting=Setting.LOCAL_ITEM),
-         UnivariateMean(setting=Setting.SITE_USER))
+# Noise that depends on nothing but how many people, or devices, send it.
+ALONE = (SparseMeanSigns(), *(UnivariateMean(setting=setting) for setting in (
+    Setting.LOCAL_ITEM, Setting.LOCAL_USER, Setting.CENTRAL_USER, Setting.SITE_USER)))
 
 
 def test_no_registered_mechanism_is_missing_here():

@@ -233,7 +233,7 @@ def test_exact_risks_are_those_of_many_releases(setting):
     with executors.make("serial") as executor:
         (outcome,) = run_cells([cell], Run(2000, 1, 3), executor)
     assert outcome.accuracy.error ** 2 == pytest.approx(exact, rel=0.25)
-    voted = UnivariateMean(setting="central_user")
+    voted = UnivariateMean.independent("central_user")
     assert voted.exact_risk(replace(here, readings=20_000).curves, (here.budget,)) is None
 
 

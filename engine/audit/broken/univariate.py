@@ -30,7 +30,7 @@ class RangeFromTheData(_Mean):
         return np.clip(known, low, high)
 
 
-@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER, person_spread=0.0)
 class NoiseForOneNumber(_Mean):
     """People are protected as if only one of five of their numbers could change."""
 
@@ -41,7 +41,7 @@ class NoiseForOneNumber(_Mean):
         return super().reach(places, facts) / 5
 
 
-@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER)
+@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER, person_spread=0.0)
 class VoteAndAverageSpendAll(_Mean):
     """The vote and the average each take the whole of ε from the same people."""
 
@@ -50,7 +50,7 @@ class VoteAndAverageSpendAll(_Mean):
         return replace(honest, vote=2 * honest.vote, measure=2 * honest.measure)
 
 
-@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER, person_spread=0.0)
 class VotesForEveryNumber(_Mean):
     """Each number of a person may vote, with noise for one vote of a person."""
 
@@ -60,7 +60,7 @@ class VotesForEveryNumber(_Mean):
         return place[..., None] == np.arange(places)
 
 
-@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER, person_spread=0.0)
 class SendsEveryInterval(_Mean):
     """Averages of all intervals are sent, each with the noise for the one that votes elect."""
 
@@ -72,7 +72,7 @@ class SendsEveryInterval(_Mean):
                        noise=np.tile(honest.noise, intervals), way=np.zeros_like(elected))
 
 
-@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER)
+@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER, person_spread=0.0)
 class ForgetsThatTwoEntriesChange(_Mean):
     """Entries of a ballot are flipped as if one alone could change, but a vote moves two."""
 

@@ -57,8 +57,11 @@ class Scale:
         return len(set(self.middle.heights)) == 1
 
 
-def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
+def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = False) -> float:
     """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0.
+
+    Where sites count by their people N = n/√Σ μ_s⁻², n being the people of all sites: the same
+    where sites have equal sizes and budgets, and else less.
 
     Parameters
     ----------
@@ -66,12 +69,16 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
         n_s curves at site s.
     budgets : tuple of Budget
         One for each site.
+    by_people : bool
+        Whether sites count by their people, and not by the precision of what they send.
 
     Examples
     --------
     >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
     54.9
     """
+    if by_people:
+        return sizes.n_curves / math.hypot(*(1 / mu_of(budget) for budget in budgets))
     return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
                          zip(sizes.n_curves_per_server, budgets, strict=True)))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri
@@ -74,6 +74,8 @@ class Constants:
         Of the variance that sizes alone stand for.
     bias_allowance : float
         Of an early centre, in units of the spread that was released there.
+    by_people : bool
+        Whether sites count by their people, and not by the precision of what they send.
     """
 
     first_radius: float = 0.5
@@ -88,6 +90,7 @@ class Constants:
     moments_width: float = np.inf
     tail_allowance: float = 1.0
     bias_allowance: float = 0.0
+    by_people: bool = False
 
 
 SEPARATELY = Constants()
@@ -100,7 +103,7 @@ FEWEST_TOGETHER = 3  # observations of each curve, from which `TOGETHER` was tun
 # curves, which skew may move by a fifth of the spread. Mean absolute deviations say too little of
 # long tails, so variances get half as much again: with that bands hold for exponential levels.
 # Second moments clipped much wider would be mostly noise, which grows with κ.
-FOR_SKEW = {"bias_allowance": 0.2, "tail_allowance": 1.5, "moments_width": 3.0}
+FOR_SKEW: dict[str, Any] = {"bias_allowance": 0.2, "tail_allowance": 1.5, "moments_width": 3.0}
 
 
 class Width(NamedTuple):
@@ -199,6 +202,10 @@ def most_innovation(size: int) -> float:
 
 # A curve runs along a bound where it is within so much of half the range, over so much of the time.
 NEAR_BOUND, ALONG_BOUND = 0.02, 0.2
+
+# Sites are told to differ where chance alone would say so in one release of a hundred, and where
+# that moves the centre by half of its standard error or more. Chosen, not derived.
+SITES_DIFFER, OFF = 0.01, 0.5
 
 # A band wider than half of the stated range in a twentieth of the time range tells next to nothing
 # there. Chosen, not derived.

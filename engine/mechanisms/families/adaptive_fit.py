@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
@@ -218,6 +219,8 @@ class UnitFit:
         The same without noise, (plans, repeats, …).
     parts : ServerParts
         What each site adds to the squared error, in unit scale, too.
+    sites_differ, hides_sites : (plans, repeats, draws) array of bool
+        As `Located` has them.
     people : SecondMoments or None
         How people's curves deviate, for models in which that can be read; NaN where it was not
         released.
@@ -228,6 +231,8 @@ class UnitFit:
     quiet: Array
     quiet_covariance: Array
     parts: ServerParts
+    sites_differ: NDArray[np.bool_]
+    hides_sites: NDArray[np.bool_]
     people: SecondMoments | None = None
 
     @classmethod
@@ -254,7 +259,8 @@ class UnitFit:
         return cls(np.zeros((plans, repeats, draws, *shape)),
                    np.zeros((plans, repeats, draws, *square)),
                    np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
-                   ServerParts(*np.zeros((3, plans, servers))), people)
+                   ServerParts(*np.zeros((3, plans, servers))), np.zeros(each, dtype=bool),
+                   np.zeros(each, dtype=bool), people)
 
     def put(self, piece: Piece, located: Located, feasible: Sequence[int]) -> None:
         """Put what was located for some plans and repeats where it belongs.
@@ -283,6 +289,8 @@ class UnitFit:
                 mine.moments[..., :size, :size], mine.noise[...] = theirs.moments, theirs.noise
                 mine.stretch[..., :size] = theirs.stretch
                 mine.privacy[..., :size] = theirs.privacy
+            for name in ("sites_differ", "hides_sites"):
+                getattr(self, name)[k, repeats] = getattr(located, name)[:, of_plan]
             for name in ("weight", "noise", "sampling"):
                 part = getattr(located, name)[..., of_plan].mean(axis=(1, 2))
                 getattr(self.parts, name)[k] += share * part

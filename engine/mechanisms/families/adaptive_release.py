@@ -44,6 +44,13 @@ STEPS_DISAGREE = (
     "The steps of this release do not agree with each other: the last one moved the curve by more "
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
+SITES_DIFFER = (
+    "By what sites sent, their people differ. Sites count by the precision of what they send and "
+    "not by their numbers of people, so that this is not the average of all people, and the "
+    "confidence band is not for it.")
+SITES_MAY_DIFFER = (
+    "Sites count by the precision of what they send and not by their numbers of people. If sites "
+    "differ, this is not the average of all people, and noise is too large to show it.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,12 +223,13 @@ class AdaptiveRelease(Mechanism):
             offset=None if scale.is_flat else scale.middle)
         released = np.zeros(unit.centre.shape[:3], dtype=bool)
         released[[plan.feasible for plan in plans]] = True
-        most = np.array([most_innovation(plan.size * max(len(names), 1))
-                         for plan in plans])
-        disagree = Caution(STEPS_DISAGREE, released & (model.innovations > most[:, None, None]))
+        most = np.array([most_innovation(plan.size * max(len(names), 1)) for plan in plans])
+        of_steps = [Caution(text, applies) for text, applies in (
+            (STEPS_DISAGREE, released & (model.innovations > most[:, None, None])),
+            (SITES_DIFFER, released & unit.sites_differ),
+            (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]
         return replace(fit, cautions=(
-            *self.cautions(facts, plans, fit, model, released),
-            *[disagree] * bool(disagree.applies.any())))
+            *of_steps, *self.cautions(facts, plans, fit, model, released)))
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""

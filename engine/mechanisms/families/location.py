@@ -58,10 +58,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Step
-from engine.mechanisms.families.adaptive_constants import SEPARATELY, Constants
+from engine.mechanisms.families.adaptive_constants import (
+    OFF,
+    SEPARATELY,
+    SITES_DIFFER,
+    Constants,
+)
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
@@ -258,6 +265,9 @@ class Located:
         known before and its noise give it. Large where the steps do not agree with each other.
     people : SecondMoments or None
         M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
+    sites_differ, hides_sites : (repeats, columns) array of bool
+        Whether what sites sent shows that the weights move the centre away from the mean of all
+        people, and whether their noise would hide that it does.
     """
 
     centre: Array
@@ -267,6 +277,8 @@ class Located:
     sampling: Array
     innovation: Array
     people: SecondMoments | None = None
+    sites_differ: NDArray[np.bool_] | None = None
+    hides_sites: NDArray[np.bool_] | None = None
 
 
 def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
@@ -303,7 +315,8 @@ def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constant
         if phase == 2:
             slope = _slope(state, law, constants)
         locations = _centres(sites, state, centre)
-        state, _ = _move(sites, state, locations, slope, _response(sites, state, law, phase))
+        state, _ = _move(sites, state, locations, slope, _response(sites, state, law, phase),
+                         constants)
         factor = constants.first_scale if phase == 1 else np.sqrt(
             constants.scale_width / constants.middle_width)
         resized = replace(state, radius=factor * state.radius)
@@ -312,7 +325,8 @@ def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constant
         state = _tightened(state, constants.middle_width if phase == 1 else constants.final_width)
     slope = _slope(state, law, constants)
     locations = _centres(sites, state, FINAL_CENTRE)
-    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3))
+    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
+                           constants)
     moments = None
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, SECOND_MOMENTS, constants)
@@ -324,17 +338,18 @@ def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: 
     """Sizes and second moments together with the location, about the same centre."""
     locations = _centres(sites, state, FIRST_CENTRE)
     state, _ = _move(sites, state, locations, np.ones_like(state.centre),
-                     _response(sites, state, law, 1))
+                     _response(sites, state, law, 1), constants)
     state = replace(state, radius=constants.first_scale * state.radius)
     for step, width in ((SECOND_PAIR, constants.middle_width), (THIRD_PAIR, constants.final_width)):
         locations, sizes = _centres_and_sizes(sites, state, step)
         state = _with_spread(state, sizes, law, constants, n_functions)
         state, _ = _move(sites, state, locations, _slope(state, law, constants),
-                         _response(sites, state, law, 2))
+                         _response(sites, state, law, 2), constants)
         state = _tightened(_doubted(state, constants), width)
     slope = _slope(state, law, constants)
     locations, moments = _centres_and_moments(sites, state, constants)
-    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3))
+    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
+                           constants)
     return _located(sites, state, slope, locations, weights, moments, constants, law)
 
 
@@ -449,10 +464,32 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
              weights: Array, moments: Sent | None, constants: Constants, law: DeviationLaw
              ) -> Located:
-    return Located(after.centre, _covariance(sites, after, slope, weights, moments, constants),
-                   weights.mean(axis=-1), *_parts(sites, after, locations, weights),
-                   after.innovation, None if moments is None else _people(
-                       sites, after, slope, moments, constants, law))
+    covariance = _covariance(sites, after, slope, weights, moments, constants)
+    people = None if moments is None else _people(sites, after, slope, moments, constants, law)
+    return Located(after.centre, covariance, weights.mean(axis=-1),
+                   *_parts(sites, after, locations, weights), after.innovation, people,
+                   *_away_from_all(sites, after, slope, locations, weights, covariance))
+
+
+def _away_from_all(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
+                   weights: Array, covariance: Array) -> tuple[NDArray[np.bool_], ...]:
+    """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
+
+    With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
+    where sites are alike. What they sent tells it with variance Σ (ω_s − π_s)² (g_s² + d²/n_s).
+    First whether it is told beyond doubt, and half of the standard error of the centre or more;
+    then whether noise in what is told of the level is as large, and so would hide it.
+    """
+    people = np.array([site.n_curves for site in sites])
+    apart = weights - (people / people.sum())[:, None, None, None]
+    away = (apart * np.stack(locations.values)).sum(axis=0)
+    variance = sum(part**2 * (scale**2 + after.spread**2 / site.n_curves) for part, scale, site in
+                   zip(apart, locations.scales, sites, strict=True))
+    hidden = np.sqrt(np.maximum(np.asarray(variance), _NO_ZERO))
+    error = slope * np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    beyond = -ndtri(SITES_DIFFER / 2 / away.shape[-1])
+    is_told = (np.abs(away) > beyond * hidden) & (np.abs(away) > OFF * error)
+    return is_told.any(axis=-1), (hidden > OFF * error)[..., 0]
 
 
 def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
@@ -510,10 +547,13 @@ def _response(sites: Sequence[Site], state: State, law: DeviationLaw, phase: int
 
 
 def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
-          response: Array | None) -> tuple[State, Array]:
+          response: Array | None, constants: Constants) -> tuple[State, Array]:
     """The Kalman update of the centre by what sites sent; also the weights of the sites."""
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
                         for site, scale in zip(sites, locations.scales, strict=True)])
+    if constants.by_people:
+        people = np.array([site.n_curves for site in sites])
+        weights = np.broadcast_to((people / people.sum())[:, None, None, None], weights.shape)
     measured, noise = locations.combined(weights)
     step_of_centre, innovation, updated = state.filter.update(measured, noise, slope, _sampling(
         sites, state, weights), response, _design(sites, weights))

@@ -75,7 +75,7 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
     data = source.draw(dots, generator(seed, DATA_STREAM, FRESH))
     estimates = {}
     for setting in dict.fromkeys(RateSetting(name).mechanism for name in SETTINGS):
-        released = UnivariateMean(setting=setting).release_many(
+        released = UnivariateMean.independent(setting).release_many(
             data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM, FRESH))
         estimates[setting] = np.asarray(released.values(np.zeros(1))[0]).reshape(dots)
     return ByEye(source.true_mean, estimates)
