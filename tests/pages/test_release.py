@@ -366,7 +366,7 @@ def test_a_result_says_first_how_far_off_it_may_be():
     at = publish(release_page(), "sea")
     assert "only the level and the trend" in words(at)
     assert "95 % simultaneous confidence band" in words(at)
-    assert "relies on the curve ending where it began" in words(at)
+    assert "how steeply the curve may start and end" in words(at)
 
 
 def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
