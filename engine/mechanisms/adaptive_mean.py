@@ -22,6 +22,7 @@ from engine.core.types import (
     Budget,
     Caution,
     CurveData,
+    DataKind,
     Design,
     Fit,
     Public,
@@ -161,7 +162,7 @@ class AdaptiveMean(AdaptiveRelease):
     basis: str | None = param(
         None, "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
-        "Default: Fourier where that is stated of real curves with stated observation times, "
+        "Default: Fourier where that is stated of a file’s curves with stated observation times, "
         "cosine elsewhere.", choices=("cosine", "fourier"), earlier="cosine")
     clipping: str | None = param(
         None, "Clipping of the last step",
@@ -414,10 +415,10 @@ class AdaptiveMean(AdaptiveRelease):
     def basis_family(self, facts: PublicFacts) -> str:
         """Cosine or Fourier: as chosen, or by what is stated of the curves.
 
-        By rule Fourier for real curves that are stated to end where they began, and for their
+        By rule Fourier for curves of a file that are stated to end where they began, and for their
         twins: errors are those of cosines or smaller, and bands half as wide at the ends, where
-        each end tells of the other. Simulated curves keep cosines, with which all stored results
-        were made, and so do curves of which it is unknown when they were observed.
+        each end tells of the other. Simulated curves and public ones keep cosines, with which all
+        stored results were made, and so do curves of which it is unknown when they were observed.
 
         Parameters
         ----------
@@ -431,7 +432,7 @@ class AdaptiveMean(AdaptiveRelease):
         """
         if self.basis is not None:
             return self.basis
-        uses_period = (facts.periodic and not facts.is_simulated
+        uses_period = (facts.periodic and facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
                        and self.law_of_times(facts).is_known)
         return "fourier" if uses_period else "cosine"
 

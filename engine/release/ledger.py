@@ -364,7 +364,7 @@ class Ledger:
                             people=_stored_sketches(log, sketches))
             books = Books.of(log.entries)
             before = books.odometer(books.population[data_set])
-            _check_name(before, name)
+            check_name(before, name)
             check_room(before, budget, facts)
             timestamp = datetime.now(UTC).isoformat(timespec="seconds")
             release_id, epsilon = secrets.token_hex(8), ceiled(budget.epsilon)
@@ -635,7 +635,21 @@ def _slow_hash(content: bytes, salt: bytes) -> str:
     return hashlib.scrypt(content, salt=salt, n=COST_OF_A_GUESS, r=8, p=1, dklen=32).hex()
 
 
-def _check_name(before: Odometer, name: str) -> None:
+def check_name(before: Odometer, name: str) -> None:
+    """Refuse a name that another release of the same people has.
+
+    Parameters
+    ----------
+    before : Odometer
+        Of the people, without the charge.
+    name : str
+        Of the next release.
+
+    Raises
+    ------
+    InputError
+        If it is used.
+    """
     if any(entry.name == name for entry in before.entries):
         raise InputError("A release of these data has this name already.", field="name",
                          hint="Choose another name.")

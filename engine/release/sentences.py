@@ -480,12 +480,13 @@ def known_people(known: Known, facts: PublicFacts) -> str:
                 f"and ε = {_epsilon(max(known.odometer.left, 0.0))} of "
                 f"{_epsilon(known.odometer.total.epsilon)} is left.")
     by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
+    chance = "Many files count from 1, so other people may have these ids. " * (known.kind == "ids")
     names = ", ".join(f"“{escape(entry.name)}”" for entry in known.odometer.entries[:3])
     together = ("Equal observations are no chance: they are the same people, and all releases "
                 "count together" if known.is_certain else
                 "If they are the same, all releases count together")
     return (f"**About {percent(known.share)} of these {escape(facts.people)} seem to be in the "
-            f"ledger already**, by {by[known.kind]}: {names}. {together}: ε = "
+            f"ledger already**, by {by[known.kind]}: {names}. {chance}{together}: ε = "
             f"{_epsilon(max(known.odometer.left, 0.0))} of "
             f"{_epsilon(known.odometer.total.epsilon)} is left.")
 

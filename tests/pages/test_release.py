@@ -255,6 +255,15 @@ def test_the_total_is_not_overrun_and_nothing_is_shown_then():
     assert [entry.name for entry in book.entries] == ["first"]
 
 
+def test_a_name_that_another_release_has_is_refused_as_soon_as_it_is_typed():
+    at = publish(release_page(), "once")
+    fill(at, "once")  # the same release: it is shown again and costs nothing
+    assert not at.error and not at.button(key="release_publish").disabled
+    at = fill(spend(at, 1.5), "once")
+    assert "has this name already" in " ".join(error.value for error in at.error)
+    assert at.button(key="release_publish").disabled
+
+
 @pytest.mark.slow
 def test_a_name_that_was_used_for_another_release_is_refused_beside_the_button():
     at = release_page()
@@ -383,7 +392,7 @@ def test_a_result_says_first_how_far_off_it_may_be():
     at = publish(release_page(), "sea")
     assert "only the level and the trend" in words(at)
     assert "95 % simultaneous confidence band" in words(at)
-    assert "relies on the curve ending where it began" in words(at)
+    assert "how steeply the curve may start and end" in words(at)
 
 
 def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():

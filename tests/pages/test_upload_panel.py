@@ -180,6 +180,8 @@ def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who
     assert not at.exception
     kept = at.session_state["upload"]
     assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
+    who = at.switch_page("../decide.py").run().selectbox(key="w_noise")
+    assert who.value == "centre"
 
 
 def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
@@ -191,6 +193,7 @@ def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypat
     stated(at, first=2, last=18).button(key="upload_show").click().run()
     assert not at.exception and at.session_state["upload"].sizes.n_servers == 3
     assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
+    assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
 
 
 def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):

@@ -498,8 +498,9 @@ def test_a_basis_that_was_chosen_stays_whatever_is_stated():
     assert release(real_day()[0], basis="cosine").basis.family == "cosine"
 
 
-def test_simulated_curves_keep_the_basis_of_all_stored_results():
-    assert CURVES.facts.periodic and release(draw()).basis.family == "cosine"
+def test_simulated_and_public_curves_keep_the_basis_of_all_stored_results():
+    for source in (CURVES, SeaTemperature()):
+        assert source.facts.periodic and release(draw(source)).basis.family == "cosine"
 
 
 def test_settings_that_were_stored_before_the_rule_stand_for_cosines():

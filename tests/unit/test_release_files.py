@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -25,6 +26,7 @@ from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
 from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
+from engine.topics.release.preview import release_preview
 from engine.uploads.curves import Upload, read_curves
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
@@ -62,8 +64,6 @@ def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one)
 
 
 def test_names_of_columns_are_no_formulas(one):
-    from dataclasses import replace
-
     functions = replace(one.functions, columns={"@value": one.x}, ranges={})
     risky = replace(one, axis=FORMULA, functions=functions)
     text = release_files.numbers_csv(risky).decode()
@@ -389,10 +389,14 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
         assert "Dashed" not in flat
 
 
-def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_both_ends(one):
-    assert SEA.facts.periodic and one.uncertainty.band.covered == (one.x[0], one.x[-1])
-    first, last = (next(iter(one.columns.values()))[end] for end in (0, -1))
-    assert first == pytest.approx(last)
+def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_both_ends(tmp_path):
+    file = children(400)
+    file = replace(file, declared=replace(file.declared, periodic=True))
+    one, twin = released(tmp_path, file, epsilon=4.0), release_preview(
+        file.facts, file.sizes, mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4), 1)
+    assert one.uncertainty.band.covered == (one.x[0], one.x[-1])
+    for curve in (next(iter(one.columns.values())), twin.curves[0].released):
+        assert curve[0] == pytest.approx(curve[-1])
     assert any("ending where it began" in line for line in one.card["accuracy"]["explained"])
 
 

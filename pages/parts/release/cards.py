@@ -27,7 +27,7 @@ from engine.release import files as release_files
 from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_room
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_name, check_room
 from engine.release.published import Published
 from engine.release.repair import verify
 from engine.sources import Source, sources
@@ -296,10 +296,13 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
         name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
+        if (used := _name_used(choice, name)) is not None:
+            st.error(controls.message(used), icon=":material/block:")
         is_answered, same = _same_people(choice)
         total = _total(choice, same)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=not (ticked and name.strip() and is_answered) or controls.is_refused(),
+                  disabled=controls.is_refused() or used is not None or not (
+                      ticked and name.strip() and is_answered),
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
 
 
@@ -318,6 +321,29 @@ def no_room_for(choice: Choice) -> InputError | None:
             check_room(spent, _cost_of(choice, part).certified, part.facts)
         except InputError as problem:
             return problem
+    return None
+
+
+def _name_used(choice: Choice, name: str) -> InputError | None:
+    """That another release of these people has this name; the same release may be asked for again.
+
+    Parameters
+    ----------
+    choice : Choice
+        What is to be published.
+    name : str
+        As it was typed.
+    """
+    for part in choice.parts if name.strip() else ():
+        people, called = groups.released_as(choice.file or part, part, name.strip())
+        spent = odometer.read(part)
+        try:
+            if spent is not None:
+                check_name(spent, called)
+        except InputError as problem:
+            if published.asked_before(people, choice.mechanism, choice.budget, Ledger(), called
+                                      ) is None:
+                return problem
     return None
 
 

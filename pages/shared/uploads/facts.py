@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.names import uncapital
@@ -162,6 +163,8 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
 def show(upload: Source, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
+    Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
+
     Parameters
     ----------
     upload : Source
@@ -173,7 +176,8 @@ def show(upload: Source, task: str) -> None:
     code_fold.remember(task)
     session.show_own(task, True)
     draft.forget_bytes()
-    session.change(delta=None)
+    noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
+    session.change(delta=None, noise=str(noise))
     components.arrive()
 
 
