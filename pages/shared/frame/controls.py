@@ -83,7 +83,11 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
             raise InputError(problem.message, problem.field,
                              f"{problem.hint} {until}".strip()) from None
 
-    bound(st.text_input, label, shown, read, key, **options)
+    if not options.get("refused_here", True):
+        bound(st.text_input, label, shown, read, key, **options)
+        return
+    with st.container(width=options.pop("width", "stretch")):  # a refusal stands below its field
+        bound(st.text_input, label, shown, read, key, **options)
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
@@ -92,14 +96,15 @@ def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> flo
     None while the field is empty, and no number (NaN) where what stands in it is refused, which is
     said below it.
     """
-    text: str = st.text_input(label, key=key, **options)
-    if not text.strip():
-        return None
-    try:
-        return _typed(text, is_whole)
-    except InputError as problem:
-        st.error(message(problem), icon=":material/error:")
-        return math.nan
+    with st.container():
+        text: str = st.text_input(label, key=key, **options)
+        if not text.strip():
+            return None
+        try:
+            return _typed(text, is_whole)
+        except InputError as problem:
+            st.error(message(problem), icon=":material/error:")
+            return math.nan
 
 
 def written(value: float) -> str:

@@ -84,6 +84,7 @@ def bounds_step(task: str) -> bool:
     if current is None:
         return False
     st.session_state[_REFUSED] = False
+    above = st.container()
     if isinstance(current.layout, EventColumns):
         st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
         declared, numbers = _of_events(current.layout)
@@ -107,9 +108,11 @@ def bounds_step(task: str) -> bool:
     draft.declare(facts)
     try:
         upload = own_data(task)
-    except InputError:  # the file cannot be what was stated of it
+    except InputError as problem:  # the file cannot be what was stated of it
         draft.declare(None)
-        raise
+        above.error(message(problem), icon=":material/error:")
+        raise InputError("The file does not fit these bounds.", field=problem.field,
+                         hint="Above them stands why.") from None
     if upload is not None and upload.doubts:
         layout.warned([f"{capital(doubt)}." for doubt in upload.doubts],
                       "**The file does not look as stated.** This is for you only. Check the plan "
