@@ -267,10 +267,8 @@ def check_pages(case, monkeypatch):
     answer, others = run.answer, (if_doubled, other_methods)  # which are about other scenarios
     monkeypatch.setattr(run, "answer", lambda function, *asked, **options: {}
                         if function in others else answer(function, *asked, **options))
-    parts = run.parts  # without the map around the study
-    monkeypatch.setattr(run, "parts", lambda function, *asked, **options: []
-                        if function is decision_topic.error_map else parts(function, *asked, **options))
-    monkeypatch.setattr(decision_topic, "map_people", lambda rows: ())
+    # without the map around the study
+    monkeypatch.setattr(decision_topic, "map_tables", lambda rows: ())
     odds = odds_words.odds_short(SimpleNamespace(right=said.right, group=1))
     amber = odds_words.delta_tag(case.stated)
     for page, key in (("explore", "strip"), ("rates", "rates_strip")):

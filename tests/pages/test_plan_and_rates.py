@@ -59,7 +59,7 @@ def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_find
     study = next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
     epsilon = float(re.search(r"differential privacy at ε = ([\d.]+)", study).group(1))
     asked = float(at.text_input(key="w_plan_error").value)
-    said = float(re.search(r"the typical error is (?:<b>)?([\d.]+)", study).group(1))
+    said = float(re.search(r"the error is (?:<b>)?([\d.]+)", study).group(1))
     assert said <= asked < 1.01 * said < at.session_state.settings.target
     found = float(re.search(r"ε = ([\d.]+) is enough", at.success[0].value).group(1))
     assert found <= epsilon and found > EPSILON_STEPS[EPSILON_STEPS.index(epsilon) - 1]

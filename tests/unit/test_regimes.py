@@ -337,7 +337,7 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
     chart = planning_charts.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
-                                      "cm", "light")
+                                      "cm", "200 children: target met at ε = 1", "light")
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     line = chart.spec["data"][1]["contours"]
@@ -346,7 +346,7 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
     empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
-                                      "children", "cm", "dark")
+                                      "children", "cm", "Nothing", "dark")
     go.Figure(empty.spec)
 
 

@@ -264,7 +264,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
                          hoverinfo="skip")
     typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
     spec = {"data": [errors, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, f"Typical error {typical}",
+            "layout": _difference_axes(facts, theme, f"Error {typical}",
                                        range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
