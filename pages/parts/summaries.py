@@ -210,7 +210,7 @@ def accuracy(view: Summary) -> None:
     height = 80 + 42 * len(known)
     view.draw("Errors", charts.errors(view.answer, layout.theme()), "errors", height)
     dashed = " Dashed: without privacy." if view.answer.baseline else ""
-    st.markdown(f":small[Line: 80 % of releases.{dashed}]")
+    st.markdown(f":small[Line: 95 % of releases.{dashed}]")
     st.markdown(words.compared(view.answer))
     view.draw("Parts of the error", charts.split(view.answer, layout.theme()), "split",
               height + 30)

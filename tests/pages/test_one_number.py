@@ -305,8 +305,8 @@ def check_decide(case, token, said, facts):
             # errors do not fall with ε where more basis functions are kept: another one is advised
             assert f"ε = {case.epsilon:g} for every" not in words(at)
             return
-        for value in (numbers.with_unit(numbers.number(said.error), said.unit),
-                      numbers.number(said.within)):
+        for value in (numbers.with_unit(numbers.number(each), said.unit)
+                      for each in (said.error, said.within)):
             assert f" **{value}**" in words(at).replace("\u00a0", " ")
         assert strip(at, "decide_strip").error == said.written
 

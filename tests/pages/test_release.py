@@ -183,7 +183,7 @@ def test_the_strip_and_the_preview_say_one_error(token, monkeypatch):
         budgets[at]))
     at = release_page(f"{token}~step-preview")
     error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strips[-1].error).groups()
-    assert f"± {error}**" in words(at) and f"below {within}" in words(at)
+    assert f"an error of **{error}**" in words(at) and f"below {within}" in words(at)
 
 
 @pytest.mark.parametrize("fold", ["release_formula", "release_cost", "release_code", "why",
@@ -434,7 +434,7 @@ def test_the_preview_is_made_of_stated_facts_and_sizes_alone():
 def test_other_summaries_are_previewed_as_well(what):
     at = publish_what(release_page(f"{REAL}~d-ages_at_death"), what)
     release_step(at, "preview")
-    assert "from the truth (root mean squared distance" in words(at) and not at.exception
+    assert "root mean squared distance from the truth" in words(at) and not at.exception
 
 
 def test_the_statement_about_persons_is_true_of_long_files():

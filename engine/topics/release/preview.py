@@ -37,7 +37,7 @@ from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import places as published_places
-from engine.release.uncertainty import STAIRCASE
+from engine.release.uncertainty import STAIRCASE, band_of
 from engine.sources.event_twin import EventTwin
 from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import Twin
@@ -115,6 +115,8 @@ class ReleasePreview:
         What such releases say against themselves, each with the share of the twin's that do.
     percentiles : PreviewedPercentiles or None
         What belongs to percentile curves alone.
+    half_width : float or None
+        Of the band to either side, on average over places, functions and releases; None without.
     """
 
     facts: PublicFacts
@@ -127,6 +129,7 @@ class ReleasePreview:
     peak_height: float
     warnings: tuple[tuple[str, float], ...]
     percentiles: PreviewedPercentiles | None = None
+    half_width: float | None = None
 
     @property
     def error(self) -> float:
@@ -182,7 +185,19 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         facts=facts, places=places, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
         peaks=peaks, peak_height=height * scale, warnings=_warnings(estimate),
-        percentiles=PreviewedPercentiles.of(mechanism, estimate, facts))
+        percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
+        half_width=_half_width(estimate, places, scale))
+
+
+def _half_width(estimate: Estimate, places: Array, scale: float) -> float | None:
+    """Of the bands of all releases, as each release would say it of its own."""
+    if estimate.limits is None:
+        return None
+    low, high = (end.reshape(-1, end.shape[-1]) * scale for end in estimate.limits)
+    if low.shape[-1] != len(places) or not np.isfinite(high - low).all():
+        return None
+    band = band_of(estimate, list(zip(low, high, strict=True)), places)
+    return None if band is None else band.half_width
 
 
 def _warnings(estimate: Estimate) -> tuple[tuple[str, float], ...]:
