@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine.language import error_words, odds_words
 from engine.language.grammar import capital
+from engine.language.numbers import change
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.topics.coverage import answer as coverage_topic
