@@ -110,6 +110,26 @@ def publish(at, name):
     return at
 
 
+def test_the_way_on_is_in_sight_before_it_is_open_and_the_later_steps_are_named():
+    at = visit("publish", "", show_upload=True)
+    assert at.button(key="wizard_next").disabled and "preview on the twin · release" in words(at)
+    assert not visit("publish", f"{REAL}~step-data").button(key="wizard_next").disabled
+
+
+def test_the_button_to_publish_says_what_it_waits_for():
+    at = release_page()
+    assert "To publish: confirm the statements, name the release" in words(at)
+    fill(at, "once")
+    assert "To publish:" not in words(at.run())
+
+
+def test_after_a_release_its_result_is_what_the_page_is_about():
+    at = publish(release_page(), "first of two")
+    assert "3 Released" in [header.value for header in at.header]
+    assert "Another release" in [box.label for box in at.expander]
+    assert "Confirm and release" not in [header.value for header in at.subheader]
+
+
 def test_simulated_curves_cannot_be_published():
     at = release_page("")
     assert "1 Data" in [header.value for header in at.header]  # where there is something to choose
