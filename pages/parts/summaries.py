@@ -154,7 +154,7 @@ def ways(view: Summary) -> None:
                     view.draw(method.label, view.panel(method, k), f"way_{method.label}", 250, 220)
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
-                f"protection.{solid}]")
+                f"privacy.{solid}]")
 
 
 def _function(view: Summary) -> int:

@@ -503,8 +503,9 @@ def at_one_point(answer: Decision) -> str:
     off = with_unit(number(distance), escape(answer.profile.unit))
     facts = answer.profile.facts
     there = with_unit(f"{place:.3g}", escape(facts.time_unit))
-    return (f"Single points can be farther off than the whole curve: at {facts.time_name.lower()} "
-            f"{there}, where releases are least certain, 19 of 20 are within {off} of the truth.")
+    return ("Single points can be farther off than the whole curve: where releases are least "
+            f"certain ({uncapital(escape(facts.time_name))}: {there}), 19 of 20 are within {off} "
+            "of the truth.")
 
 
 def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, float] | None:
