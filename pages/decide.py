@@ -15,19 +15,28 @@ if view.now.folds:  # the drawer takes the room beside it
 else:
     left, right = st.columns([63, 37], gap="medium")
 with left:
-    cards_place, map_place = st.container(), st.container()
+    progress_place = st.empty()
+    cards_place = layout.pending(options.CARDS, view.is_known)
+    map_place = layout.pending(options.MAP, view.is_known)
     with layout.user_errors():  # before the study is simulated, so that a paste is seen to arrive
         table.show(view)
-with cards_place:
-    with layout.user_errors():
-        options.solve(view)
+    contributions_place = layout.pending(0, view.is_known)
+with right:
+    memo_place = layout.pending(memo.SHEET, view.is_known)
+strip_place = layout.pending(layout.STRIP, view.is_known)
+with progress_place, layout.user_errors():
+    options.solve(view)
+with cards_place(), layout.user_errors():
     options.cards(view)
-with right, layout.user_errors():
+with contributions_place():
+    table.contributions(view)
+with memo_place(), layout.user_errors():
     memo.show(view)
-view.strip()
+with strip_place():
+    view.strip()
 layout.chips(controls.all_changed(view.decided.key), layout.reset)
 contents = details.of(view)
 drawer.button(contents, "Details", "details", ":material/right_panel_open:")
-with map_place, layout.user_errors():
+with map_place(), layout.user_errors():
     options.error_map(view)
 drawer.show(contents)  # last: its numbers are those of all charts

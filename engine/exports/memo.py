@@ -99,10 +99,10 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         HTML that stands alone.
     """
     profile, chosen = answer.profile, answer.chosen
-    head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Typical error",
+    head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Error",
             f"{answer.confidence} of 20 releases within"]
     rows = [[decision_words.option_name(answer, name, option), f"{option.budget.epsilon:g}",
-             odds_words.odds_short(option.odds),
+             decision_words.attacker(answer, option),
              unbroken(decision_words.typical_error(option, profile)),
              unbroken(decision_words.within(answer, option))]
             for name, option in answer.options]
@@ -113,6 +113,7 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         at_one_point=unbroken(decision_words.at_one_point(answer)),
         cautions=[unbroken(text) for text in decision_words.cautions(answer)],
         sites=decision_words.table_of_sites(profile),
+        contributions=unbroken(decision_words.contributions(answer)),
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
         head=head, rows=rows, chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),

@@ -191,7 +191,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
 
 def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
                         baseline: Array | None, kind: str, unit: str, theme: Theme) -> Chart:
-    """The error of every function with its 8-in-10 range, and without privacy.
+    """The error of every function with its 95 % range, and without privacy.
 
     Parameters
     ----------
@@ -211,13 +211,13 @@ def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
         Of the page.
     """
     names, x = [*names], error
-    low, high = np.quantile(releases, [0.1, 0.9], axis=1)
+    low, high = np.quantile(releases, [0.025, 0.975], axis=1)
     shade = colour("gradient", theme)
     bars = traces.off_by(plain(high - x), plain(x - low), shade, 2, 5)
     data = [traces.points("This method", plain(x), names, {"size": 11, "color": shade},
                           error_x=bars)]
-    table: dict[str, list[Any]] = {kind: names, "error": plain(x), "1 in 10 below": plain(low),
-                                   "1 in 10 above": plain(high)}
+    table: dict[str, list[Any]] = {kind: names, "error": plain(x), "2.5 % below": plain(low),
+                                   "2.5 % above": plain(high)}
     if baseline is not None:
         data.append(traces.points("Non-private", plain(baseline), names, {
             "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),

@@ -89,7 +89,7 @@ def alt(release: Published) -> str:
 
 
 def heading(release: Published) -> str:
-    """What was released, of how many: the title of the picture and of the report.
+    """What was released, of how many, at which budget: the title of picture and report.
 
     Parameters
     ----------
@@ -99,7 +99,8 @@ def heading(release: Published) -> str:
     about, facts = release.card["release"], release.facts
     of = uncapital(facts.value_name) if facts.is_upload else about["of"]
     group = f" ({facts.group.name})" if facts.group is not None else ""
-    return f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}"
+    return (f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}, "
+            f"ε = {release.cost.budget.epsilon:g}")
 
 
 def is_staircase(release: Published) -> bool:

@@ -314,6 +314,24 @@ def why(cost: ReleaseCost) -> str:
             "certified, so a release has slightly more noise than its preview.")
 
 
+def still_missing(is_ticked: bool, name: str, is_answered: bool) -> str:
+    """What the button to publish waits for; empty where nothing is missing.
+
+    Parameters
+    ----------
+    is_ticked : bool
+        Whether the statements are confirmed.
+    name : str
+        Of the release, as typed.
+    is_answered : bool
+        Whether it is said who the people are that seem to be known.
+    """
+    missing = [what for what, is_there in (
+        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())),
+        ("say whether the people are the same", is_answered)) if not is_there]
+    return f"To publish: {', '.join(missing)}." if missing else ""
+
+
 # -- how far off a release may be, in plain text ---------------------------------------------------
 
 
@@ -387,8 +405,8 @@ def _as_far_as_drawn(band: ReleasedBand) -> str:
     if band.counts_bias or not band.basis_size:
         return ""
     if band.counts_ends:
-        return f", apart from details finer than {band.basis_size} basis functions can draw,"
-    return f", as far as {band.basis_size} basis functions draw it,"
+        return f", apart from details finer than {band.basis_size} basis functions can represent,"
+    return f", as far as {band.basis_size} basis functions can represent it,"
 
 
 def _what_is_counted(band: ReleasedBand) -> str:

@@ -163,6 +163,24 @@ def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Seque
         In the unit of the result, of all functions together; NaN where nothing would be published.
     """
     estimate = released(source, mechanism, drawn, budgets, seed)
+    return errors_of(source, mechanism, drawn, estimate, budgets)
+
+
+def errors_of(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
+              budgets: Sequence[Budgets]) -> Array:
+    """The `errors` of releases that are there already.
+
+    Parameters
+    ----------
+    source, mechanism, drawn, budgets
+        As in `errors`.
+    estimate : Estimate
+        As `released` gives it.
+
+    Returns
+    -------
+    (budgets, data sets, releases)
+    """
     return totals(_published(source, mechanism, drawn, estimate, budgets))
 
 

@@ -176,9 +176,9 @@ class Twin(Source[CurveData], SimulatedTwin):
         return replace(self, peaks=count), (np.arange(count) + 0.5) / count
 
     def mean(self, times: Array) -> Array:
-        """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds.
+        """A rise with bends, or equal peaks with equal valleys between them, inside the bounds.
 
-        Where the curve is stated to end as it began, the rise comes back down.
+        The rise never falls; where the curve is stated to end as it began, it comes back down.
 
         Of readings before bounds cut anything off, so it is their median as well.
 
@@ -190,7 +190,7 @@ class Twin(Source[CurveData], SimulatedTwin):
         if self.stated.periodic:
             shape = -0.3 * np.cos(2 * np.pi * times) + 0.12 * np.sin(4 * np.pi * times)
         else:
-            shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
+            shape = 0.3 * (2 * times - 1) + 0.06 * np.sin(3 * np.pi * times)
         if self.peaks:
             shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
         return np.asarray(self.stated.value_middle + self.stated.value_half_width * shape)

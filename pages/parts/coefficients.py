@@ -150,7 +150,7 @@ def errors(view: Effects) -> None:
     names = view.answer.names
     view.draw("Errors", charts.errors(view.answer, layout.theme()),
               "errors", 90 + 44 * len(names))
-    st.markdown(":small[Line: 80 % of releases.]")
+    st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.visible(view.answer))
 

@@ -134,7 +134,7 @@ def errors(view: Percentiles) -> None:
         return
     view.draw("Errors", charts.errors(view.answer, layout.theme()), "percentile_errors",
               90 + 44 * len(view.answer.names))
-    st.markdown(":small[Line: 80 % of releases.]")
+    st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
 
 

@@ -158,7 +158,7 @@ def over_budgets(view: Coefficients) -> None:
     beside = None if view.answer.truth is None or not view.source.is_random else rate_cards.beside(
         TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
     with left:
-        view.draw("Typical errors over ε", charts.over_budgets(
+        view.draw("Errors over ε", charts.over_budgets(
             lines, view.budget.epsilon, layout.theme(), None if beside is None else beside.lines),
             "over_budgets", 340, 340)
         st.markdown(f":small[{words.distance(view.answer)}]")

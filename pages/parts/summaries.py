@@ -153,7 +153,7 @@ def ways(view: Summary) -> None:
                     view.draw(method.label, view.panel(method, k), f"way_{method.label}", 250, 220)
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
-                f"protection.{solid}]")
+                f"privacy.{solid}]")
 
 
 def _function(view: Summary) -> int:
@@ -209,7 +209,7 @@ def accuracy(view: Summary) -> None:
     height = 80 + 42 * len(known)
     view.draw("Errors", charts.errors(view.answer, layout.theme()), "errors", height)
     dashed = " Dashed: without privacy." if view.answer.baseline else ""
-    st.markdown(f":small[Line: 80 % of releases.{dashed}]")
+    st.markdown(f":small[Line: 95 % of releases.{dashed}]")
     st.markdown(words.compared(view.answer))
     view.draw("Parts of the error", charts.split(view.answer, layout.theme()), "split",
               height + 30)

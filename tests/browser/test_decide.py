@@ -83,15 +83,15 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     settle(study)
     hand = Hand(study)
     hand.type("People at each site", 40)
-    hand.press("1 site, or paste a table")
+    hand.press("1 site")
     hand.type("Sites", 12)
     hand.type("Observations of each person", 5)
     hand.type("Target", 1.5)
     html = printed(hand, "40 people at each of 12 sites", "with 5 observations per person",
                    "within 1.5 of the truth")
     assert hand.interactions <= 8 and pages_of(hand, html) == 1
-    card = hand.page.get_by_text(re.compile("Typical error")).first.inner_text()
-    error = re.search(r"Typical error (\S+)\s+19 of 20 within (\S+)", card)
+    card = hand.page.get_by_text(re.compile("Error .*19 of 20 within")).first.inner_text()
+    error = re.search(r"Error (\S+)\s.*19 of 20 within (\S+)", card)
     assert error and all(f">{number}<" in html for number in error.groups())
     assert hand.page.problems == [] and hand.page.outside == []
 
@@ -101,7 +101,7 @@ def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_in
     """From the page as it is opened first: the quantity, the table, the target, and the print."""
     hand = Hand(open_app(f"{server.url}/decide"))
     hand.press(re.compile("in twelve hospitals"), "radio")
-    hand.press("12 hospitals, or paste a table")
+    hand.press("12 hospitals")
     hand.paste("".join(f"Hospital {letter}\t{people}\n" for letter, people
                        in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)))
     hand.press("Use this table")

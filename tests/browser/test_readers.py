@@ -163,7 +163,7 @@ _WATCH = """() => {
 def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
     page = arrive("/learn")
     page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
-    expect(page.get_by_text("is enough for a typical error")).to_be_visible()
+    expect(page.get_by_text("is enough for an error")).to_be_visible()
     page.evaluate(_WATCH)
     people = page.locator(".st-key-w_plan_people input").first
     people.fill("160")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-OFF = "The published curve is off by"
+OFF = "The published curve has an error of"
 AT = "the released value is"
 NOT_SIDEWAYS = """() => { const e = document.querySelector("[data-testid=stMain]");
                         return e.scrollWidth <= e.clientWidth }"""

@@ -41,7 +41,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_th
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
-        assert f"Typical error **{decision_words.typical_error(option, answer.profile)}**" in words(at)
+        assert f"Error **{decision_words.typical_error(option, answer.profile)}**" in words(at)
         assert decision_words.typical_error(option, answer.profile) in memo(at)
         assert decision_words.within(answer, option) in memo(at)
     assert decision_words.question(answer) in memo(at)
@@ -107,13 +107,13 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
 
 
 def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
-    at = visit("decide", "c-sparse_curves~c.n_curves-15~target-1~noise-person")
+    at = visit("decide", "c-sparse_curves~c.n_curves-7~target-1~noise-person")
     size = effective_size(result_of(decision_topic.profile_of(
         at.session_state.settings.source, at.session_state.settings.mechanism,
-        (SiteRow("All", 15, 10),), None, "person", 1)), 10.0)
+        (SiteRow("All", 7, 10),), None, "person", 1)), 10.0)
     assert size.value < size.least and not size.is_enough
     assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
-    assert f"would need {size.people_needed} people instead of 15" in at.error[0].value
+    assert f"would need {size.people_needed} people instead of 7" in at.error[0].value
     assert "nothing would be released anywhere on this map" in words(at)
     assert "No budget reaches the target" in memo(at) and "N = √n μ = " in memo(at)
 
@@ -134,6 +134,25 @@ def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
 def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
     assert "◇ the recommendation" in words(visit("decide", SMALL))
     assert "the recommendation" not in words(visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01"))
+
+
+def test_the_map_is_titled_by_the_budget_of_this_study_and_names_that_of_more_people_apart():
+    at = visit("decide", f"{SMALL}~open-numbers")
+    assert f"150 people\\: target met at ε = {recommended(at)}." in words(at).replace("\\\\", "\\")
+    more = re.findall(r"With 300 people, ε = ([\d.]+) is enough", words(at).replace("\u202f", " "))
+    assert all(float(epsilon) < float(recommended(at)) for epsilon in more)
+
+
+def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
+    at = visit("decide", "c-sparse_curves~target-1~sites-Large_400_6_1__Small_20_6_1__Middle_60_6_1")
+    said = re.search(r"Large \(400 of 480 people\) has a weight of \*\*(\d+) %\*\*, Small \(20 of 480 "
+                     r"people\) of \*\*(\d+|less than 1) %", words(at).replace("\u00a0", " "))
+    assert int(said.group(1)) > 50 and "Large (400 of 480 people)" in memo(at)
+    assert "has a weight" not in words(visit("decide", f"{SMALL}~c.n_servers-3"))
+
+
+def test_a_memo_prints_no_address_of_this_machine():
+    assert "Open this study" not in memo(visit("decide", SMALL)) and "?s=" not in memo(visit("decide", SMALL))
 
 
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():

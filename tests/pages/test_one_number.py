@@ -269,10 +269,8 @@ def check_pages(case, monkeypatch):
     answer, others = run.answer, (if_doubled, other_methods)  # which are about other scenarios
     monkeypatch.setattr(run, "answer", lambda function, *asked, **options: {}
                         if function in others else answer(function, *asked, **options))
-    parts = run.parts  # without the map around the study
-    monkeypatch.setattr(run, "parts", lambda function, *asked, **options: []
-                        if function is decision_topic.error_map else parts(function, *asked, **options))
-    monkeypatch.setattr(decision_topic, "map_people", lambda rows: ())
+    # without the map around the study
+    monkeypatch.setattr(decision_topic, "map_tables", lambda rows: ())
     odds = odds_words.odds_short(SimpleNamespace(right=said.right, group=1))
     amber = odds_words.delta_tag(case.stated)
     for page, key in (("explore", "strip"), ("rates", "rates_strip")):
@@ -309,8 +307,8 @@ def check_decide(case, token, said, facts):
             # errors do not fall with ε where more basis functions are kept: another one is advised
             assert f"ε = {case.epsilon:g} for every" not in words(at)
             return
-        for value in (numbers.with_unit(numbers.number(said.error), said.unit),
-                      numbers.number(said.within)):
+        for value in (numbers.with_unit(numbers.number(each), said.unit)
+                      for each in (said.error, said.within)):
             assert f" **{value}**" in words(at).replace("\u00a0", " ")
         assert strip(at, "decide_strip").error == said.written
 

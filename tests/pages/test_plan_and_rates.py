@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine.language import error_words, odds_words
 from engine.language.grammar import capital
+from engine.language.numbers import change
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.topics.coverage import answer as coverage_topic
@@ -59,7 +60,7 @@ def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_find
     study = next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
     epsilon = float(re.search(r"differential privacy at ε = ([\d.]+)", study).group(1))
     asked = float(at.text_input(key="w_plan_error").value)
-    said = float(re.search(r"the typical error is (?:<b>)?([\d.]+)", study).group(1))
+    said = float(re.search(r"the error is (?:<b>)?([\d.]+)", study).group(1))
     assert said <= asked < 1.01 * said < at.session_state.settings.target
     found = float(re.search(r"ε = ([\d.]+) is enough", at.success[0].value).group(1))
     assert found <= epsilon and found > EPSILON_STEPS[EPSILON_STEPS.index(epsilon) - 1]
@@ -202,7 +203,7 @@ def test_rates_says_what_limits_here_and_agrees_with_explore():
     assert not at.error
 
 
-def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore_and_rates():
+def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_rates():
     explore, rate = visit("explore", "open-accuracy"), visit("rates")
     usual = settings.Settings()
     view = run.mean_at_every_step(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
@@ -210,10 +211,13 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     here = {what: float(relative[at]) for what, relative in changes.items()}
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
-    rows = [error_words.what_limits(usual.source.facts, view.study.shares[at]),
-            *error_words.if_doubled(usual.source.facts, here)]
-    for sentence in rows:
-        assert sentence in words(explore) and sentence in words(rate)
+    limit = error_words.what_limits(usual.source.facts, view.study.shares[at])
+    assert limit in words(explore) and limit in words(rate)
+    for sentence in error_words.if_doubled(usual.source.facts, here):
+        assert sentence in words(explore)
+    measured = [line.split(" | ")[1] for line in words(rate).splitlines() if line.startswith("| ")]
+    for size in ("people", "observations", "epsilon"):  # beside what theory says of the same
+        assert change(here[size]) in measured
 
 
 def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():

@@ -41,7 +41,7 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
         assert f"{100 * disagrees.privacy:.0f} % of the squared error" in said
         assert regression_words.limited(network, 2.0, agrees) == regression_words.limited(
             network, 2.0)
-    assert "With constants it is otherwise here:** privacy noise makes up 78 %" in words(
+    assert "Privacy noise makes up 78 % of the squared error here.** Rates, which leave out" in words(
         visit("regression"))
 
 

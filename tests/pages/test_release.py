@@ -154,6 +154,26 @@ def publish(at, name):
     return at
 
 
+def test_the_way_on_is_in_sight_before_it_is_open_and_the_later_steps_are_named():
+    at = visit("publish", "", show_upload=True)
+    assert at.button(key="wizard_next").disabled and "preview on the twin · release" in words(at)
+    assert not visit("publish", f"{REAL}~step-data").button(key="wizard_next").disabled
+
+
+def test_the_button_to_publish_says_what_it_waits_for():
+    at = release_page()
+    assert "To publish: confirm the statements, name the release" in words(at)
+    fill(at, "once")
+    assert "To publish:" not in words(at.run())
+
+
+def test_after_a_release_its_result_is_what_the_page_is_about():
+    at = publish(release_page(), "first of two")
+    assert "3 Released" in [header.value for header in at.header]
+    assert "Another release" in [box.label for box in at.expander]
+    assert "Confirm and release" not in [header.value for header in at.subheader]
+
+
 def test_simulated_curves_cannot_be_published():
     at = release_page("")
     assert "1 Data" in [header.value for header in at.header]  # where there is something to choose
@@ -227,7 +247,7 @@ def test_the_strip_and_the_preview_say_one_error(token, monkeypatch):
         budgets[at]))
     at = release_page(f"{token}~step-preview")
     error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strips[-1].error).groups()
-    assert f"± {error}**" in words(at) and f"below {within}" in words(at)
+    assert f"an error of **{error}**" in words(at) and f"below {within}" in words(at)
 
 
 @pytest.mark.parametrize("fold", ["release_formula", "release_cost", "release_code", "why",
@@ -515,7 +535,7 @@ def test_the_preview_is_made_of_stated_facts_and_sizes_alone():
 def test_other_summaries_are_previewed_as_well(what):
     at = publish_what(release_page(f"{REAL}~d-ages_at_death"), what)
     release_step(at, "preview")
-    assert "from the truth (root mean squared distance" in words(at) and not at.exception
+    assert "root mean squared distance from the truth" in words(at) and not at.exception
 
 
 def test_the_statement_about_persons_is_true_of_long_files():

@@ -115,6 +115,41 @@ def test_a_target_or_confidence_that_cannot_be_is_refused(profiles, target, conf
         decision_topic.decision(profiles["sites"], target, confidence)
 
 
+def test_attackers_whose_whole_percents_are_alike_are_told_apart_by_tenths(profiles):
+    distance = profiles["sites"].distance(0.95)
+    for step in np.flatnonzero(np.isfinite(distance))[1:-1]:
+        answer = decision_topic.decision(profiles["sites"], float(distance[step]), "19")
+        shown = [words.attacker(answer, option) for _, option in answer.options]
+        exact = [option.odds.right for _, option in answer.options]
+        assert len({*shown}) == len(shown) or np.ptp(exact) < 0.002 or max(exact) > 0.99
+        for text, right in zip(shown, exact, strict=True):
+            bound = float(text.strip("≤> %").split()[0]) / 100
+            assert right <= bound + 1e-9 or text.startswith(">")
+
+
+def test_bands_of_options_are_of_the_releases_whose_errors_they_have(profiles):
+    """Of 100 releases or so 95 % are within the band at each place: their errors average no more."""
+    profile = profiles["centre"]
+    off = np.abs(profile.bands.limits - profile.bands.truth).max(axis=1)  # (steps, places)
+    assert (np.sqrt((off[AT_TWO:] ** 2).mean(axis=-1)) > profile.distance(0.5)[AT_TWO:]).all()
+
+
+def test_a_profile_is_the_same_in_parts_as_for_each_budget_alone(profiles):
+    profile, mechanism = profiles["sites"], AdaptiveMean()
+    budgets = [(Budget(EPSILON_STEPS[step], profile.delta.value),) for step in (3, AT_TWO)]
+    drawn = studies.data(profile.source, 1)
+    alone = studies.errors(profile.source, mechanism, drawn, budgets, 1)
+    np.testing.assert_allclose(alone, profile.errors[[3, AT_TWO]], rtol=1e-9)
+
+
+def test_the_map_reaches_from_the_smallest_to_the_largest_budget_and_has_its_size_after_two_rows():
+    assert (decision_topic.MAP_EPSILONS[0], decision_topic.MAP_EPSILONS[-1]) == (
+        EPSILON_STEPS[0], EPSILON_STEPS[-1])
+    people = [sum(row.n_curves for row in rows)
+              for rows in decision_topic.map_tables((SiteRow("A", 100, 8), SiteRow("B", 60, 8)))]
+    assert {*people[:2]} == {min(people), max(people)} and len(people) == 3
+
+
 def test_a_twin_can_have_sites_of_different_sizes():
     twin = Twin.of(GROWTH.facts, GROWTH.sizes)
     rows = (SiteRow("A", 50, 8), SiteRow("B", 90, 8), SiteRow("C", 10, 8, included=False))

@@ -155,7 +155,7 @@ def test_the_question_and_the_verdict_are_plain_sentences():
                      "ε = … and δ = 1/n².")
     found = answer()
     assert planning_words.verdict(found, FACTS).startswith(
-        f"**ε = {found.value:g} is enough** for a typical error (root mean squared) of 2 cm. 99 % simulation interval: ")
+        f"**ε = {found.value:g} is enough** for an error (root mean squared) of 2 cm. 99 % simulation interval: ")
     people = answer(HERE, "people", 1.5)
     assert planning_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
     assert found.protection.odds.right > 0.5
@@ -196,7 +196,7 @@ def test_the_command_line_plans(tmp_path, capsys):
         "source": {"key": "sparse_curves", "parameters": {"mean": "growth", "n_curves": 150}},
         "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}))
     assert command.main(["plan", str(file), "--target", "2"]) == 0
-    assert "is enough for a typical error (root mean squared) of 2 cm" in capsys.readouterr().out
+    assert "is enough for an error (root mean squared) of 2 cm" in capsys.readouterr().out
     assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
                          "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] > 100

@@ -199,11 +199,14 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
 def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
     assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
-    lines = rate_words.if_doubled(weighted, POINT)
+    rows = rate_words.if_doubled(weighted, POINT, RATE, {"people": -0.3, "epsilon": -0.25})
     of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
-    assert lines[0].endswith(f": error **{change(of_people - 1)}**")
-    assert [line.split(" (")[0] for line in lines] == [
+    assert rows[0] == ("People on each site (n)", change(-0.3), change(of_people - 1))
+    assert [row[0].split(" (")[0] for row in rows] == [
         "People on each site", "Observations per curve", "Sites", "Privacy budget"]
+    assert [row[1] for row in rows] == [change(-0.3), "–", "–", change(-0.25)]
+    measured = rate_words.if_doubled(None, POINT, RATE, {"people": -0.3})  # of a rate without constants
+    assert measured == [("People on each site (n)", change(-0.3), "–")]
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
 
 
@@ -337,7 +340,7 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
     chart = planning_charts.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
-                                      "cm", "light")
+                                      "cm", "200 children: target met at ε = 1", "light")
     go.Figure(chart.spec)
     json.dumps(chart.spec["data"], allow_nan=False)
     line = chart.spec["data"][1]["contours"]
@@ -346,7 +349,7 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
     empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
-                                      "children", "cm", "dark")
+                                      "children", "cm", "Nothing", "dark")
     go.Figure(empty.spec)
 
 

@@ -382,7 +382,7 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
     for name, text in texts(one).items():
         flat = " ".join(re.sub("<[^>]*>", " ", text).split())
         size = one.uncertainty.band.basis_size
-        for words in ("95 %", "simultaneous", f"finer than {size} basis functions can draw",
+        for words in ("95 %", "simultaneous", f"finer than {size} basis functions can represent",
                       "privacy noise, sampling variability and how steeply the curve may start",
                       "from 2 to 18 years together"):
             assert words in flat, (name, words)

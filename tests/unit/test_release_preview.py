@@ -9,9 +9,10 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, TimeLaw
+from engine.language import numbers
 from engine.mechanisms import mechanisms
 from engine.privacy.feasibility import Feasibility
-from engine.topics.release import words
+from engine.topics.release import preview_charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 
 FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
@@ -38,6 +39,25 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     assert result.places[0] == 2 and result.places[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
     assert result.errors.shape == (20,) and 0 < result.error < result.within
+
+
+def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
+    result = seen()
+    said, chart = words.error(result, "mean_function"), preview_charts.chart(
+        result, "Age (years)", "Height (cm)", "light")
+    title = chart.spec["layout"]["title"]["text"]
+    assert title == f"Forecast: error {numbers.error(result.error, 'cm', result.within)}"
+    for value in (result.error, result.within, result.half_width):
+        assert numbers.with_unit(numbers.number(value), "cm") in said
+    curve, covered = result.curves[0], slice(10, -10)
+    assert result.half_width == pytest.approx(((curve.high - curve.low) / 2)[covered].mean(), rel=0.3)
+
+
+def test_a_band_is_drawn_up_to_the_stated_bounds_between_which_the_truth_is():
+    curve = seen().curves[0]
+    result = replace(seen(), curves=(replace(curve, low=curve.low - 90, high=curve.high + 90),))
+    axis = preview_charts.chart(result, "Age (years)", "Height (cm)", "light").spec["layout"]["yaxis"]
+    assert FACTS.value_low <= axis["range"][0] < axis["range"][1] <= FACTS.value_high
 
 
 @pytest.mark.slow

@@ -74,6 +74,12 @@ def test_sizes_bounds_and_sites_are_those_that_were_stated():
     assert Twin.of(twin.facts, twin.sizes).facts.name == "Twin of your curves"
 
 
+def test_the_invented_curve_nowhere_falls_unless_it_ends_as_it_began():
+    places = np.linspace(0, 1, 1001)
+    assert (np.diff(Twin.of(FACTS, SIZES).mean(places)) >= 0).all()
+    assert (np.diff(Twin.of(FACTS, SIZES).truth.at(places)) >= 0).all()
+
+
 @pytest.mark.parametrize("spread", [None, 5.0, 60.0])
 def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_guessed(spread):
     """20 000 people at five common times, within five standard errors."""

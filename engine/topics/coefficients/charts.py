@@ -104,7 +104,7 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
 
 
 def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
-    """The error of every function with its 8-in-10 range, and without privacy.
+    """The error of every function with its 95 % range, and without privacy.
 
     Parameters
     ----------

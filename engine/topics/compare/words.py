@@ -112,7 +112,7 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
     if not others:
         return f"{text}."
     ratio = others[0][0] / best
-    behind = ("about as far" if ratio < 1.1 else f"{times(ratio)} as far")
+    behind = "with about the same" if ratio < 1.1 else f"with one {times(ratio)} as large"
     return f"{text}; next is {_inside(others[0][1])}, {behind}."
 
 

@@ -1,14 +1,14 @@
 """Which budget does a study need? One sentence about it, and three budgets to choose from.
 
-Budgets are steps of the scale that every page has. A study is released at all of them at once
+Budgets are steps of the scale that every page has. A study is released at all of them
 (`profile_of`): that takes seconds and depends on neither the target nor the confidence, so that
-these can be tried at will (`decision`). Errors are those of the study of each scenario
-(`engine.simulation.studies`), the numbers that every other page shows for it.
+these can be tried at will (`decision`). Its releases are those of the study of each scenario
+(`engine.simulation.studies`), whose errors every other page shows for it; bands are of the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,8 +54,10 @@ DECIDED = {MEAN_FUNCTION.key: "mean curve", VARYING_COEFFICIENTS.key: "effects o
            DENSITY.key: "density"}
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
-MAP_EPSILONS = EPSILON_STEPS[1::3]
-_MAP_FACTORS = (0.25, 0.5, 2.0)  # times the people of every site
+_AT_ONCE = 8  # steps of the scale that are one part of the work
+N_PARTS = -(-len(EPSILON_STEPS) // _AT_ONCE)
+MAP_EPSILONS = (*EPSILON_STEPS[::3], EPSILON_STEPS[-1])
+_MAP_FACTORS = (0.25, 2.0, 0.5)  # times the people of every site: after two the map has its size
 _MOST_ON_MAP = 400_000  # observations of one data set
 MOST_DEVICES = 300  # simulated one by one, where no law spares it
 _USUAL_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
@@ -64,7 +66,7 @@ _OF_RANGE = 40  # of the values, where everybody has one observation
 
 @dataclass(frozen=True)
 class Bands:
-    """Releases of one data set, about what they estimate.
+    """Releases of the study, about what they estimate.
 
     Parameters
     ----------
@@ -110,6 +112,8 @@ class Profile:
     n_functions : tuple of int, optional
         Basis functions that the method keeps at each step, by a rule from public sizes; () where it
         keeps none.
+    weights : (steps, sites), optional
+        Of every site in the result; None where it is not put together of what sites release.
     """
 
     source: Source[Any]
@@ -122,6 +126,7 @@ class Profile:
     spends: tuple[tuple[Spend, ...], ...]
     floor: Array | None = None
     n_functions: tuple[int, ...] = ()
+    weights: Array | None = None
 
     @property
     def facts(self) -> PublicFacts:
@@ -311,33 +316,55 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
     study = _Study.of(source, mechanism, rows, delta, noise, seed)
-    mechanism = study.mechanism
     budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
-    errors = study.errors(budgets)
-    yield 1
-    data = study.put(studies.shown(study.recipe, seed))
-    estimate = studies.shown_releases(mechanism, data, budgets, seed,
-                                      studies.draws_for_shares(study.recipe))
-    yield 2
+    data = study.put(studies.data(study.recipe, seed))
+    parts = []
+    for first in range(0, len(budgets), _AT_ONCE):
+        parts.append(study.part(data, budgets[first:first + _AT_ONCE]))
+        yield len(parts)
+    spends = [each for part in parts for each in part.spends]
     return Profile(
-        study.recipe, mechanism, tuple(row for row in rows if row.included), NoisePlace(noise),
-        study.delta, errors, _bands(data, estimate),
-        tuple(study.ledger(epsilon, spends)
-              for epsilon, spends in zip(EPSILON_STEPS, estimate.spends, strict=True)),
-        study.floor(budgets),
-        tuple(tuning["truncation"] for tuning in estimate.tuning if "truncation" in tuning))
+        study.recipe, study.mechanism, tuple(row for row in rows if row.included),
+        NoisePlace(noise), study.delta, np.concatenate([part.errors for part in parts]),
+        _bands(data, parts), tuple(study.ledger(epsilon, each)
+                                   for epsilon, each in zip(EPSILON_STEPS, spends, strict=True)),
+        study.floor(budgets), tuple(n for part in parts for n in part.n_functions),
+        _together([part.weights for part in parts]))
 
 
-def _bands(data: Data, estimate: Estimate) -> Bands | None:
-    """Bands of the releases of one data set; None of numbers, several functions and surfaces."""
-    truth, facts, grid = data.truth, data.facts, drawing_grid()
-    argument = TASKS[estimate.task].argument
-    if (truth is None or estimate.functions or truth.grid_values.shape != grid.shape
-            or argument not in (Argument.TIME, Argument.FEATURE)):
+@dataclass(frozen=True)
+class _Part:
+    """A study at some steps of the scale; `band` (steps, 2, GRID_SIZE), the rest as in Profile."""
+
+    errors: Array
+    band: Array | None
+    spends: tuple[tuple[Spend, ...], ...]
+    n_functions: tuple[int, ...]
+    weights: Array | None
+
+
+def _bands(data: Data, parts: Sequence[_Part]) -> Bands | None:
+    """Bands of all releases; None of numbers, several functions and surfaces."""
+    limits, truth = _together([part.band for part in parts]), data.truth
+    if limits is None or truth is None:
         return None
-    releases = estimate.values(grid)[:, 0]  # (steps, draws, GRID_SIZE)
-    return Bands(facts.from_unit_time(grid), truth.grid_values,
-                   np.moveaxis(np.quantile(releases, _BAND, axis=1), 0, 1))
+    return Bands(data.facts.from_unit_time(drawing_grid()), truth.grid_values, limits)
+
+
+def _together(parts: Sequence[Array | None]) -> Array | None:
+    """What parts have along their first axis; None where one has nothing."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
+
+
+def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
+    """Between what 95 % of the releases lie at each place, at the first `count` budgets."""
+    truth, grid = data.truth, drawing_grid()
+    if (truth is None or estimate.functions or truth.grid_values.shape != grid.shape
+            or TASKS[estimate.task].argument not in (Argument.TIME, Argument.FEATURE)):
+        return None
+    releases = estimate.values(grid)[:count]  # (steps, data sets, releases of each, GRID_SIZE)
+    return np.moveaxis(np.quantile(releases, _BAND, axis=(1, 2)), 0, 1)
 
 
 @dataclass(frozen=True)
@@ -409,6 +436,18 @@ class _Study:
         """Distances from what is estimated (budgets, data sets, releases of each)."""
         data = self.put(studies.data(self.recipe, self.seed))
         return studies.errors(self.recipe, self.mechanism, data, budgets, self.seed)
+
+    def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
+        """The releases of the study at some budgets."""
+        estimate = studies.released(self.recipe, self.mechanism, data, budgets, self.seed)
+        count = len(budgets)
+        parts = estimate.parts if self.noise is NoisePlace.SITES else None
+        return _Part(
+            studies.errors_of(self.recipe, self.mechanism, data, estimate, budgets),
+            _band(data, estimate, count), estimate.spends[:count],
+            tuple(tuning["truncation"] for tuning in estimate.tuning[:count]
+                  if "truncation" in tuning),
+            None if parts is None else parts.weight[:count])
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
         """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
@@ -579,33 +618,32 @@ def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, 
 # -- the map --------------------------------------------------------------------------------------
 
 
-def map_people(rows: Sequence[SiteRow]) -> tuple[int, ...]:
-    """How many people take part in each further row of the map, where not too many would.
+def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
+    """The same sites with fewer and with more people: the further rows of the map.
+
+    Where all would be too many they are left out. After the first two the map has its size.
 
     Parameters
     ----------
     rows : sequence of SiteRow
         The table.
     """
-    tables = [_scaled(rows, factor) for factor in _MAP_FACTORS]
-    return tuple(site_table.people(table) for table in tables if _fits(table))
+    tables = (_scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
+    return tuple(table for table in tables if _fits(table))
 
 
-def error_map(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-              delta: float | None, noise: str, seed: int) -> Iterator[Array]:
-    """Errors (budgets of the map, data sets, releases) for each row of `map_people`.
+def map_row(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
+            delta: float | None, noise: str, seed: int) -> Array:
+    """Errors (budgets of the map, data sets, releases) of one of `map_tables`.
 
     Parameters
     ----------
     source, mechanism, rows, delta, noise, seed
         As in `profile_of`.
     """
-    for factor in _MAP_FACTORS:
-        table = _scaled(rows, factor)
-        if _fits(table):
-            study = _Study.of(source, mechanism, table, delta, noise, seed,
-                              round(_MAP_FACTORS[-1] * MOST_DEVICES))
-            yield study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
+    study = _Study.of(source, mechanism, rows, delta, noise, seed,
+                      round(max(_MAP_FACTORS) * MOST_DEVICES))
+    return study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
 
 
 def _fits(rows: Sequence[SiteRow]) -> bool:

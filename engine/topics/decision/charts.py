@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,8 +13,9 @@ from engine.figures import drawn, traces
 from engine.figures.drawn import Axis, Mark, Picture
 from engine.figures.theme import Chart, axis, layout, log_ticks, time_axis
 from engine.figures.traces import plain
-from engine.language.grammar import capital
-from engine.language.numbers import named, number, percent, with_unit
+from engine.language.grammar import capital, escape
+from engine.language.numbers import named, number, percent, whole, with_unit
+from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning import charts as planning_charts
@@ -80,7 +82,7 @@ def trade_off(answer: Decision) -> Picture:
                    f"{title} falls as ε grows.", "", asks=False)
 
 
-PRINTED = drawn.Look(660, 205, 12, dot=4.0)
+PRINTED = drawn.Look(440, 190, 12, dot=4.0)  # pixels of a column as wide as the page shows it
 
 
 def option_picture(answer: Decision, option: Option, theme: Theme) -> Chart:
@@ -148,7 +150,7 @@ def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
                          annotations=[{"x": answer.target, "y": 4, "text": " target ",
                                        "xanchor": "left" if 2 * answer.target < widest else
                                        "right", "yanchor": "bottom", "showarrow": False}],
-                         xaxis=axis(theme, named("Distance", profile.unit), range=[0, widest],
+                         xaxis=axis(theme, named("Error", profile.unit), range=[0, widest],
                                     nticks=4),
                          yaxis=axis(theme, "% within", grid=True, range=[0, 103], nticks=3))}
     share = float((profile.errors[step_of(option)] <= answer.target).mean())
@@ -167,37 +169,61 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
     people : sequence of int
         In all, by row; the study itself is one row more.
     errors : sequence of (budgets, data sets, releases)
-        As `engine.topics.decision.answer.error_map` gives them.
+        As `engine.topics.decision.answer.map_row` gives them.
     theme : {"light", "dark"}
         Of the page.
     """
-    facts, share = answer.profile.facts, SHARES[answer.confidence]
-    places = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
-    known = {answer.profile.n_people: answer.profile.distance(share)[places]}
-    known |= {n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors,
-                                                                        strict=True)}
+    facts = answer.profile.facts
+    known = on_map(answer, people, errors)
     rows = sorted(known)
     here = (answer.chosen or answer.more_private)
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
     return planning_charts.error_map(
         rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
-        (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit, theme)
+        (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit,
+        words.map_title(answer), theme)
 
 
-def map_key(answer: Decision, errors: Sequence[Array] = ()) -> str:
+def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:
+    """The distance (budgets,) that so many releases stay within, by people in all.
+
+    Parameters
+    ----------
+    answer, people, errors
+        As in `error_map`.
+    """
+    share = SHARES[answer.confidence]
+    places = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
+    return {answer.profile.n_people: answer.profile.distance(share)[places]} | {
+        n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors, strict=True)}
+
+
+def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
     """How the map is read.
 
     Parameters
     ----------
     answer : Decision
         Of a study.
-    errors : sequence of (budgets, data sets, releases)
+    people, errors
         As in `error_map`.
     """
-    is_white = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
+    is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     unit, diamond = answer.profile.unit, " ◇ the recommendation." * (answer.chosen is not None)
     return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other distances"
+            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other errors"
             f"{', in ' * bool(unit)}{unit}. "
             f"Stronger blue: less accurate.{diamond}"
-            + " White: nothing useful could be released." * is_white)
+            + " Where it is empty, nothing useful could be released." * is_empty
+            + _with_more(answer, on_map(answer, people, errors)))
+
+
+def _with_more(answer: Decision, known: dict[int, Array]) -> str:
+    """Which smaller ε would be enough with the most people on the map."""
+    most = max(known)
+    enough = [epsilon for epsilon, error in zip(MAP_EPSILONS, known[most], strict=True)
+              if error <= answer.target]
+    if answer.chosen is None or min(enough, default=math.inf) >= answer.chosen.budget.epsilon:
+        return ""
+    people = f"{whole(most)} {escape(answer.profile.facts.people)}"
+    return f" With {people}, ε = {min(enough):g} is enough."

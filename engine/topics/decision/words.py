@@ -14,8 +14,16 @@ from engine.core.tasks import VARYING_COEFFICIENTS, Argument, DataType, Task, Un
 from engine.core.types import Budget, PublicFacts
 from engine.language import numbers, quality, tags
 from engine.language.grammar import a, escape, of, uncapital
-from engine.language.numbers import digits_up, number, percent_up, unbroken, whole, with_unit
-from engine.language.odds_words import odds_main
+from engine.language.numbers import (
+    digits_up,
+    number,
+    percent,
+    percent_up,
+    unbroken,
+    whole,
+    with_unit,
+)
+from engine.language.odds_words import odds_main, odds_short
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
 from engine.sources import Source
@@ -94,7 +102,7 @@ def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
 
 
 def subject(task: Task) -> str:
-    """What the target is about, as the next sentence begins with it: "Its average error must …".
+    """What the target is about, as the next sentence begins with it: "Its error must …".
 
     Parameters
     ----------
@@ -103,7 +111,7 @@ def subject(task: Task) -> str:
     """
     if task.argument is Argument.NOTHING:
         return "It must be within"
-    return f"{'Their average errors' if _is_plural(task) else 'Its average error'} must be within"
+    return f"{'Their errors' if _is_plural(task) else 'Its error'} must be within"
 
 
 def distance(task: Task, facts: PublicFacts) -> str:
@@ -161,16 +169,21 @@ def site_noun(facts: PublicFacts) -> tuple[str, str]:
     return _SITES.get(facts.person, ("site", "sites"))
 
 
-def attacker(odds: risk.Odds) -> str:
-    """The attacker's accuracy in a few words, rounded up.
+def attacker(answer: Decision, option: Option) -> str:
+    """The attacker's accuracy in a few words, rounded up: "≤ 54 %".
+
+    In tenths where whole percents would make two options alike.
 
     Parameters
     ----------
-    odds : Odds
-        Of one protected unit, or of several of one person.
+    answer : Decision
+        Of a study.
+    option : Option
+        One of its budgets.
     """
-    together = f" ({odds.group} together)" if odds.group > 1 else ""
-    return f"≤ {percent_up(odds.right)}{together}".replace("≤ more than", ">")
+    whole_percents = [odds_short(each.odds) for _, each in answer.options]
+    decimals = 0 if len({*whole_percents}) == len(whole_percents) else 1
+    return odds_short(option.odds, decimals)
 
 
 def option_name(answer: Decision, name: str, option: Option) -> str:
@@ -281,11 +294,17 @@ def question(answer: Decision) -> str:
     each_has = ("" if observations == "1" else
                 f" with {observations} observations per {escape(facts.person)}")
     subject = escape(estimand(profile.task, facts))
-    averaged = ("" if profile.task.argument is Argument.NOTHING else
-                " (root mean squared error, an average over the whole curve)")
     return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
-            f"{_who(profile)}. {CONFIDENCES[answer.confidence]} releases must be within "
-            f"{target(answer)} of the truth{averaged}.")
+            f"{_who(profile)}. {_error_of(profile)} must be within {target(answer)} in "
+            f"{CONFIDENCES[answer.confidence]} releases.")
+
+
+def _error_of(profile: Profile) -> str:
+    """What the error of a release is, as a sentence begins with it."""
+    if profile.task.argument is Argument.NOTHING:
+        return "The error, its distance from the truth,"
+    return ("The error, the root mean squared distance from the truth over the whole "
+            f"{'curves' if _is_plural(profile.task) else 'curve'},")
 
 
 def _is_plural(task: Task) -> bool:
@@ -331,9 +350,9 @@ def verdict(answer: Decision) -> str:
            f"the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the target")
     return (f"**Release with differential privacy at ε = {chosen.budget.epsilon:g} for every "
             f"{person}:** {why}. ε limits how much any one {person} can change what is published: "
-            f"the smaller, the more private. In simulations the typical error is "
-            f"{typical_error(chosen, profile)}, and {CONFIDENCES[answer.confidence]} releases are "
-            f"within {within(answer, chosen)}. "
+            f"the smaller, the more private. In simulations the error is "
+            f"{typical_error(chosen, profile)}, and within {within(answer, chosen)} in "
+            f"{CONFIDENCES[answer.confidence]} releases. "
             f"{odds_main(chosen.odds, person, _record(profile.task))}")
 
 
@@ -379,9 +398,10 @@ def jump(answer: Decision) -> str:
         at = [EPSILON_STEPS.index(option.budget.epsilon) for option in (low, high)]
         if (len(kept) == len(EPSILON_STEPS) and kept[at[0]] != kept[at[1]]
                 and _distance(answer, low) > _JUMP * _distance(answer, high)):
-            return (f"From ε = {low.budget.epsilon:g} to {high.budget.epsilon:g} the error changes "
-                    f"by a jump: the method keeps {kept[at[1]]} basis functions instead of "
-                    f"{kept[at[0]]}, a choice it makes from the sizes and ε alone.")
+            return (f"The error jumps between ε = {low.budget.epsilon:g} and "
+                    f"{high.budget.epsilon:g}: there the method begins to draw finer detail "
+                    f"({kept[at[1]]} basis functions, not {kept[at[0]]}). Sizes and ε alone decide "
+                    "where.")
     return ""
 
 
@@ -404,6 +424,40 @@ def _few_at_a_site(answer: Decision) -> str:
             "leaves one out.")
 
 
+def contributions(answer: Decision) -> str:
+    """Which sites the result hangs on, at the recommended budget or else the largest one.
+
+    Parameters
+    ----------
+    answer : Decision
+        Of a study.
+
+    Returns
+    -------
+    str
+        Empty where sites are alike, or the result is not put together of what they release.
+    """
+    profile, option = answer.profile, answer.chosen or answer.more_private
+    if profile.weights is None or option is None or len({row.n_curves for row in profile.rows}) < 2:
+        return ""
+    weights = profile.weights[EPSILON_STEPS.index(option.budget.epsilon)]
+    most, least = int(weights.argmax()), int(weights.argmin())
+
+    def named(k: int) -> str:
+        row = profile.rows[k]
+        return (f"{escape(row.name)} ({whole(row.n_curves)} of {whole(profile.n_people)} "
+                f"{escape(profile.facts.people)})")
+
+    several = site_noun(profile.facts)[1]
+    return (f"The result is a weighted average of what {several} send. At ε = "
+            f"{option.budget.epsilon:g} {named(most)} has a weight of **{_share(weights[most])}**, "
+            f"{named(least)} of **{_share(weights[least])}**.")
+
+
+def _share(weight: float) -> str:
+    return "less than 1 %" if weight < 0.005 else percent(float(weight))
+
+
 def of_the_solver(answer: Decision) -> list[str]:
     """How the question of the solver is that of a decision, and for which sites it is asked.
 
@@ -418,7 +472,7 @@ def of_the_solver(answer: Decision) -> list[str]:
     if answer.chosen is not None:
         notes.append(
             f"This page asks for {asked}. At the recommended ε = "
-            f"{answer.chosen.budget.epsilon:g} the typical error is "
+            f"{answer.chosen.budget.epsilon:g} the error is "
             f"{typical_error(answer.chosen, profile)}: the solver begins with that.")
     if profile.noise is not NoisePlace.SITES:
         notes.append(f"The solver is about {several} that add all of their noise.")
@@ -447,17 +501,22 @@ def at_one_point(answer: Decision) -> str:
     furthest = None if chosen is None else _at_the_noisiest_point(answer, chosen)
     if furthest is None:
         return ""
-    distance = with_unit(number(furthest), escape(answer.profile.unit))
-    return ("Single points can be farther off than the whole curve: at its noisiest point, 19 of "
-            f"20 simulated releases are within {distance}.")
+    place, distance = furthest
+    off = with_unit(number(distance), escape(answer.profile.unit))
+    facts = answer.profile.facts
+    there = with_unit(f"{place:.3g}", escape(facts.time_unit))
+    return ("Single points can be farther off than the whole curve: where releases are least "
+            f"certain ({uncapital(escape(facts.time_name))}: {there}), 19 of 20 are within {off} "
+            "of the truth.")
 
 
-def _at_the_noisiest_point(answer: Decision, option: Option) -> float | None:
-    """What 19 of 20 releases are within there; None without a band."""
+def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, float] | None:
+    """Where it is, and what 19 of 20 releases are within there; None without a band."""
     bands = answer.profile.bands
     if option.band is None or bands is None:
         return None
-    return float(np.abs(option.band - bands.truth).max())
+    off = np.abs(option.band - bands.truth).max(axis=0)
+    return float(bands.places[off.argmax()]), float(off.max())
 
 
 def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:
@@ -472,12 +531,9 @@ def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]
     option : Option
         Of this name.
     """
-    furthest = _at_the_noisiest_point(answer, option)
-    lines = [f"Attacker’s accuracy **{attacker(option.odds)}**",
-             f"Typical error **{typical_error(option, answer.profile)}**",
-             f"{CONFIDENCES[answer.confidence]} within **{number(_distance(answer, option))}**"]
-    if furthest is not None:
-        lines.append(f"Noisiest point **{number(furthest)}**")
+    lines = [f"Attacker’s accuracy **{attacker(answer, option)}**",
+             f"Error **{typical_error(option, answer.profile)}**",
+             f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**"]
     return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]
 
 
@@ -532,8 +588,8 @@ def floor(answer: Decision) -> str:
     if not math.isfinite(least):
         return ""
     unit = escape(profile.unit)
-    return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise beats "
-            f"**± {with_unit(number(least), unit)}**.")
+    return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
+            f"below **{with_unit(number(least), unit)}**.")
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
@@ -778,19 +834,21 @@ def _distance(answer: Decision, option: Option) -> float:
 
 
 def map_title(answer: Decision) -> str:
-    """The finding of the map.
+    """The finding of the map: of the study, not of another row of it.
 
     Parameters
     ----------
     answer : Decision
         Of a study.
     """
+    people = f"{whole(answer.profile.n_people)} {answer.profile.facts.people}"
+    if answer.more_private is None and answer.chosen is None:
+        return f"{people}: nothing to release"
     if answer.chosen is None:
-        return ("Accuracy by people and ε" if answer.more_private is not None else
-                "So few people give nothing to release")
+        return f"{people}: target not met"
     if answer.chosen.budget.epsilon == EPSILON_STEPS[0]:
-        return f"Every ε from {EPSILON_STEPS[0]:g} up meets the target here"
-    return f"The target needs ε = {answer.chosen.budget.epsilon:g} here"
+        return f"{people}: every ε meets the target"
+    return f"{people}: target met at ε = {answer.chosen.budget.epsilon:g}"
 
 
 def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:

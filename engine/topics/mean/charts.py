@@ -63,7 +63,7 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
                    odds: Sequence[Odds] = (), others: Sequence[Method] = (),
                    in_table: Sequence[Method] = (),
                    theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
-    """Error and 8-in-10 range of releases against ε, with floor, theory and the present ε.
+    """Error and 95 % range of releases against ε, with floor, theory and the present ε.
 
     Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
     alone. The axis ends at the range of the values, from where on an error says nothing.
@@ -92,7 +92,7 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
     study, facts = answer.study, answer.facts
     x, unit = [budget.epsilon for budget in answer.budgets], facts.value_unit
     errors = method.errors
-    low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
+    low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.025, 0.975))
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, line, unit, theme) for line in (method, *others)]
     if study.baseline is not None:
@@ -150,9 +150,9 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
 
 
 def _range(x: list[float], low: Array, high: Array, method: Method, theme: Theme) -> Spec:
-    """The middle 8 in 10 releases, where anything is published."""
+    """The middle 95 % of releases, where anything is published."""
     known = np.isfinite(method.errors)
-    return traces.filled("8 in 10 releases", np.array(x)[known].tolist(), low[known].tolist(),
+    return traces.filled("95 % of releases", np.array(x)[known].tolist(), low[known].tolist(),
                          high[known].tolist(), method_style(method.key, method.family, theme)[0],
                          hoverinfo="skip", showlegend=False)
 
@@ -195,7 +195,7 @@ def _allowed(odds: Odds) -> str:
 def _table(x: list[float], errors: Array, low: Array, high: Array, baseline: float | None,
            others: Sequence[Method], floor: Array | None, theory: Mapping[str, Array]
            ) -> dict[str, list[Any]]:
-    columns = {"error": errors, "1 in 10 below": low, "1 in 10 above": high}
+    columns = {"error": errors, "2.5 % below": low, "2.5 % above": high}
     if baseline is not None:
         columns["non-private"] = np.full(len(x), baseline)
     if floor is not None:
@@ -264,7 +264,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
                          hoverinfo="skip")
     typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
     spec = {"data": [errors, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, f"Typical error {typical}",
+            "layout": _difference_axes(facts, theme, f"Error {typical}",
                                        range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "

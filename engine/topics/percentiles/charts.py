@@ -82,7 +82,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
-    """The error of every percentile curve with its 8-in-10 range, and without privacy.
+    """The error of every percentile curve with its 95 % range, and without privacy.
 
     Parameters
     ----------

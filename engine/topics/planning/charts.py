@@ -16,7 +16,7 @@ from engine.language.numbers import number, whole, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
-              here: tuple[float, float], noun: str, unit: str, theme: Theme) -> Chart:
+              here: tuple[float, float], noun: str, unit: str, finding: str, theme: Theme) -> Chart:
     """Contours of the error, stronger where it is larger; a line where it is the target.
 
     Parameters
@@ -31,6 +31,8 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         Of the diamond.
     noun, unit : str
         The noun for several persons, and the unit of values.
+    finding : str
+        Above the map.
     theme : {"light", "dark"}
         Of the page.
     """
@@ -43,15 +45,12 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         notes = [note for level in levels if level != target
                  for note in _name(level, people, epsilons, errors, theme)]
     data.append(traces.diamond(*here, theme, cliponaxis=False))
-    reaches = [epsilon for epsilon, error in zip(epsilons, errors[-1], strict=True)
-               if error <= target]
-    finding = (f"{whole(people[-1])} {noun}: target met at ε = {min(reaches):g}" if reaches else
-               "The target is met nowhere here")
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
         title=finding,
         xaxis=log_axis(theme, "Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
-        yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people)))}
+        yaxis=log_axis(theme, f"{capital(noun)} (log scale)", min(people), max(people))
+        | {"tickvals": list(people), "ticktext": [whole(n) for n in people]})}
     return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
                  f"{with_unit(number(target), unit)}. {finding}.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),

@@ -98,7 +98,7 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     dial = _dial(answer.unknown, answer.value or 0.0, facts)
     if answer.too_easy:
         return f"**{dial} is already enough**, the least that can be asked for here."
-    return (f"**{dial} {_verb(answer)} enough** for a typical error (root mean squared) of "
+    return (f"**{dial} {_verb(answer)} enough** for an error (root mean squared) of "
             f"{_target(answer.target, facts)}. {_certainty(answer)}")
 
 

@@ -66,20 +66,40 @@ def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) ->
             f"**{with_unit(number(error), facts.value_unit)}**.")
 
 
-def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """One line for each symbol: what doubling it does to the error, a distance as on all pages.
+_MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes, by their symbols
+
+
+def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate,
+               measured: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """What doubling each size does to the error: as measured in a simulation, and by the rate.
 
     Parameters
     ----------
-    weighted, point
-        As for `ruling`.
+    weighted : Weighted or None
+        The rate with its constants; None where they are not known.
+    point : mapping of str to float
+        The values of its symbols.
+    rate : Rate
+        Whose symbols are doubled.
+    measured : mapping of str to float
+        Relative changes of the error when "people", "observations" or "epsilon" is doubled, as far
+        as they are known.
+
+    Returns
+    -------
+    list of tuple
+        The size, the change as measured, and that by theory; "–" where it is not known.
     """
-    lines = []
-    for symbol in weighted.rate.symbols:
-        if symbol.name != "delta" and symbol.name in point:
-            factor = math.sqrt(weighted.if_doubled(symbol.name, **point))
-            lines.append(f"{symbol.label} ({symbol.written}): error **{change(factor - 1)}**")
-    return lines
+    rows = []
+    for symbol in rate.symbols:
+        if symbol.name == "delta" or symbol.name not in point:
+            continue
+        seen = measured.get(_MEASURED.get(symbol.name, ""))
+        by_rate = "–" if weighted is None else change(
+            math.sqrt(weighted.if_doubled(symbol.name, **point)) - 1)
+        rows.append((f"{symbol.label} ({symbol.written})", "–" if seen is None else change(seen),
+                     by_rate))
+    return [row for row in rows if row[1:] != ("–", "–")]
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

@@ -59,7 +59,7 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
            f"typically {number(answer.known.apart)} from the curve without privacy")
     band = (f" No confidence band: {answer.no_band}." if answer.band is None else
             " With a pointwise 95 % confidence band around release 1.")
-    finding = ("Root mean squared error " if answer.truth is not None else
+    finding = ("Error " if answer.truth is not None else
                "Distance to the non-private curve ") + with_unit(
         number(answer.error if answer.truth is not None else answer.known.apart),
         answer.facts.value_unit)

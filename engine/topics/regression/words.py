@@ -63,10 +63,10 @@ def accuracy(answer: RegressionAnswer) -> str:
         return _known(answer)
     typical, zero = number(answer.error), number(math.sqrt(answer.zero_risk))
     how = "simulated" if answer.risk is None else "exact"
-    text = f"The published curve is off by **{typical}** (root mean squared distance, {how})."
+    text = f"The published curve has an error of **{typical}** (root mean squared distance, {how})."
     if answer.squared_error > answer.zero_risk:
-        return f"{text} A flat line at zero would be closer: {zero}."
-    return f"{text} A flat line at zero would be off by {zero}."
+        return f"{text} A flat line at zero would have a smaller one: {zero}."
+    return f"{text} A flat line at zero would have one of {zero}."
 
 
 def _known(answer: RegressionAnswer) -> str:
@@ -168,8 +168,8 @@ def levels(by_level: ByLevel) -> str:
 _REGIMES = {
     "regime 8": "No single site dominates: regime 8 of the theorem.",
     "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
-    "neither": "Neither regime 8 of the theorem (privacy is the bottleneck at every site) nor 9 "
-               "(one site alone would do about as well)."}
+    "neither": "The theorem’s regimes 8 (privacy is the bottleneck at every site) and 9 (one site "
+               "alone would do about as well) do not apply."}
 
 
 def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
@@ -192,19 +192,20 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
     who = ("observations, not privacy, are the bottleneck at every site" if count == 0 else
            "privacy is the bottleneck at "
            f"{'every site' if count == sites else f'{count} of {sites} sites'}")
-    return (f"By the rates, which leave out constants, **{who}**.{_against(count, sites, risk)} "
-            f":small[Privacy is the bottleneck at a site where n ε² ≤ D = {number(d, 2)}. "
-            f"{_REGIMES[theory.regime(gamma)]}]")
+    measured = _against(count, sites, risk)
+    theory_says = (f"{measured} Rates, which leave out constants, would say that {who}." if measured
+                   else f"By the rates, which leave out constants, **{who}**.")
+    return (f"{theory_says} :small[Privacy is the bottleneck at a site where n ε² ≤ D = "
+            f"{number(d, 2)}. {_REGIMES[theory.regime(gamma)]}]")
 
 
 def _against(count: int, sites: int, risk: RiskParts | None) -> str:
-    """Where exact errors disagree with the rates."""
+    """What exact errors say where they disagree with the rates; else empty."""
     if risk is None:
         return ""
     private = shares(risk)[0]
     if (count == 0 and private > 0.5) or (count == sites and private < 0.5):
-        return (f" **With constants it is otherwise here:** privacy noise makes up "
-                f"{100 * private:.0f} % of the squared error.")
+        return (f"**Privacy noise makes up {100 * private:.0f} % of the squared error here.**")
     return ""
 
 

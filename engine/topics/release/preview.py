@@ -34,7 +34,7 @@ from engine.privacy.feasibility import Feasibility, verdict
 from engine.release import sentences
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
-from engine.release.uncertainty import STAIRCASE
+from engine.release.uncertainty import STAIRCASE, band_of
 from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
 from engine.sources.twins import twin_of
@@ -114,6 +114,8 @@ class ReleasePreview:
         which size on they tell a change over time; 0 where there is no single curve over time.
     is_flat : bool
         Whether a constant curve fits into most of these bands.
+    half_width : float or None
+        Of the band to either side, on average over places, functions and releases; None without.
     """
 
     facts: PublicFacts
@@ -129,6 +131,7 @@ class ReleasePreview:
     wide: float = 0.0
     change: float = 0.0
     is_flat: bool = False
+    half_width: float | None = None
 
     @property
     def grade(self) -> str | None:
@@ -194,7 +197,19 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         warnings=_warnings(estimate, facts, ends),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
         wide=change / (2 * facts.value_half_width), change=change,
-        is_flat=ends is not None and 2 * _share_flat(*ends) > 1)
+        is_flat=ends is not None and 2 * _share_flat(*ends) > 1,
+        half_width=_half_width(estimate, places, scale))
+
+
+def _half_width(estimate: Estimate, places: Array, scale: float) -> float | None:
+    """Of the bands of all releases, as each release would say it of its own."""
+    if estimate.limits is None:
+        return None
+    low, high = (end.reshape(-1, end.shape[-1]) * scale for end in estimate.limits)
+    if low.shape[-1] != len(places) or not np.isfinite(high - low).all():
+        return None
+    band = band_of(estimate, list(zip(low, high, strict=True)), places)
+    return None if band is None else band.half_width
 
 
 def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.grids import nearest_to_median
 from engine.core.palette import Theme, colour, translucent
 from engine.core.types import Array
 from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES
 from engine.figures.theme import Chart, Spec, axis, layout, time_axis
 from engine.figures.traces import plain
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import error, number
 from engine.release.uncertainty import STAIRCASE
 from engine.topics.release.preview import PreviewedPercentiles, ReleasePreview
 
@@ -50,7 +49,7 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
     spec = {"data": data, "layout": layout(
         theme, legend=True, title=_finding(preview, up), xaxis=axis(theme, across),
-        yaxis=axis(theme, up, grid=True))}
+        yaxis=axis(theme, up, grid=True, **_within_bounds(preview, up)))}
     return Chart(spec, _alt(preview), table)
 
 
@@ -105,14 +104,29 @@ def _edge(x: list[float], y: Array, shape: str) -> Spec:
 
 
 def _finding(preview: ReleasePreview, up: str) -> str:
-    """How far the release is from the truth at most; of percentile curves that of the median."""
-    curves = preview.curves
-    if preview.percentiles:
-        curves = (curves[nearest_to_median(preview.percentiles.levels)],)
-    farthest = max(float(np.nanmax(abs(curve.released - curve.truth))) for curve in curves)
-    unit = preview.facts.value_unit if f"({preview.facts.value_unit})" in up else ""
-    what = f"{curves[0].name} curve" if preview.percentiles else "Release"
-    return f"{what} within {with_unit(number(farthest), unit)} of the truth"
+    """The forecast of the error, as the sentence below says it."""
+    return f"Forecast: error {error(preview.error, _unit(preview, up), preview.within)}"
+
+
+def _unit(preview: ReleasePreview, up: str) -> str:
+    """Of what stands up; some results are not in the unit of values."""
+    unit = preview.facts.value_unit
+    return unit if f"({unit})" in up else ""
+
+
+def _within_bounds(preview: ReleasePreview, up: str) -> Spec:
+    """Where the axis ends if a band leaves the stated bounds, between which the truth is."""
+    facts, curves = preview.facts, preview.curves
+    ends = [end for curve in curves for end in (curve.low, curve.high) if end is not None]
+    is_of_values = len(curves) == 1 and bool(_unit(preview, up))
+    if not ends or not is_of_values:
+        return {}
+    rows = [*ends, curves[0].released]
+    low, high = (float(f([f(row) for row in rows])) for f in (np.nanmin, np.nanmax))
+    if facts.value_low <= low and high <= facts.value_high:
+        return {}
+    room = 0.05 * (high - low)
+    return {"range": [max(low - room, facts.value_low), min(high + room, facts.value_high)]}
 
 
 def _alt(preview: ReleasePreview) -> str:

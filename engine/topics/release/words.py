@@ -34,8 +34,8 @@ def about(facts: PublicFacts) -> str:
         The noun for several persons.
     """
     return (f"The twin is simulated from stated facts and sizes alone, with the noise of this "
-            f"release. Nothing of the {escape(facts.people)} in the data is in it, and it costs "
-            "nothing.")
+            "release; its true curve is invented. Nothing of the "
+            f"{escape(facts.people)} in the data is in it, and it costs nothing.")
 
 
 def band(preview: ReleasePreview) -> str:
@@ -56,7 +56,7 @@ def band(preview: ReleasePreview) -> str:
                 f"of each curve that is published with it, {where[preview.band]}. Dashed: the true "
                 "curves of the twin.")
     return ("Shaded: the 95 % confidence band that is published with the curve, "
-            f"{where[preview.band]}. Dashed: the true curve of the twin.")
+            f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin.")
 
 
 def error(preview: ReleasePreview, task: str) -> str:
@@ -72,8 +72,13 @@ def error(preview: ReleasePreview, task: str) -> str:
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
     typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
     together = ", all curves together" if preview.percentiles is not None else ""
-    return (f"Releases of the twin are **± {typical}** from the truth (root mean squared distance"
-            f"{together}; in 95 % of them below {most}). Of your data this is a forecast.")
+    half = preview.half_width
+    wide = "" if half is None else (
+        f" Their 95 % confidence bands reach **{with_unit(number(half), unit)}** to either side on "
+        "average.")
+    return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
+            f"the truth{together}), 95 % of them below {most}.{wide} Of your data this is a "
+            "forecast.")
 
 
 def survives(preview: ReleasePreview, task: str) -> str:

@@ -133,7 +133,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme,
         yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
     summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
                         for label, errors in lines.private.items())
-    return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {summary}.", {
+    return Chart(spec, f"Error from ε = {first:g} to {last:g}: {summary}.", {
         "ε": list(lines.epsilons),
         **{label: plain(errors) for label, errors in lines.private.items()},
         **{label: plain([error] * len(lines.epsilons)) for label, error in levels.items()},

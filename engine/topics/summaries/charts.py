@@ -107,7 +107,7 @@ def _second_axis(answer: SummariesAnswer, theme: Theme) -> Spec:
 
 
 def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
-    """The error of every way with its 8-in-10 range, on a log axis.
+    """The error of every way with its 95 % range, on a log axis.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
         Of the page.
     """
     methods = [method for method in answer.ways if method.errors is not None]
-    ranges = [np.quantile(method.errors, [0.1, 0.9]).tolist() for method in answer.ways
+    ranges = [np.quantile(method.errors, [0.025, 0.975]).tolist() for method in answer.ways
               if method.errors is not None]
     names, ends = [method.label for method in methods], list(chain(*ranges))
     data = [_range(method, near, far, theme) for method,
@@ -136,8 +136,8 @@ def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
                         for method in methods)
     return Chart(spec, f"Errors: {summary}.", {
         "way": names, "error": plain([method.error for method in methods], 4),
-        "1 in 10 below": plain([near for near, _ in ranges], 4),
-        "1 in 10 above": plain([far for _, far in ranges], 4)})
+        "2.5 % below": plain([near for near, _ in ranges], 4),
+        "2.5 % above": plain([far for _, far in ranges], 4)})
 
 
 def _best(methods: Sequence[Way]) -> str:

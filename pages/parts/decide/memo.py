@@ -17,6 +17,7 @@ from pages.shared.state import links, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 _LAB = Path(__file__).parents[2] / "lab.py"
+SHEET = 900  # pixels, about
 _LONGEST_NAME = 80  # characters
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
 
@@ -26,14 +27,13 @@ def show(view: Study) -> None:
     if view.answer is None:
         session.recommend(None)
         return
-    st.subheader("Memo", anchor=False)
+    st.header("Memo, as it is printed", anchor=False)
     if view.problem is not None:
         st.warning("The table has a cell that cannot be used. This memo is about the table as it "
                    "was before.", icon=":material/warning:")
     sheet = st.container()
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
-                           placeholder="Author, kept until the page is reloaded",
-                           label_visibility="collapsed", persist_state="session")
+                           placeholder="Kept until the page is reloaded", persist_state="session")
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
                       date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
     with sheet:
@@ -66,11 +66,16 @@ def _to_lab(view: Study) -> None:
 
 
 def _link(view: Study) -> str:
-    """The address of the same study; empty for one's own file, which no link holds."""
+    """The address of the same study; empty where it is one of this machine alone.
+
+    So it is for one's own file, which no link holds.
+    """
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:
         return ""
     token = links.encode(replace(view.now, folds=()))
     page = urlsplit(st.context.url)
-    host = "" if page.hostname in _LOOPBACK else f"{page.scheme}://{page.netloc}"
-    return f"{host}{page.path}" + f"?{urlencode({'s': token}, safe='~')}" * bool(token)
+    if page.hostname in _LOOPBACK:
+        return ""
+    study = f"?{urlencode({'s': token}, safe='~')}" * bool(token)
+    return f"{page.scheme}://{page.netloc}{page.path}{study}"

@@ -2,62 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
+from engine.core.types import Array
 from engine.language import glossary
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Decision, Option
+from engine.topics.sites import site_table
+from engine.topics.sites.site_table import SiteRow
 from pages.parts.decide import estimands
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
-_STEPS = 3  # of the simulation
-_CARD, _HEIGHT = 330, 380  # pixels, of a card and of the map
+CARDS, MAP = 345, 470  # pixels of the cards, and of the map with its words
+_HEIGHT = 380  # of the map alone
+_COLUMNS = 3  # of cards
 
 
 def solve(view: Study) -> None:
-    """Simulate the study, with progress; what is known is there at once."""
+    """Simulate the study, with progress; what is known is there at once.
+
+    Why there is none stays with the view, for the place of the cards.
+    """
     if view.refusal is not None:
-        st.error(controls.message(view.refusal), icon=":material/block:")
-        st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
-                  args=(view.decided,))
         return
-    place = layout.pending(_CARD, run.knows(decision_topic.profile_of, *view.arguments))
     bar = st.empty()
 
     def tell(done: int) -> None:
-        bar.progress(min(done / _STEPS, 0.95), text="Simulating this study at every budget")
+        bar.progress(done / decision_topic.N_PARTS, text="Simulating this study at every budget")
 
-    if not run.knows(decision_topic.profile_of, *view.arguments):
+    if not view.is_known:
         tell(0)
     try:
         view.decide(view.simulated(tell))
     except InputError as problem:
-        if problem.field != "noise":
-            raise
-        st.error(controls.message(problem), icon=":material/block:")
-        st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
-                  on_click=lambda: session.change(noise=NoisePlace.SITES))
+        view.refusal = problem
     finally:
         bar.empty()
-        place.empty()
 
 
 def cards(view: Study) -> None:
     """The budget for the target, and one step of the scale to either side."""
     answer = view.answer
     if answer is None:
+        _refused(view)
         return
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
     place = st.container()
-    for k, (column, (name, option)) in enumerate(zip(st.columns(3), answer.options, strict=False)):
+    for k, (column, (name, option)) in enumerate(zip(st.columns(_COLUMNS), answer.options,
+                                                    strict=False)):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
     if answer.chosen is None:
@@ -67,6 +69,20 @@ def cards(view: Study) -> None:
     if answer.chosen is not None and not answer.chosen.keeps_promise:
         st.error("**The noise of this method does not prove the ε that was asked for.** See the "
                  "privacy ledger.", icon=":material/error:")
+
+
+def _refused(view: Study) -> None:
+    """Why there is no study, and a button that mends it where there is one."""
+    problem = view.refusal
+    if problem is None:
+        return
+    st.error(controls.message(problem), icon=":material/block:")
+    if problem.field == "source":
+        st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
+                  args=(view.decided,))
+    elif problem.field == "noise":
+        st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
+                  on_click=lambda: session.change(noise=NoisePlace.SITES))
 
 
 def _remedies(view: Study, answer: Decision) -> None:
@@ -87,7 +103,7 @@ def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     mark = ":blue[:material/check_circle:] " * is_chosen
     assert view.answer is not None
     title, lines = words.on_card(view.answer, name, option)
-    st.markdown(f"{mark}{title}\n## ε = {option.budget.epsilon:g}\n" + "  \n".join(lines))
+    st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))
     view.draw(f"Releases at ε = {option.budget.epsilon:g}",
               charts.option_picture(view.answer, option, layout.theme()),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
@@ -104,22 +120,29 @@ def error_map(view: Study) -> None:
 
 
 def _map(view: Study, answer: Decision) -> None:
-    """Simulated once the page stands."""
-    st.subheader(words.map_title(answer), anchor=False)
-    people = decision_topic.map_people(view.rows)
-    if uses_workers() and not run.knows_parts(decision_topic.error_map, *view.arguments):
-        st.skeleton(height=_HEIGHT)
-        timed.afterwards("The map is being simulated.",
-                         lambda: run.parts(decision_topic.error_map, *view.arguments))
+    """Simulated row by row once the page stands; it is drawn from the second row on."""
+    st.header("Accuracy by people and ε", anchor=False)
+    tables = decision_topic.map_tables(view.rows)
+    calls = [view.with_rows(rows) for rows in tables]
+    if uses_workers() and not all(run.knows(decision_topic.map_row, *call) for call in calls):
+        timed.row_by_row("The map is being simulated", decision_topic.map_row, calls,
+                         lambda rows: _drawn(view, answer, tables[:len(rows)], rows), _HEIGHT)
         return
     try:
-        errors = run.parts(decision_topic.error_map, *view.arguments)
+        rows = [run.answer(decision_topic.map_row, *call) for call in calls]
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
         return
+    _drawn(view, answer, tables, rows)
+
+
+def _drawn(view: Study, answer: Decision, tables: Sequence[Sequence[SiteRow]],
+           errors: Sequence[Array]) -> None:
+    """The map of some rows, and how it is read."""
+    people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
-    chart = charts.error_map(answer, people, errors, layout.theme())
-    view.draw("Accuracy over people and ε", chart, "map", _HEIGHT, 320)
-    st.markdown(f":small[{charts.map_key(answer, errors)} {words.jump(answer)}]")
+    view.draw("Accuracy over people and ε",
+              charts.error_map(answer, people, errors, layout.theme()), "map", _HEIGHT, 320)
+    st.markdown(f":small[{charts.map_key(answer, people, errors)} {words.jump(answer)}]")

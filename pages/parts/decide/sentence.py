@@ -25,6 +25,8 @@ from pages.shared.frame import controls
 from pages.shared.state import links, session, settings
 from pages.shared.state.site_table import one_more
 
+_FEWER = 3  # parts in which sentences differ: the last of a longer one would stay in sight
+
 
 def examples() -> None:
     """Worked examples, each one click away."""
@@ -94,6 +96,8 @@ def show(view: Study) -> None:
                            options=list(words.CONFIDENCES), label_visibility="collapsed",
                            format_func=words.CONFIDENCES.__getitem__)
         _say("releases.")
+        for _ in range(_FEWER):
+            st.empty()
     is_below = not view.on_screen.has_free_sites  # else the box of the sites says it
     for key in ("people", *["sites"] * is_below, "readings"):
         controls.show_problem(f"w_study_{key}")

@@ -26,7 +26,7 @@ def show(view: Study) -> None:
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
     several = words.site_noun(view.facts)[1]
-    st.subheader(f"Table of {several}", anchor=False)
+    st.header(f"Table of {several}", anchor=False)
     if not free:
         st.markdown(f":small[{words.given_sites(view.on_screen)}]")
         st.dataframe({"Site": [row.name for row in view.rows],
@@ -41,6 +41,13 @@ def show(view: Study) -> None:
         editor.buttons()
 
 
+def contributions(view: Study) -> None:
+    """Whose curves the result hangs on."""
+    said = "" if view.answer is None else words.contributions(view.answer)
+    if said:
+        st.markdown(f":small[{said}]")
+
+
 def bracket(view: Study) -> DeltaGenerator:
     """The sites in the sentence: behind it their number, and the box for a table.
 
@@ -50,8 +57,8 @@ def bracket(view: Study) -> DeltaGenerator:
         On screen.
     """
     n = len(view.included)
-    return st.popover(f"{n} {_nouns(view)[n != 1]}, or paste a table", key=_BOX,
-                      on_change="rerun")
+    return st.popover(f"{n} {_nouns(view)[n != 1]}", key=_BOX, on_change="rerun",
+                      help="Change their number, or paste a table of them.")
 
 
 def is_open() -> bool:

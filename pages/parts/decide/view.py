@@ -80,10 +80,20 @@ class Study(View):
         return self.facts.value_unit if self.decided.has_value_unit else ""
 
     @property
+    def is_known(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return self.refusal is not None or run.knows(decision_topic.profile_of, *self.arguments)
+
+    @property
     def arguments(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """All that the simulation depends on."""
-        return (self.source, self.mechanism, decision_topic.at_one_budget(self.rows),
-                estimands.delta_of(self.now), self.now.noise, self.now.seed)
+        return self.with_rows(decision_topic.at_one_budget(self.rows))
+
+    def with_rows(self, rows: tuple[SiteRow, ...]
+                  ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
+        """The same for another table of sites."""
+        return (self.source, self.mechanism, rows, estimands.delta_of(self.now), self.now.noise,
+                self.now.seed)
 
     def decide(self, profile: Profile) -> None:
         self.answer = decision_topic.decision(profile, self.target, self.now.confidence,

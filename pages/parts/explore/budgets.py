@@ -40,7 +40,7 @@ def budgets(scene: Scene) -> None:
         timed.afterwards("Other methods at the same budgets are being simulated.",
                          lambda: run.answer(mean_topic.other_methods, *_arguments(scene)))
     rate_cards.note(_beside(scene), *_scenario(scene), scene.budget.epsilon)
-    st.markdown(":small[Band: 80 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
+    st.markdown(":small[Band: 95 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
                 "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
                 "published, or the error is beyond the range of the values. Of the other methods, "
                 f"the {FEW} with the smallest errors at this ε are drawn; *Numbers* has all of "

@@ -145,13 +145,20 @@ class Scene(ReleaseView):
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
-        if self.shown.is_refused(k) or not self.changes:
+        here = self.changes_at(k)
+        if not here:
             return ""
+        return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
+
+    def changes_at(self, k: int) -> dict[str, float]:
+        """Relative changes of the error at a step when a size is doubled; empty as above."""
+        if self.shown.is_refused(k) or not self.changes:
+            return {}
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
         doubled = self.shown.error_at(2 * self.epsilons[k])
         if doubled is not None:  # the error that stands beside the chart of budgets
             here["epsilon"] = doubled / float(self.error[k]) - 1
-        return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
+        return here
 
     @property
     def at_budgets(self) -> list[components.AtBudget]:

@@ -126,7 +126,7 @@ def question(view: Planned) -> None:
         help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _blank(view, "error", f"Typical error of at most{unit}", view.target,
+        _blank(view, "error", f"Error of at most{unit}", view.target,
                lambda value: session.change(typical=settings.checked_target(value)))
         _blank(view, "people", facts.people.capitalize()
                + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,

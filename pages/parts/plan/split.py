@@ -119,7 +119,7 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
                    for budget in budgets]
     guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
                for protection in protections]
-    with place.container():
+    with place():
         layout.table({
             "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
                        for k, part in enumerate(split.parts)],

@@ -293,11 +293,9 @@ def answer(view: RateAtPoint) -> None:
                          rate_words.lost(view.rate, view.point)):
             if sentence:
                 st.markdown(sentence)
-        if view.has_shares:
-            st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
-                rate_words.if_doubled(view.weighted, view.point)))
-        else:
+        if not view.has_shares:
             st.markdown(rate_words.UNKNOWN_CONSTANTS)
+        _doubled(view)
         if any(term.is_private for term in view.rate.terms):
             measured = "" if view.scene is None else error_words.when_free(
                 view.scene.epsilons, view.scene.private_shares)
@@ -319,14 +317,23 @@ def answer(view: RateAtPoint) -> None:
 
 
 def _measured(view: RateAtPoint) -> None:
-    """What limits the error of the scenario, and what doubling buys: the words of Explore."""
+    """What limits the error of the scenario, in the words of Explore."""
+    if view.scene is not None:
+        st.markdown(f"Measured: {view.scene.what_limits(view.scene.at)}")
+
+
+def _doubled(view: RateAtPoint) -> None:
+    """What doubling each size buys: as measured, and by theory, side by side."""
     scene = view.scene
-    if scene is None:
-        return
-    st.markdown(f"Measured: {scene.what_limits(scene.at)}")
-    if scene.knows_changes:
-        st.markdown(scene.if_doubled(scene.at))
-    else:
+    is_known = scene is not None and scene.knows_changes
+    measured = scene.changes_at(scene.at) if scene is not None and is_known else {}
+    rows = rate_words.if_doubled(view.weighted if view.has_shares else None, view.point, view.rate,
+                                 measured)
+    if rows:
+        head = ["If you doubled…", "Measured error", "By theory"]
+        lines = [head, ["--"] * len(head), *rows]
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    if scene is not None and not is_known:
         explore_cards.simulate_doubled(scene)
 
 

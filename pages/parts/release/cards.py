@@ -268,9 +268,10 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 def before(choice: Choice, cost: ReleaseCost | None) -> None:
     """Three statements to confirm, a name to type, and the button."""
-    with st.container(border=True):
-        is_next = "released" in st.session_state
-        st.subheader("Another release" if is_next else "Confirm and release", anchor=False)
+    is_next = "released" in st.session_state  # what was released comes first
+    with st.expander("Another release") if is_next else st.container(border=True):
+        if not is_next:
+            st.subheader("Confirm and release", anchor=False)
         if choice.source is None or cost is None:
             st.markdown("Choose real data and a method that can be published.")
             return
@@ -304,6 +305,8 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
                   disabled=controls.is_refused() or used is not None or not (
                       ticked and name.strip() and is_answered),
                   key="release_publish", on_click=_publish, args=(choice, name, total, same))
+        if missing := sentences.still_missing(ticked, name, is_answered):
+            st.markdown(f":small[{missing}]")
 
 
 def no_room_for(choice: Choice) -> InputError | None:

@@ -53,7 +53,9 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
     for place, earlier in enumerate(WIZARD[:at], 1):
         _decided(place, earlier, choice, cost)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header(f"{at + 1} {_TITLES[step]}", anchor=False, width="stretch",
+        is_out = step == "release" and "released" in st.session_state
+        title = "Released" if is_out else _TITLES[step]
+        st.header(f"{at + 1} {title}", anchor=False, width="stretch",
                   help=f"Step {at + 1} of {len(WIZARD)}")
         drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
                       "release_ledger", "tertiary")
@@ -77,10 +79,11 @@ def _go(step: str) -> None:
     session.change(step=step)
 
 
-def _next(step: str, then: Callable[[], None] = lambda: None, is_blocked: bool = False) -> None:
+def _next(step: str, then: Callable[[], None] = lambda: None, is_open: bool = True) -> None:
     """The button to the next step; what it has to do first is done once it is pressed.
 
-    There is no way on while a control holds what was refused, also where it was pressed at once.
+    There is no way on before all is stated, nor while a control holds what was refused, also where
+    it was pressed at once.
     """
     def go() -> None:
         if not controls.is_refused():
@@ -89,7 +92,7 @@ def _next(step: str, then: Callable[[], None] = lambda: None, is_blocked: bool =
 
     st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
               icon=":material/arrow_forward:", on_click=go,
-              disabled=is_blocked or controls.is_refused())
+              disabled=not is_open or controls.is_refused())
 
 
 def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
@@ -147,6 +150,10 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
     elif (upload := flow.form(choice.task)) is not None:
         _next("preview", lambda: facts.show(upload, choice.task))
+    else:
+        _next("preview", is_open=False)
+    if not is_past_data(choice):
+        st.markdown(f":small[Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}]")
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
@@ -166,7 +173,7 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
     with right, layout.user_errors():
         cards.odds(choice, cost)
     is_blocked = no_room is not None and "released" not in st.session_state
-    _next("release", is_blocked=is_blocked)
+    _next("release", is_open=not is_blocked)
 
 
 def _release(choice: Choice, cost: ReleaseCost | None) -> None:

@@ -50,7 +50,7 @@ def _without_data(fault: Exception
     return type(fault), type(fault)("(message withheld)"), fault.__traceback__
 
 
-_STRIP = 62  # pixels of the strip on a wide screen
+STRIP = 62  # pixels of the strip on a wide screen
 _ROW = 35  # pixels of a row of a table
 _COMPUTING = "This scenario is being computed"
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
@@ -109,7 +109,7 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
     if drawn.get(page) != data:
         with place.container():
             waiting.enter_context(st.spinner(_COMPUTING, show_time=True))
-            st.skeleton(height=_STRIP)
+            st.skeleton(height=STRIP)
             st.skeleton(height=height)
     try:
         with waiting:
@@ -119,15 +119,35 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
         place.empty()
 
 
-def pending(height: int, is_known: bool) -> DeltaGenerator:
-    """A place for what depends on inputs: gray at once where it has to be computed first.
+def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
+    """The place of what depends on inputs, entered once that is there.
 
-    What was there for earlier inputs goes, so that no answer stands beside inputs of another one.
+    Where it has to be computed first the place is gray at once: what was there for earlier inputs
+    goes, so that no answer stands beside inputs of another one.
+
+    Parameters
+    ----------
+    height : int
+        Pixels of the gray place; 0 for an empty one.
+    is_known : bool
+        Whether there is nothing to wait for; what stands there then stays until it is replaced.
+
+    Returns
+    -------
+    callable
+        Gives the place, empty.
     """
-    place = st.empty()
-    if not is_known:
+    place = st.container() if is_known else st.empty()
+    if is_known:
+        return lambda: place
+    if height:
         place.skeleton(height=height)
-    return place
+
+    def entered() -> DeltaGenerator:
+        place.empty()  # a container put in its stead would keep what stands in it
+        return place.container()
+
+    return entered
 
 
 def prose(text: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
 from pages.shared.frame.layout import user_errors
+from pages.shared.state import run as results
 
 _STAYS_SECONDS = 1.0  # for which a visitor stays at what stands before more of it is computed
 
@@ -37,6 +39,42 @@ def afterwards(words: str, compute: Callable[[], object]) -> None:
             with user_errors():  # a busy server is asked again
                 compute()
                 st.rerun()
+        has_begun = True
+
+    run(wait, _STAYS_SECONDS)
+
+
+def row_by_row(words: str, compute: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
+               draw: Callable[[list[Any]], None], height: int) -> None:
+    """Compute several results of one function when the page stands, and draw what there is.
+
+    Parameters
+    ----------
+    words : str
+        What is computed; a bar says how much of it is there.
+    compute : callable
+        A function of the engine.
+    calls : sequence of tuple
+        Its arguments, once for each result.
+    draw : callable
+        Draws the first results, at least one.
+    height : int
+        Pixels of the gray place in which nothing is drawn yet.
+    """
+    has_begun = False
+
+    def wait() -> None:
+        nonlocal has_begun
+        known = [call for call in calls if results.knows(compute, *call)]
+        st.progress(len(known) / len(calls), text=f"{words}: {len(known)} of {len(calls)} rows")
+        if known:
+            draw([results.answer(compute, *call) for call in known])
+        else:
+            st.skeleton(height=height)
+        if has_begun:
+            with user_errors():  # a busy server is asked again
+                results.answer(compute, *calls[len(known)])
+                st.rerun(scope="app" if len(known) + 1 == len(calls) else "fragment")
         has_begun = True
 
     run(wait, _STAYS_SECONDS)
