@@ -49,6 +49,8 @@ class Guess:
         To which it is written.
     off_unit : str
         Of how far off a guess is, where that has another unit: shares differ by points.
+    is_mirrored : bool
+        Whether heights are distances to both sides of zero, drawn below it as well.
     """
 
     truth: tuple[float, ...]
@@ -60,6 +62,7 @@ class Guess:
     unit: str = ""
     decimals: int = 0
     off_unit: str = ""
+    is_mirrored: bool = False
 
     @property
     def is_curve(self) -> bool:

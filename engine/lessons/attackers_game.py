@@ -20,6 +20,7 @@ BUDGET = Budget(1.0, DELTA)
 ROUNDS = 20
 COIN = 0.5
 _MOST = 20.0  # % on the vertical axis
+_START = 17.0  # rounds; far from what is right, and inside the picture
 
 
 def best_accuracy(seed: int) -> risk.Odds:
@@ -50,7 +51,7 @@ class AttackersGame(Lesson):
         "Each round shows two curves. One child is in the data, the other is not. You know "
         "everything else, and you see the release.",
         "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
-    ask = "How many of {rounds} rounds can an attacker win on average, at most?"
+    ask = "On average, how many of {rounds} rounds can an attacker win at most?"
     shows = ("From the release no attacker wins more than **{best} of {rounds}** rounds on "
              "average, whoever the two children are. That is an accuracy of at most {accuracy}. "
              "Guessing wins {coin}. Now play yourself.")
@@ -79,7 +80,7 @@ class AttackersGame(Lesson):
                  "rounds": str(ROUNDS), "best": f"{_tenths_up(best):.1f}",
                  "coin": f"{ROUNDS * COIN:g}", "accuracy": percent_up(odds.right),
                  "low": str(low), "high": str(high), "share": "95 %"}
-        guess = Guess((best,), (float(ROUNDS),), ("Rounds that an attacker can win",),
+        guess = Guess((best,), (_START,), ("Rounds that an attacker can win",),
                       close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1, off_unit="rounds")
         return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET))
 
@@ -103,7 +104,7 @@ def _picture(accuracy: float, words: dict[str, str]) -> Picture:
     alt = f"Of {ROUNDS} rounds, pure guessing mostly wins {words['low']} to {words['high']}."
     return Picture(
         Axis(f"Rounds won (of {ROUNDS})", 0, ROUNDS, plain_ticks(*range(0, ROUNDS + 1, 2))),
-        Axis("Games (%)", 0, _MOST, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
+        Axis("Share of games (%)", 0, _MOST, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
         f"{alt} An attacker can win at most {words['best']} on average.",
         {"rounds won": wins.astype(int).tolist(),
          "pure guessing (%)": [round(float(v), 2) for v in guessing],

@@ -79,8 +79,8 @@ class Clipping(Lesson):
     unit = ("One pupil’s number", "What is protected: the number of any one pupil.")
     story = (
         "{n} pupils say how long their journey to school takes. The mean is to be published.",
-        "A pupil who says a thousand would move it far, and noise must hide even that. So every "
-        "number is first clipped to a **bound**, and the noise is scaled to the bound.",
+        "A pupil who says a thousand minutes would move it far, and noise must hide that too. So "
+        "every number is first clipped to a **bound**, and the noise is scaled to the bound.",
         "A low bound adds bias. A high one needs a lot of noise. Here ε = {epsilon}.")
     ask = "Which clipping bound gives the smallest error?"
     shows = ("The error is smallest at a bound of **{best} minutes**: {least} minutes. At {low} it "
@@ -128,6 +128,7 @@ def _picture(seed: int, words: dict[str, str]) -> Picture:
     height = _ROWS[np.arange(len(stack)) % len(_ROWS)]
     marks = (
         Mark(stack, height, "raw", "One pupil’s journey", "dot", opacity=0.8),
+        Mark(np.array([0.0, 100.0]), np.full(2, _ROWS[0] - 0.3), "raw", width=1, opacity=0.8),
         Mark(LIMITS, noise, "gradient", "Noise", dash="8,3", after=True),
         Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from clipping",
              dash="2,3", after=True),

@@ -89,12 +89,12 @@ class ManySites(Lesson):
             "What is protected: exchanging all observations of any one child changes what leaves "
             "the site only a little, whoever sees it.")
     story = (
-        "{n} children have {m} observations each. If one centre holds all curves, it adds noise "
-        "once. The error is {centre} cm (left end).",
+        "Each of {n} children is measured {m} times. If one centre holds all curves, it adds noise "
+        "once. The error is then {centre} cm, the dot at the left.",
         "Often no centre is trusted. Then each curve stays at one of several hospitals. Each "
         "hospital adds its own noise, ε = {epsilon}, before anything leaves.",
-        "What they send is averaged.")
-    ask = "How large is the error when the {n} children are split among more hospitals?"
+        "A centre averages what the hospitals send.")
+    ask = "How does the error grow when the {n} children are spread over more hospitals?"
     shows = ("With {most} hospitals the error is **{together} cm**, at one trusted centre it is "
              "**{centre} cm**. Without privacy: {floor} cm.")
     explains = (

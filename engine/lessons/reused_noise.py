@@ -57,8 +57,8 @@ class ReusedNoise(Lesson):
         "with ε = {second}.",
         "To save work, the programmer uses the same random draw both times. It is only "
         "rescaled, and the scales are public.",
-        "Both releases are in the figure. The mean that they protect is not.")
-    ask = "Where is the mean that was protected?"
+        "Both releases are in the figure. The mean without noise is not.")
+    ask = "What was the mean before noise was added?"
     shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
              "digits**. The noise in them was typically {noise_first} and {noise_second}.")
     explains = (

@@ -78,7 +78,7 @@ class WhatEpsilonDoes(Lesson):
         "the bounds allow. It is wavy because the curve is drawn with a few smooth building "
         "blocks.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
-    ask = "At each age, within what distance of the non-private mean are {share} of releases?"
+    ask = "At each age, how far above or below the non-private mean do {share} of releases stay?"
     shows = ("Averaged over age it is **± {noise} cm**; one child moves the mean by **{moved} "
              "cm**. Thin lines are {drawn} releases, all equally likely. {inside} of them stay "
              "between the thick lines at every age.")
@@ -116,7 +116,7 @@ class WhatEpsilonDoes(Lesson):
         truth = np.interp(_AGES, releases.times, half)
         guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
                       tuple(f"Distance at age {age:g}" for age in _AGES), close=0.35, step=0.1,
-                      places=_AGES, unit="cm", decimals=1)
+                      places=_AGES, unit="cm", decimals=1, is_mirrored=True)
         return Worked(words, _picture(releases, shift, half, top), guess,
                       tags.budget_chip(Budget(EPSILONS[_AT], DELTA)))
 

@@ -83,7 +83,7 @@ class WhenPrivacyIsFree(Lesson):
         "With {least} observations each, curves are sparse: much lies between observations. With "
         "{most} each they are dense.",
         "The dashed line shows how the error falls with more observations, without privacy.")
-    ask = "How does the error fall when privacy is added?"
+    ask = "How does the error fall with more observations, once noise is added?"
     shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
              "cm**, without it from {without_sparse} to {without_dense} cm.")
     explains = (

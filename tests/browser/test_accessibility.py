@@ -218,6 +218,25 @@ def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window)
 
 
 @pytest.mark.slow
+def test_escape_closes_the_drawer(server, open_app):
+    page = open_app(server.url)
+    page.get_by_role("button", name="Details").click()
+    close = page.get_by_role("button", name="Close")
+    expect(close).to_be_visible()
+    close.focus()
+    page.keyboard.press("Escape")
+    expect(close).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_the_guide_begins_at_its_top_wherever_the_path_was_scrolled_to(server, open_app):
+    page = open_app(f"{server.url}/learn", viewport=PHONE)
+    page.get_by_role("button", name="Open or search the guide").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Guide and glossary")
+    expect(page.get_by_role("heading", level=1)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.slow
 def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
     page = window("/?s=open-attacker")
     fold = page.locator("[data-testid=stExpander]", has_text="Power at low false-positive rates").locator("details")

@@ -83,7 +83,7 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
     page.keyboard.press("Space")
     expect(right).to_contain_text("more likely, but not certain")
     page.keyboard.press("ArrowRight")
-    expect(question(page)).to_contain_text("At each age, within what distance")
+    expect(question(page)).to_contain_text("At each age, how far above or below")
     page.keyboard.press("ArrowLeft")
     expect(question(page)).to_contain_text("What share")
     page.keyboard.press("Escape")
@@ -101,8 +101,10 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(question(teacher)).to_be_visible()
     expect(teacher.get_by_text("whoever runs the app")).to_have_count(0)
     words = teacher.locator("#class")
-    expect(words).to_contain_text("Join on the page Learn with the code")
+    expect(words).to_contain_text("Join on the page Learn of Privacy Curves with the code")
     assert "127.0.0.1" not in words.inner_text()  # no link to itself
+    expect(words).to_contain_text("Phones cannot reach this computer yet")
+    expect(teacher.locator("dialog .handle")).to_be_hidden()  # the pupils guess, and no number leads them
     code = teacher.locator("#join strong").inner_text()
     pupils = [open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
               for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))]
@@ -118,12 +120,14 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
             pupil.keyboard.press("PageDown")
         send.click()
         expect(pupil.get_by_text("Your guess has arrived")).to_be_visible()
+        expect(pupil.get_by_role("button", name="Change my guess")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(0)
     expect(teacher.get_by_text("2 guesses")).to_be_visible()
+    expect(words).not_to_contain_text("Phones cannot reach")  # they did
     expect(teacher.locator(".room circle")).to_have_count(0)
     teacher.keyboard.press("Space")
     expect(teacher.locator(".room circle")).to_have_count(2)
-    expect(teacher.get_by_text("2 guesses of the class, median")).to_be_visible()
+    expect(teacher.get_by_text("2 guesses from the class, median")).to_be_visible()
     for pupil in pupils:
         expect(pupil.get_by_text("Your guess was off by")).to_be_visible()
         expect(pupil.locator(".room circle")).to_have_count(2)
@@ -133,8 +137,14 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(twice.get_by_text("● The class, median")).to_be_visible()
     assert twice.locator(".room circle").count() == 2
     teacher.reload()
-    expect(teacher.get_by_text("2 guesses of the class, median")).to_be_visible()  # and nothing is hidden again
+    expect(teacher.get_by_text("2 guesses from the class, median")).to_be_visible()  # and nothing is hidden again
     expect(teacher.locator("dialog .after").first).to_be_visible()
+    settle(teacher)
+    teacher.keyboard.press("Escape")  # a class goes on outside its slides, and they go on where it is
+    expect(teacher.get_by_text(f"Class {code} is open: 2 guesses.")).to_be_visible()
+    teacher.get_by_role("button", name="Show as slides").click()
+    expect(teacher.get_by_text("2 guesses from the class, median")).to_be_visible()
+    expect(twice.get_by_text("● The class, median")).to_be_visible()
     settle(teacher)
     teacher.keyboard.press("ArrowRight")
     expect(twice.get_by_role("button", name="Nothing at all")).to_be_visible()
@@ -146,7 +156,7 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
         choice.focus()
         pupil.keyboard.press("Enter")
         expect(pupil.get_by_text("Your answer has arrived")).to_be_visible()
-    expect(teacher.get_by_text("2 answers of the class")).to_be_visible()
+    expect(teacher.get_by_text("2 answers from the class")).to_be_visible()
     teacher.keyboard.press("ArrowRight")
     expect(teacher.locator("dialog li.right")).to_contain_text("1 of 2")
     for pupil in pupils:
@@ -337,7 +347,7 @@ def swipe(page, start, end, steps=12):
                    {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
 
 
-@pytest.mark.parametrize(("lesson", "by"), few([("2", (0, 110)), ("1", (110, 0)), ("4", (0, 90))]))
+@pytest.mark.parametrize(("lesson", "by"), few([("2", (0, 80)), ("1", (110, 0)), ("4", (0, 90))]))
 def test_a_finger_takes_a_square_as_far_as_it_goes_and_the_page_stays(server, open_app, lesson, by):
     page = open_app(f"{server.url}/learn?s=lesson-{lesson}", viewport=PHONE, has_touch=True, is_mobile=True)
     handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
@@ -365,6 +375,33 @@ def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_squar
     page.touchscreen.tap(x, y)
     after = heights(handles)
     assert after[3] < before[3] and after[:3] + after[4:] == before[:3] + before[4:]
+
+
+@pytest.mark.slow
+def test_a_distance_to_both_sides_is_drawn_on_both_and_is_never_below_nothing(server, open_app):
+    page = open_app(f"{server.url}/learn?s=lesson-2")
+    handle, line = page.locator(".handle").nth(2), page.locator("#plot .line")
+    handle.press("End")
+    assert float(handle.get_attribute("aria-valuenow")) > 0
+    sides = [[float(y) for y in re.findall(r" ([\d.]+)", part)]
+             for part in line.get_attribute("d").split("M")[1:]]
+    sums = [above + below for above, below in zip(*sides, strict=True)]
+    assert max(sums) == pytest.approx(min(sums))  # as far above the mean as below
+    handle.press("Home")
+    assert float(handle.get_attribute("aria-valuenow")) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [PHONE, {"width": 720, "height": 450}], ids=["phone", "enlarged"])
+def test_words_of_a_slide_that_are_below_its_buttons_are_announced_and_scrolled_to(server, open_app, size):
+    page = open_app(f"{server.url}/learn?s=presenter-on~lesson-2", viewport=size)
+    last, more = page.locator("dialog #text p").last, page.get_by_text("More below")
+    expect(more).to_be_visible()
+    last.scroll_into_view_if_needed()
+    page.locator("dialog").evaluate("slide => slide.scrollTo(0, slide.scrollHeight)")
+    expect(more).to_be_hidden()
+    words, bar = last.bounding_box(), page.locator("#bar").bounding_box()
+    assert words["y"] + words["height"] <= bar["y"]
 
 
 @pytest.mark.slow

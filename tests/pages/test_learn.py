@@ -492,7 +492,7 @@ def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(sc
     at.button(key="slide_leave").click().run()
     assert at.button(key="learn_present")
     at.button(key="learn_present").click().run()
-    assert not games(at) and picture(at)["slide"]["start"] == ""
+    assert not games(at) and picture(at)["slide"]["start"] == "shows"  # where the class is
 
 
 def test_slides_end_with_the_question_of_the_lesson_and_every_answer():

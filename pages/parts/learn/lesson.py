@@ -157,6 +157,7 @@ def _above(view: LessonView, details: list[Detail]) -> None:
         else:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
+            st.markdown(slides.class_in_words(), width="content")
         st.space("stretch")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
 

@@ -38,7 +38,8 @@ def show() -> None:
 
 def _join() -> None:
     """The way into a class for who has its code."""
-    st.text_input("Join a class: code", key=_CODE, max_chars=20, width=180, on_change=_joined)
+    st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
+                  placeholder="then press Enter")
 
 
 def _tell_problem() -> None:

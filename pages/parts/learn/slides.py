@@ -39,6 +39,15 @@ def classroom() -> Classroom | None:
     return CLASSROOMS.find(st.session_state.get("classroom", ""))
 
 
+def class_in_words() -> str:
+    """That the class of this visitor goes on outside its slides; "" if there is none."""
+    room = classroom()
+    if room is None:
+        return ""
+    count = len(room.guesses)
+    return f"Class **{room.code}** is open: {count} {'guess' if count == 1 else 'guesses'}."
+
+
 def end_class() -> None:
     """End it; the guesses are forgotten."""
     CLASSROOMS.end(st.session_state.pop("classroom", ""))
@@ -116,10 +125,14 @@ def _leads(room: Classroom, poll: Poll, stage: Stage) -> bool:
 def _follow(room: Classroom) -> None:
     """Come to where the class is: the page was loaded again, or another window went on."""
     _begin_anew()
-    start = next(start for start, stage in _STAGES.items() if stage == room.stage)
-    st.session_state[_PLACE] = (room.poll.lesson, start)
+    st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
     st.session_state[_LED] = (room.code, room.poll, room.stage)
     session.change(lesson=room.poll.lesson, seed=room.poll.seed)
+
+
+def _start_of(at: Stage) -> str:
+    """Where slides begin at a stage of a class."""
+    return next(start for start, stage in _STAGES.items() if stage == at)
 
 
 def come_back(request: str) -> Classroom | None:
@@ -185,6 +198,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
+        if room := classroom():  # where the class is, slides go on
+            st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
         other = before if wish == "previous" else after
@@ -225,10 +240,10 @@ def _open_class(poll: Poll) -> None:
 def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
     page = reached.page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
-    note = f"Join on the page Learn with the code **{room.code}**" + (
-        "" if link else f". {reached.UNREACHED}")
+    note = f"Join on the page Learn of Privacy Curves with the code **{room.code}**"
+    problem = "" if link else reached.UNREACHED
     return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
-                              room.answers)
+                              room.answers, problem)
 
 
 def qr_code(text: str) -> str:

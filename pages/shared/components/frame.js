@@ -16,6 +16,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   addEventListener('popstate', tell);
   document.addEventListener('click', foldMenu);
   document.addEventListener('keydown', leaveField, true);
+  addEventListener('keydown', closeDrawer);
   let timer = null;
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
@@ -35,6 +36,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     removeEventListener('popstate', tell);
     document.removeEventListener('click', foldMenu);
     document.removeEventListener('keydown', leaveField, true);
+    removeEventListener('keydown', closeDrawer);
     root.__frame = false;
   };
 }
@@ -81,6 +83,21 @@ function leaveField(event) {
   dialog.focus();
 }
 
+// Escape closes the drawer as it closes a dialog; what has the focus keeps it where it means something there.
+function closeDrawer(event) {
+  const inside = event.composedPath()[0], isTaken = event.defaultPrevented || document.querySelector('[role=dialog], [role=listbox]');
+  if (event.key !== 'Escape' || isTaken || inside.matches?.('#stage, input, textarea')) return;
+  document.querySelector('.st-key-drawer_close button')?.click();
+}
+
+// A page with another title begins at its top, wherever the last one had been scrolled to.
+let title = null;
+function begin() {
+  const now = document.querySelector('[data-testid=stMain] h1')?.textContent;
+  if (now && title && now !== title) document.querySelector('[data-testid=stMain]').scrollTo(0, 0);
+  title = now || title;
+}
+
 function surface() {                      // the colour of the page, which is no variable
   const app = document.querySelector('[data-testid=stApp]');
   if (app) document.documentElement.style.setProperty('--pc-page', getComputedStyle(app).backgroundColor);
@@ -88,6 +105,7 @@ function surface() {                      // the colour of the page, which is no
 
 function repair() {
   surface();
+  begin();
   document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Open the menu');
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;

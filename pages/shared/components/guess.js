@@ -81,7 +81,9 @@ function wire(S) {
   const stage = S.q('#stage');
   stage.onkeydown = event => slideKey(S, event);
   stage.oncancel = event => { event.preventDefault(); S.ask('leave'); };   // Escape
+  for (const box of [stage, S.q('#side')]) box.onscroll = () => hintMore(S);
   const size = new ResizeObserver(() => {
+    if (S.data?.mode === 'slides') hintMore(S);
     const {clientWidth, clientHeight} = S.q('#plot');
     if (S.data && (clientWidth !== S.width || (S.data.mode === 'slides' && clientHeight !== S.height))) paint(S);
   });
@@ -143,12 +145,14 @@ function knowClass(S, room) {             // all windows of the teacher’s brow
 
 function seatClass(S, room) {             // the code to scan, and how many have guessed
   S.q('#class').hidden = !room;
+  S.q('#guess').classList.toggle('with-class', Boolean(room));            // the pupils guess: the teacher does not
   S.q('#room').textContent = room ? 'End the class' : 'Open a class';
   if (!room) return;
   S.q('#address').textContent = room.link;
   const note = paragraph(room.note);
   if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
-  const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} of the class${median(S)}`;
+  S.q('#unreached').textContent = room.count ? '' : room.problem;         // until somebody has guessed
+  const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} from the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;
   S.code = room.code;
@@ -163,7 +167,9 @@ function seatClass(S, room) {             // the code to scan, and how many have
 function median(S) {                      // of a class that guessed one number, once it is revealed
   const values = S.data.guesses.map(([value]) => value).sort((a, b) => a - b), middle = (values.length - 1) / 2;
   if (!S.isRevealed || !values.length || S.data.guess.is_curve) return '';
-  return `, median ${said(S, (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2)}`;
+  const half = (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2, {decimals, unit} = S.data.guess;
+  const isBetween = Math.abs(+half.toFixed(decimals) - half) > 1e-9;      // of an even number of guesses
+  return `, median ${said(S, half, unit, decimals + Number(isBetween))}`;
 }
 
 function slideKey(S, event) {             // a button keeps its own keys, a square those it has taken
@@ -216,7 +222,7 @@ function options(S) {                     // A, B, C; explained and counted once
     if (isTold && all) item.append(counted(`● ${room.answers[k]} of ${all}`));
     return item;
   }));
-  return [list, ...(room && !isTold ? [counted(`● ${all} ${all === 1 ? 'answer' : 'answers'} of the class`)] : [])];
+  return [list, ...(room && !isTold ? [counted(`● ${all} ${all === 1 ? 'answer' : 'answers'} from the class`)] : [])];
 }
 
 function counted(text) {                  // what the class has said
@@ -228,12 +234,19 @@ function counted(text) {                  // what the class has said
 function tellSlide(S) {
   const {slide} = S.data, isAsking = S.step >= QUESTION;
   headline(S);
+  S.q('#steps').textContent = `Step ${S.step + 1} of ${ANSWER + 1}`;
   S.q('#guess').classList.toggle('asking', isAsking);
   S.q('#text').replaceChildren(...(isAsking ? options(S)
     : (S.isRevealed ? [slide.shows, ...slide.explains] : slide.story).map(paragraph)));
   S.q('#forth').textContent = ['Reveal', slide.has_game ? 'Play ▶' : 'One question ▶', 'Answer', 'Next lesson ▶'][S.step];
   S.q('#forth').disabled = S.step === ANSWER && !slide.has_next;
   S.q('#back').disabled = !S.step && !slide.has_previous;
+  hintMore(S);
+}
+
+function hintMore(S) {                    // on a small screen: words below what is seen
+  const rest = [S.q('#stage'), S.q('#side')].map(box => box.scrollHeight - box.clientHeight - box.scrollTop);
+  S.q('#more').hidden = Math.max(...rest) < 12;
 }
 
 // ---- the score --------------------------------------------------------------------------------
@@ -260,8 +273,7 @@ function verdict(S) {
   return S.data.verdicts[far <= close ? 0 : far <= 3 * close ? 1 : 2];
 }
 
-function said(S, value, unit = S.data.guess.unit) {
-  const {decimals} = S.data.guess;
+function said(S, value, unit = S.data.guess.unit, decimals = S.data.guess.decimals) {
   return `${value.toFixed(decimals).replace('-', '\u2212')} ${unit}`.trim();
 }
 
@@ -282,7 +294,7 @@ function tell(S) {
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
-    all.map(([lesson, g]) => `lesson ${lesson} ${g.verdict} (${g.off} off)`).join(' · ')}.` : '';
+    all.map(([lesson, g]) => `lesson ${lesson}: ${g.verdict} (${g.off} off)`).join(' · ')}.` : '';
   S.q('#forget').hidden = !all.length;
 }
 
@@ -335,7 +347,7 @@ function handle(S, k) {
   const {axis, guess} = S.data, r = 5.5 * S.look.thick;
   const node = svg('g', {class: 'handle', role: 'slider', tabindex: 0, 'aria-label': guess.names[k],
     'aria-orientation': guess.is_curve ? 'vertical' : 'horizontal',
-    'aria-valuemin': axis.low, 'aria-valuemax': axis.high, 'data-handle': k},
+    'aria-valuemin': least(S), 'aria-valuemax': axis.high, 'data-handle': k},
     svg('circle', {r: REACH}), svg('rect', {x: -r, y: -r, width: 2 * r, height: 2 * r}));
   node.onkeydown = event => press(S, k, event);
   return node;
@@ -358,7 +370,8 @@ function show(S) {
   S.q('#guess').classList.toggle('touched', isTouched(S));
   S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
   const drawn = points.filter((_, k) => S.moved[k] || !S.isRevealed);
-  S.line.setAttribute('d', guess.is_curve ? drawn.length && `M${drawn.map(p => p.join(' ')).join('L')}`
+  const mirror = ([x, y]) => [x, 2 * along(S, 0, S.look.box.bottom, S.look.box.top) - y], sides = guess.is_mirrored ? [drawn, drawn.map(mirror)] : [drawn];
+  S.line.setAttribute('d', guess.is_curve ? drawn.length && sides.map(side => `M${side.map(p => p.join(' ')).join('L')}`).join('')
     : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
   S.handles.forEach((node, k) => {
     node.setAttribute('transform', `translate(${points[k].join(' ')})`);
@@ -370,7 +383,7 @@ function show(S) {
   const isPupil = S.data.mode === 'pupil';
   S.q('#reveal').hidden = S.data.mode === 'slides' || (isPupil && S.isRevealed);
   S.q('#reveal').disabled = isPupil && !isTouched(S);
-  S.q('#reveal').textContent = isPupil ? 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
+  S.q('#reveal').textContent = isPupil ? S.data.is_sent ? 'Change my guess' : 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
   const isRoom = isPupil && S.isRevealed && S.data.guesses.length > 0;    // the dots, which are new to a pupil
   S.q('#how').classList.toggle('room', isRoom);
   S.q('#how').textContent = isRoom ? `● The class${median(S)}`
@@ -401,8 +414,10 @@ function closeUp(S) {                     // the legend, from which some entries
 
 // ---- moving -----------------------------------------------------------------------------------
 
+const least = S => S.data.guess.is_mirrored ? 0 : S.data.axis.low;   // a distance is not below nothing
+
 function set(S, k, value) {
-  const {low, high} = S.data.axis, {step} = S.data.guess;
+  const {high} = S.data.axis, {step} = S.data.guess, low = least(S);
   S.values[k] = Math.min(Math.max(+(Math.round(value / step) * step).toFixed(6), low), high);
   S.moved[k] = true;
   remember(S);

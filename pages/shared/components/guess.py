@@ -83,6 +83,8 @@ class Room:
         How many have guessed.
     answers : sequence of int
         How many have chosen each option of the closing question.
+    problem : str
+        Why phones cannot join, shown until somebody has guessed.
     """
 
     code: str
@@ -92,6 +94,7 @@ class Room:
     note: str
     count: int
     answers: Sequence[int]
+    problem: str = ""
 
 
 @dataclass(frozen=True)
