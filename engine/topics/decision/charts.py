@@ -82,7 +82,7 @@ def trade_off(answer: Decision) -> Picture:
                    f"{title} falls as ε grows.", "", asks=False)
 
 
-PRINTED = drawn.Look(440, 190, 12, dot=4.0)  # pixels of a column as wide as the page shows it
+PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the page shows it
 
 
 def option_picture(answer: Decision, option: Option, theme: Theme) -> Chart:
