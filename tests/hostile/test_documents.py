@@ -119,7 +119,8 @@ def documents(planned, worked, release, study):
         return release_files.report(replace(
             release, name=word, axis=word, value=word, title=word, card=card, facts=replace(
                 release.facts, person=word, people=word, value_name=word, value_unit=word, time_unit=word),
-            columns=named(release.columns), ranges=named(release.ranges)))
+            functions=replace(release.functions, columns=named(release.columns),
+                              ranges=named(release.ranges))))
 
     def exhibit(word):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
