@@ -103,24 +103,24 @@ def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(mo
         budgets[at]))
     at = release_step(release_page(), "preview")
     assert "root mean squared distance" in words(at) and strips[-1].error and strips[-1].odds
-    at.number_input(key="w_release_epsilon").set_value(0.01).run()
+    at.text_input(key="w_release_epsilon").set_value("0.01").run()
     assert "root mean squared distance" not in words(at)
     assert not strips[-1].error and not strips[-1].odds
     assert not any("Beyond" in error.value for error in at.error)  # it is too small
-    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    at.text_input(key="w_release_epsilon").set_value("1").run()
     assert "root mean squared distance" in words(at) and strips[-1].error
 
 
 def test_a_budget_beyond_what_is_left_is_refused_where_it_is_chosen():
     at = release_step(open_release(own_curves("".join(
         f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))), "preview")
-    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    at.text_input(key="w_release_epsilon").set_value("2").run()
     publish(release_step(at), "first")
     del at.session_state["released"]  # as in another visit
     release_step(at, "preview")
     assert any("can never be raised" in error.value for error in at.error)
     assert at.button(key="wizard_next").disabled
-    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    at.text_input(key="w_release_epsilon").set_value("1").run()
     assert not at.error and not at.button(key="wizard_next").disabled
 
 
