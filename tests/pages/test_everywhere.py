@@ -257,7 +257,7 @@ def test_any_settings_come_back_from_their_address(chosen):
 
 
 TYPED = ("0.5, 2", "1, 2", "60", "6", "0.5, 0.1, 0.1, 0.1, 0.1, 0.1", "0.6, 0.1, 0.1, 0.1, 0.1",
-         "0.3")  # of some such form is whatever is typed as text
+         "0.3", "2", "0.000001")  # of some such form is whatever is typed as text
 
 
 def other(widget, value, options):
@@ -382,7 +382,7 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
     collected = []
     monkeypatch.setattr(st, "skeleton", lambda height: collected.append(height))
     at = open_page(_SMALL)
-    assert collected == [layout._STRIP, 640]
+    assert collected == [layout.STRIP, 640]
     at.run()
     assert len(collected) == 2
 
