@@ -64,8 +64,8 @@ def test_curves_that_few_functions_draw_get_no_more():
 
 
 def test_observations_beyond_the_bounds_count_as_recorded_and_releases_do_not_see_them():
-    source = upload(lambda t: 50 + 10 * t, low=60, high=100)
-    assert source.draw(1, None).values.min() == 60
+    source = upload(lambda t: 52 + 20 * t, low=55)
+    assert source.draw(1, None).values.min() == 55
     at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
     assert np.abs(at_times - sample_mean(source)).max() < 2
 
@@ -92,12 +92,12 @@ def test_the_holder_is_told_which_of_both_the_non_private_mean_has():
     values = few.curves.values.copy()
     values[1234] = 9999.0
     assert "at the bound" in told(replace(few, curves=replace(few.curves, values=values)))[0]
-    assert "as it was recorded" in told(upload(lambda t: 50 + 10 * t, low=60))[0]
+    assert "as it was recorded" in told(upload(lambda t: 52 + 20 * t, low=55))[0]
 
 
 def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
     for source, away, warning in ((upload(peak), 3.9, FINER_DETAIL),
-                                  (upload(lambda t: 50 + 0 * t, 60, 100), 8.0, AT_A_BOUND)):
+                                  (upload(lambda t: 90 + 30 * (t < 0.45), 0, 100), 8.0, AT_A_BOUND)):
         shown = mean_over_budgets(source, AdaptiveMean(), 1e-4, 1, (4.0, 8.0))
         assert shown.study.error.min() > away
         assert shown.study.shares[-1, 2] > 0.8  # of bias
@@ -108,7 +108,7 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
 
 def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():
     assert any("below the stated bounds" in doubt
-               for doubt in upload(lambda t: 50 + 10 * t, low=60).doubts)
+               for doubt in upload(lambda t: 52 + 20 * t, low=55).doubts)
     assert not any("stated bounds" in doubt for doubt in upload(peak).doubts)
 
 

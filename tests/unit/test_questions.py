@@ -58,9 +58,10 @@ from tests.pages.opening import visit
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
 USUAL = Settings()
-CURVES, MEAN = SparseCurves(n_curves=60, n_observations_per_curve=6), AdaptiveMean()
+CURVES, MEAN = SparseCurves(n_curves=60, n_observations_per_curve=6), AdaptiveMean(basis="cosine")
 RATE = rates.for_task("mean_function")[0]()
-LIMITS = Experiment("point", CURVES, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4), 2)
+LIMITS = Experiment("point", CURVES, AdaptiveMean(basis="cosine", band="pointwise"),
+                    Budget(4.0, 1e-4), 2)
 NETWORK = Network((Group(4, 1000, 0.3), Group(2, 1000, 2.0)))
 ASKED = {
     "curves": ask(mean_answer, CURVES, MEAN, Budget(0.7, 1e-4), 3).about(

@@ -139,7 +139,7 @@ def test_a_request_reads_stamps_as_the_form_did(dates, tmp_path):
         40, 400, 0, 1440, "a plan", observations=24, design=UNKNOWN))
     plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
                              OwnFile("days.csv", "utf-8", None, layout, "keep"))
-    (again,) = request.all_from_json(json.dumps(plain | {"name": "days"}), tmp_path)
+    (again,) = request.from_json(json.dumps(plain | {"name": "days"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 
 

@@ -486,7 +486,8 @@ def _away_from_all(sites: Sequence[Site], after: State, slope: Array, locations:
     variance = sum(part**2 * (scale**2 + after.spread**2 / site.n_curves) for part, scale, site in
                    zip(apart, locations.scales, sites, strict=True))
     hidden = np.sqrt(np.maximum(np.asarray(variance), _NO_ZERO))
-    error = slope * np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    variance_of_centre = np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0)
+    error = slope * np.sqrt(variance_of_centre)
     beyond = -ndtri(SITES_DIFFER / 2 / away.shape[-1])
     is_told = (np.abs(away) > beyond * hidden) & (np.abs(away) > OFF * error)
     return is_told.any(axis=-1), (hidden > OFF * error)[..., 0]

@@ -26,7 +26,7 @@ PUBLISHED = NoisyGradientMean(scheme=Scheme.SPLIT, constants="published", trunca
 AS_PRINTED = replace(PUBLISHED, log_power=2)  # the log is squared in the paper's formula
 BY_RULE = replace(PUBLISHED, truncation=None)  # as many basis functions as the paper's formula says
 STANDARD_NOISE = replace(PUBLISHED, noise="isotropic")  # the classical Gaussian mechanism
-OURS = AdaptiveMean()
+OURS = AdaptiveMean(basis="cosine")
 ESTIMATORS: dict[str, Mechanism] = {
     "published": PUBLISHED, "printed": AS_PRINTED, "by_rule": BY_RULE,
     "standard_noise": STANDARD_NOISE, "ours": OURS}
