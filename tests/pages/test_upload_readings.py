@@ -149,7 +149,7 @@ def test_the_numbers_on_screen_are_the_engines_and_no_error_is_claimed():
     assert regression_words.limited(Network.of_upload(upload, (1.0, 1.0), 1e-6), 1.0) in words(at)
     text = words(at) + " ".join(header.value for header in at.header)
     assert "cannot be known" in text and "°C" in text
-    for hidden in ("is off by", "How many waves to keep", "true value", "If they rise with"):
+    for hidden in ("has an error of", "How many waves to keep", "true value", "If they rise with"):
         assert hidden not in text
 
 
@@ -241,10 +241,10 @@ def test_one_goes_back_and_forth_between_simulated_and_own_readings():
     at = shown()
     at.selectbox(key="w_readings").set_value("Simulated")
     ran(at)
-    assert "off by" in words(at) and at.selectbox(key="w_network")
+    assert "has an error of" in words(at) and at.selectbox(key="w_network")
     at.selectbox(key="w_readings").set_value("Your observations")
     ran(at)
-    assert "off by" not in words(at)
+    assert "has an error of" not in words(at) and "cannot be known" in words(at)
 
 
 @pytest.mark.slow
@@ -256,7 +256,7 @@ def test_own_curves_and_own_readings_stay_apart():
     at.run()
     assert "Your curves" not in at.selectbox(key="w_source").options
     at = visit("regression", upload=own_curves(), show_upload=True)
-    assert "off by" in words(at)
+    assert "has an error of" in words(at)
     assert "w_readings" not in {box.key for box in at.selectbox}
 
 
