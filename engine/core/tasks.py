@@ -259,6 +259,9 @@ TASKS: dict[str, Task] = {task.key: task for task in tuple(globals().values())
                           if isinstance(task, Task)}
 # Keys of what is computed from counts, in the order in which it is offered.
 COUNTED = tuple(key for key, task in TASKS.items() if task.data is DataType.EVENTS)
+# Keys of what there are several ways to publish, in the order in which it is offered.
+SUMMARIES = tuple(task.key for task in (
+    FUNCTIONAL_SUMMARY, DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS))
 # Keys of what a real release can be of, in the order in which it is offered.
 PUBLISHED = tuple(task.key for task in (
     MEAN_FUNCTION, DENSITY, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, SURVIVAL, INCIDENCE,

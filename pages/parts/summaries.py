@@ -12,6 +12,7 @@ from engine.core.tasks import (
     DENSITY,
     FUNCTIONAL_SUMMARY,
     RISK_MINIMISATION,
+    SUMMARIES,
     TASKS,
 )
 from engine.core.types import Array, Budget
@@ -23,7 +24,7 @@ from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
-from engine.topics.summaries.answer import SUMMARIES, SummariesAnswer, Way
+from engine.topics.summaries.answer import SummariesAnswer, Way
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.core.tasks import SUMMARIES
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -37,7 +38,7 @@ def small(task):
                               if name in source.values()})
 
 
-@pytest.mark.parametrize("task", few(summaries_topic.SUMMARIES, 2))
+@pytest.mark.parametrize("task", few(SUMMARIES, 2))
 def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
     at = visit("summaries", f"summary-{task}")
     assert not at.exception and not at.error

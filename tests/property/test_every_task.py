@@ -5,12 +5,11 @@ from dataclasses import fields
 
 import pytest
 
-from engine.core.tasks import COUNTED, PUBLISHED, TASKS, DataType, Task, Unit
+from engine.core.tasks import COUNTED, PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.topics.decision.answer import DECIDED
-from engine.topics.summaries.answer import SUMMARIES
 from engine.uploads.curves import Upload
 from engine.uploads.events import EventColumns, UploadEvents
 from engine.uploads.layout import Layout

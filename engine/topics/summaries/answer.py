@@ -15,13 +15,6 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.registry import parameters
-from engine.core.tasks import (
-    COVARIANCE,
-    DENSITY,
-    FUNCTIONAL_SUMMARY,
-    RISK_MINIMISATION,
-    VARYING_COEFFICIENTS,
-)
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -35,9 +28,6 @@ from engine.simulation.metrics import distances, integrated_squared_errors, root
 from engine.simulation.studies import check_readings
 from engine.sources import Source
 
-# What there are several ways to publish, in the order in which it is offered.
-SUMMARIES = tuple(task.key for task in (
-    FUNCTIONAL_SUMMARY, DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS))
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
 _MOST_READINGS = 1_000_000  # of one data set on screen
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from engine.core.tasks import SUMMARIES
 from engine.figures.theme import Chart
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.summaries import charts
-from engine.topics.summaries.answer import SUMMARIES, SummariesAnswer, summaries_answer
+from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
 def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:

@@ -15,7 +15,7 @@ from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
-from engine.core.tasks import COUNTED, PUBLISHED
+from engine.core.tasks import COUNTED, PUBLISHED, SUMMARIES
 from engine.core.types import Budget
 from engine.language.numbers import exactly
 from engine.mechanisms import Mechanism, mechanisms
@@ -27,7 +27,6 @@ from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
 from engine.topics.regression.answer import MOST_KINDS, Group, Network
-from engine.topics.summaries.answer import SUMMARIES
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS

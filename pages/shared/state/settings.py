@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
-from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, TASKS, Task
+from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, SUMMARIES, TASKS, Task
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
@@ -26,7 +26,6 @@ from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
-from engine.topics.summaries.answer import SUMMARIES
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.sweep_choice import SweepChoice
 
