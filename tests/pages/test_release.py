@@ -284,16 +284,6 @@ def test_a_name_that_another_release_has_is_refused_as_soon_as_it_is_typed():
     assert at.button(key="release_publish").disabled
 
 
-@pytest.mark.slow
-def test_a_name_that_was_used_for_another_release_is_refused_beside_the_button():
-    at = release_page()
-    publish(at, "once")
-    publish(spend(at, 1.5), "once")
-    assert "has this name already" in " ".join(error.value for error in at.error)
-    book = ledger.Ledger().odometer(content_of(SEA))
-    assert len(book.entries) == 1
-
-
 def csv_of(at):
     return numbers_csv(at.session_state["released"][0])
 
