@@ -257,7 +257,20 @@ def test_any_settings_come_back_from_their_address(chosen):
 
 
 TYPED = ("0.5, 2", "1, 2", "60", "6", "0.5, 0.1, 0.1, 0.1, 0.1, 0.1", "0.6, 0.1, 0.1, 0.1, 0.1",
-         "0.3", "2", "0.000001")  # of some such form is whatever is typed as text
+         "0.3")  # of some such form is whatever is typed as text
+
+
+def near(value):
+    """Numbers close to one."""
+    return [value + 1, value * 2, value / 2, value - 1]
+
+
+def near_text(text):
+    """The same as people type them; none where the text is no number."""
+    try:
+        return [f"{one:.9g}" for one in near(float(text))]
+    except ValueError:
+        return []
 
 
 def other(widget, value, options):
@@ -267,12 +280,10 @@ def other(widget, value, options):
     if widget is st.toggle:
         return [not value]
     if widget is st.text_input:
-        return [text for text in TYPED if text != value]
+        return [text for text in (*TYPED, *near_text(value)) if text != value]
     low, high = options.get("min_value"), options.get("max_value")
-    near = [] if value is None else [value + 1, value * 2, value / 2, value - 1, 1.0]
-    if options.get("format") == "%d":
-        near = [round(one) for one in near]
-    return [one for one in (*near, low, high, 3) if one is not None and one != value
+    close = [] if value is None else [*near(value), 1.0]
+    return [one for one in (*close, low, high, 3) if one is not None and one != value
             and (low is None or one >= low) and (high is None or one <= high)]
 
 
