@@ -202,7 +202,7 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
     assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.without) ** 2).mean())
     result = regression_words.accuracy(shown)
-    assert "cannot be known" in result and "off by" not in result
+    assert "cannot be known" in result and "has an error of" not in result
 
 
 def test_the_chance_that_is_stated_is_a_bound_on_what_other_people_would_change():
