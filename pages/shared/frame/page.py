@@ -1,8 +1,8 @@
 """The frame of every page: what stands on all of them, in one order, around cards of its own.
 
     page.begin("Lab")
-    view = page.look(mean.MeanCurve.see)
-    page.cards(view, mean.estimate, (mean.error, blocks.attacker), budgets.budgets)
+    view = page.look(estimand.see)
+    page.cards(view, *estimand.cards)
     drawer.show(page.details(view))
 
 Above the cards stand title, what a link asked for in vain, strip, promise and lead. Numbers, from
