@@ -87,7 +87,7 @@ def test_a_statistician_gets_from_the_front_page_to_attacker_error_and_band_and_
     expect(page.locator("path.band").first).to_be_attached()
     assert somebody.interactions <= 6
     somebody.press("Publish", "link")
-    expect(page.get_by_role("heading", name="2 Preview on the twin")).to_be_visible()
+    expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
     expect(page.get_by_text("growth.csv")).to_be_visible()
     assert saved(somebody) and somebody.interactions <= 12
     assert "s=" not in page.url
@@ -157,5 +157,5 @@ def test_nothing_is_lost_on_the_way_back_on_a_phone(server, open_app):
 def test_the_address_of_a_step_opens_it_and_an_earlier_one_leads_there(server, open_app):
     for path in ("/publish?s=step-preview~c-sea_temperature", "/release?s=c-sea_temperature"):
         page = open_app(server.url + path)
-        step = "2 Preview on the twin" if "preview" in path else "3 Release"
+        step = "2 Preview on simulated data" if "preview" in path else "3 Release"
         expect(page.get_by_role("heading", name=step)).to_be_visible()

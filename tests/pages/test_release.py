@@ -156,7 +156,7 @@ def publish(at, name):
 
 def test_the_way_on_is_in_sight_before_it_is_open_and_the_later_steps_are_named():
     at = visit("publish", "", show_upload=True)
-    assert at.button(key="wizard_next").disabled and "preview on the twin · release" in words(at)
+    assert at.button(key="wizard_next").disabled and "preview on simulated data · release" in words(at)
     assert not visit("publish", f"{REAL}~step-data").button(key="wizard_next").disabled
 
 
@@ -502,7 +502,7 @@ def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monk
     monkeypatch.setattr(components, "chart", lambda spec, alt, key, *_: charts.append((key, spec)))
     mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     at = visit("publish", "step-preview", upload=mine, show_upload=True)
-    assert "2 Preview on the twin" in [header.value for header in at.header]
+    assert "2 Preview on simulated data" in [header.value for header in at.header]
     spec = dict(charts)["chart_release_preview"]
     assert any(trace.get("fill") == "tonexty" for trace in spec["data"])
     assert "it costs nothing" in words(at) and "three peaks of" in words(at)

@@ -261,7 +261,7 @@ def test_whoever_shows_a_file_on_another_page_is_asked_nothing_twice_in_publish(
     at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
     at.button(key="upload_show").click().run()
     at.switch_page("../publish.py").run()
-    assert not at.exception and "2 Preview on the twin" in [header.value for header in at.header]
+    assert not at.exception and "2 Preview on simulated data" in [header.value for header in at.header]
     assert "curves.csv" in words(at) and "Value 0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # the bytes are gone
     at.button(key="change_step_1").click().run()

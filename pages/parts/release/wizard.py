@@ -26,7 +26,7 @@ from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
 from pages.shared.uploads import draft, facts, flow, groups, panel
 
-_TITLES = {"data": "Data", "preview": "Preview on the twin", "release": "Release"}
+_TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
 
 def is_past_data(choice: Choice) -> bool:
