@@ -140,7 +140,7 @@ class AffineDeviations:
         return self.rows[0, ..., 0].size
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """T_i a − t_i for all curves, by one product.
+        """T_i a − t_i for all curves.
 
         Parameters
         ----------
@@ -153,15 +153,17 @@ class AffineDeviations:
         -------
         (repeats, columns, p, curves)
         """
-        return self._products(centres, 1.0, repeats)
+        return self.products(centres, np.ones_like(centres[..., :1]), repeats)
 
-    def slopes_times(self, centres: Array, repeats: slice) -> Array:
-        """T_i a for all curves.
+    def products(self, centres: Array, shares: Array, repeats: slice) -> Array:
+        """T_i a less a share of t_i for all curves, by one product.
 
         Parameters
         ----------
         centres : (repeats, columns, p)
             a, for the chosen repeats.
+        shares : (repeats, columns, 1)
+            Of t_i, such as 1, or 0 for T_i a alone.
         repeats : slice
             Which data sets.
 
@@ -169,13 +171,9 @@ class AffineDeviations:
         -------
         (repeats, columns, p, curves)
         """
-        return self._products(centres, 0.0, repeats)
-
-    def _products(self, centres: Array, targets: float, repeats: slice) -> Array:
-        """T_i a less so many times t_i: a multiple of the last row, so that no rows are copied."""
-        factors = np.concatenate([centres, np.full_like(centres[..., :1], targets)], axis=-1)
         rows = self.rows[repeats]
         flat = rows.reshape(len(rows), self.size + 1, -1)
+        factors = np.concatenate([centres, shares], axis=-1)
         return rows_times(factors, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
     def among(self, curves: slice) -> AffineDeviations:

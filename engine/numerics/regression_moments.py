@@ -274,8 +274,13 @@ class RegressionDeviations:
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(
             centres.reshape(*centres.shape[:2], regressors.shape[1], -1))  # (…, columns, K, r)
-        residuals = self.curves.from_centres(coefficients[:, :, 0], repeats)
+        shares = np.zeros((*coefficients.shape[:-1], 1))
+        shares[:, :, 0] = 1.0  # t_i once, with the regressor 1
+        n_repeats, size = len(centres), coefficients.shape[-1]
+        products = self.curves.products(
+            coefficients.reshape(n_repeats, -1, size), shares.reshape(n_repeats, -1, 1), repeats)
+        products = products.reshape(*coefficients.shape, -1)  # (…, columns, K, r, curves)
+        residuals = products[:, :, 0]
         for h in range(1, regressors.shape[1]):
-            residuals += regressors[:, None, None, h] * self.curves.slopes_times(
-                coefficients[:, :, h], repeats)
+            residuals += regressors[:, None, None, h] * products[:, :, h]
         return outer(regressor_map.directions(regressors[:, None]), residuals)

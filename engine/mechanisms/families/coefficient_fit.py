@@ -22,7 +22,7 @@ from engine.mechanisms.families.adaptive_fit import (
 from engine.mechanisms.families.covariate_moments import CovariateSite, learned
 from engine.mechanisms.families.location import Located
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import weighted_within_curves
+from engine.numerics.deviations import AffineDeviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
@@ -30,6 +30,7 @@ from engine.numerics.regressor_maps import RegressorMap
 
 _WIDEST_START = 1.25  # of the first radius, where few tell an effect
 _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
+_MOST = 4_000_000  # entries of T of all curves of these repeats
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,13 @@ class CoefficientFit(AdaptiveFit):
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
 
     def pieces(self) -> Iterator[Piece]:
-        for members in self.kinds.values():
-            for repeats in self._blocks(len(members)):
-                yield self._piece(members, repeats)
+        sizes = {self.plans[members[0]].size for members in self.kinds.values()}
+        design = self.design if self.design.is_known else Design()  # unknown: taken to be even
+        for repeats in self._blocks(max(map(len, self.kinds.values())), max(sizes)):
+            moments = self.curves.moments.repeats(repeats).first(max(sizes))
+            deviations = dict(weighted_within_curves(moments, self.curve_counts, sizes, design))
+            for members in self.kinds.values():
+                yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
 
     def finished(self, piece: Piece, located: Located) -> Located:
         """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
@@ -125,29 +130,28 @@ class CoefficientFit(AdaptiveFit):
         covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
         return replace(located, centre=centre, covariance=within_functions(covariance))
 
-    def _blocks(self, n_plans: int) -> Iterator[slice]:
+    def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""
-        per_repeat = (n_plans * self.draws + 1) * 400 * self.n_functions
-        step = max(1, _BLOCK // per_repeat)
+        of_law = (n_plans * self.draws + 1) * 400 * self.n_functions
+        of_curves = size**2 * self.sizes.n_curves
+        step = max(1, min(_BLOCK // of_law, _MOST // of_curves))
         for first in range(0, self.n_repeats, step):
             yield slice(first, min(first + step, self.n_repeats))
 
-    def _piece(self, members: list[int], repeats: slice) -> CoefficientPiece:
-        """The covariates are released here, as the deviations depend on them."""
-        size = self.plans[members[0]].size
-        curves, basis = self.curves.repeats(repeats).first(size), self.basis.first(size)
+    def _piece(self, members: list[int], repeats: slice, deviations: AffineDeviations,
+               design: Design) -> CoefficientPiece:
+        """The covariates are released here, as the deviations of coefficients depend on them."""
+        size, regressors = deviations.size, self.curves.regressors[repeats]
+        basis = self.basis.first(size)
         covariates = learned([
-            self.covariate_site(s, curves.regressors[..., people], members, repeats)
+            self.covariate_site(s, regressors[..., people], members, repeats)
             for s, people in enumerate(self.servers)], self.declared)
         for row, k in enumerate(self.feasible(members)):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.doubt[k, repeats] = covariates.doubt[:, of_plan]
-        design = self.design if self.design.is_known else Design()  # unknown: taken to be even
-        (_, deviations), = weighted_within_curves(
-            curves.moments, self.curve_counts, {size}, design)
         sites = [self.site(s, RegressionDeviations(
-            deviations.among(people), curves.regressors[..., people], covariates.map), members,
-            repeats) for s, people in enumerate(self.servers)]
+            deviations.among(people), regressors[..., people], covariates.map), members, repeats)
+            for s, people in enumerate(self.servers)]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
         plan = self.covariate_plans[members[0]]
