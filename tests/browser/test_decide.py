@@ -101,6 +101,7 @@ def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_in
     """From the page as it is opened first: the quantity, the table, the target, and the print."""
     hand = Hand(open_app(f"{server.url}/decide"))
     hand.press(re.compile("in twelve hospitals"), "radio")
+    expect(hand.page.locator("input[aria-label='Target']")).to_have_value("0.5")  # the whole sentence
     hand.press("12 hospitals")
     hand.paste("".join(f"Hospital {letter}\t{people}\n" for letter, people
                        in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)))
