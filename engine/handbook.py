@@ -41,13 +41,7 @@ class Chapter:
     text: str
 
     def part(self, title: str) -> str:
-        """The text of one section; empty if there is none.
-
-        Parameters
-        ----------
-        title : str
-            Of a heading of second level.
-        """
+        """The text of one section; empty if there is none."""
         return _sections(self.text).get(title, "")
 
     @property
@@ -56,13 +50,7 @@ class Chapter:
         return self.text.partition("\n\n")[0]
 
     def names(self, title: str) -> bool:
-        """Whether a page is named in the text, in slanted letters.
-
-        Parameters
-        ----------
-        title : str
-            Of a page, as the menu has it.
-        """
+        """Whether a page is named in the text, in slanted letters."""
         names = _NAMED.findall(self.text.replace("**", ""))
         return any(name == title or name.startswith(f"{title} ›") for name in names)
 
@@ -124,11 +112,6 @@ def search(words: str) -> tuple[Found, ...]:
 def method(key: str) -> Chapter:
     """The notes on a registered mechanism; their sections are `PARTS`.
 
-    Parameters
-    ----------
-    key : str
-        Of the mechanism.
-
     Raises
     ------
     InputError
@@ -139,13 +122,7 @@ def method(key: str) -> Chapter:
 
 @cache
 def measured(key: str) -> str:
-    """What was measured here of a mechanism and its like; empty if nothing is on record.
-
-    Parameters
-    ----------
-    key : str
-        Of the mechanism.
-    """
+    """What was measured here of a mechanism and its like; empty if nothing is on record."""
     return _read("methods.md").part(mechanisms.get(key).measured)
 
 
@@ -173,11 +150,6 @@ def _arxiv(reference: str) -> str:
 def exhibits(key: str) -> tuple[tuple[str, str], ...]:
     """Exhibits that run a mechanism; else those of its paper.
 
-    Parameters
-    ----------
-    key : str
-        Of the mechanism.
-
     Returns
     -------
     tuple of tuple of str
@@ -200,13 +172,7 @@ def method_keys() -> tuple[str, ...]:
 
 
 def method_label(key: str) -> str:
-    """The title of a method's notes and, in a sentence, what it is for.
-
-    Parameters
-    ----------
-    key : str
-        Of the mechanism.
-    """
+    """The title of a method's notes and, in a sentence, what it is for."""
     notes = method(key)
     first = notes.opening.partition(". ")[0].rstrip(".")
     return f"{notes.title}: {first[0].lower()}{first[1:]}"

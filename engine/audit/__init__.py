@@ -248,10 +248,6 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
                seconds: float = 60.0) -> Report:
     """The whole audit of one case on its small data.
 
-    Parameters
-    ----------
-    seed, tries, runs, seconds : as in `audit`
-
     Examples
     --------
     >>> from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
@@ -266,10 +262,6 @@ def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *
                 runs: int = 20_000, seconds: float = 60.0
                 ) -> Generator[Progress, None, Report]:
     """The audit of a case, step by step; see `audit`.
-
-    Parameters
-    ----------
-    source, seed, tries, runs, seconds : as in `audit`
 
     Returns
     -------

@@ -167,13 +167,6 @@ def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
     """Releases of each data set that show nearly all that the pair loses, to our experience.
 
     Where the pair loses little more than nine tenths of the claim, more are needed to show those.
-
-    Parameters
-    ----------
-    ratios : LikelihoodRatios
-        Of the pair.
-    claim : Claim
-        Of the ledger.
     """
     if not ratios.hears:
         return MOST[claim.unit]

@@ -45,13 +45,7 @@ class Case:
     copies: int = 1
 
     def at(self, budget: Budget) -> Case:
-        """The same at another budget; where few records would release nothing, with more.
-
-        Parameters
-        ----------
-        budget : Budget
-            The other one.
-        """
+        """The same at another budget; where few records would release nothing, with more."""
         if self.budget.epsilon <= _FEW_SUFFICE:
             return replace(self, budget=budget)
         copies = max(1, math.ceil(_precision(self.budget) / _precision(budget)))
@@ -65,12 +59,7 @@ def _precision(budget: Budget) -> float:
 
 
 def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
-    """Everything that is audited of one class of mechanisms.
-
-    Parameters
-    ----------
-    cls : type[Mechanism]
-    """
+    """Everything that is audited of one class of mechanisms."""
     return tuple(Case(cls(**trial.settings), trial.budget, trial.attains, trial.why, trial.chunk)
                  for trial in cls.trials())
 

@@ -216,13 +216,7 @@ class LikelihoodRatios:
         self._mu = float(np.linalg.norm(numbers)) if claim.unit == "epsilon" else self.lost
 
     def apart(self, draws: int = _COMPARED) -> float:
-        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian.
-
-        Parameters
-        ----------
-        draws : int
-            Of each data set.
-        """
+        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
         first, second = (self.scored(side, draws, (self.seed, side, 0, 1)).score.mean()
                          for side in range(2))
         return float(second - first)

@@ -48,12 +48,7 @@ class Claim:
 
     @classmethod
     def of(cls, lines: Sequence[Spend]) -> Claim:
-        """What these lines of one site promise together.
-
-        Parameters
-        ----------
-        lines : sequence of Spend
-        """
+        """What these lines of one site promise together."""
         budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
             most = accounting.exact_mu(budget.epsilon, budget.delta)
@@ -66,11 +61,6 @@ class Claim:
 
     def composed(self, losses: Sequence[Array]) -> Array:
         """Losses of several messages about the same people, together.
-
-        Parameters
-        ----------
-        losses : sequence of (pairs,)
-            Of each message.
 
         Returns
         -------
@@ -244,13 +234,6 @@ def _in_units(claim: Claim, message: Heard, units: Array) -> Array:
 
 def law_of(step: Step, claim: Claim) -> NoiseLaw:
     """The law of the noise on a message, by the lines of the ledger that it is charged to.
-
-    Parameters
-    ----------
-    step : Step
-        Of the message.
-    claim : Claim
-        With the lines.
 
     Raises
     ------

@@ -84,11 +84,6 @@ class Pairs:
     def pair(self, index: int) -> tuple[Any, Any]:
         """One pair.
 
-        Parameters
-        ----------
-        index : int
-            Its number.
-
         Returns
         -------
         tuple of two data sets
@@ -116,11 +111,6 @@ class Question:
 
 def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
     """The pair, of which nobody is left out.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    pair : tuple[Any, Any]
 
     Returns
     -------
@@ -172,12 +162,6 @@ def family_of(mechanism: Mechanism) -> Family:
 
 def enlarged(usual: Any, copies: int) -> Any:
     """The same data with each record there several times.
-
-    Parameters
-    ----------
-    usual : CurveData or SampleData
-    copies : int
-        How many times.
 
     Returns
     -------
@@ -231,13 +215,6 @@ def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
 def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All points where a wave peaks, or anywhere; readings of any size.
 
-    Parameters
-    ----------
-    count : int
-        How many.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
     Returns
     -------
     times, values : (count,)
@@ -258,13 +235,6 @@ def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
     """Covariates at the ends of the stated ranges, far outside, inside, or no number at all.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        Stated facts.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
     Returns
     -------
     (d,)
@@ -276,15 +246,7 @@ def extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
 
 
 def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One curve is replaced, with its covariates; lengths are public and stay.
-
-    Parameters
-    ----------
-    count : int
-        How many pairs.
-    rng : numpy.random.Generator
-        Where noise comes from.
-    """
+    """One curve is replaced, with its covariates; lengths are public and stay."""
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
     stops, servers = np.cumsum(usual.counts), np.zeros(count, dtype=np.int64)
@@ -347,10 +309,6 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
     """One curve is replaced by a worst shape, with its covariates; others may be one shape, too.
 
     Covariates of everybody are drawn anew for each pair.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
     """
     usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
     grid = question.mechanism.grid(usual.facts)
@@ -382,13 +340,7 @@ def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
 
 
 def usual_readings(mechanism: Any) -> CurveData:
-    """Forty people at two sites, one reading each.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Makes no difference.
-    """
+    """Forty people at two sites, one reading each."""
     rng = np.random.default_rng(3)
     facts = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=0.1, unit_scale=True)
     return CurveData(rng.random((1, 40)), rng.normal(size=(1, 40)), np.ones(40, dtype=np.int64),
@@ -400,10 +352,6 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 
     Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
     all other readings are as large as they can be, and one of the two is missing.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
     """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
@@ -427,12 +375,7 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 
 
 def usual_rows(mechanism: Any) -> SampleData:
-    """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    """
+    """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre."""
     size = 6 if hasattr(mechanism, "per_machine") else 12
     facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * size)
     x = np.random.default_rng(1).normal(size=(1, 24, size))
@@ -444,10 +387,6 @@ def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> P
 
     In some pairs all other rows are alike and far out, so that a choice of the largest means hangs
     on the row: half of its numbers add to them, half take away, and then the other way round.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
     """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
@@ -471,13 +410,7 @@ def _balanced(size: int, rng: np.random.Generator) -> Array:
 
 
 def usual_rows_with_response(mechanism: Any) -> SampleData:
-    """Rows of twelve features and a response on three machines of ten rows.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Makes no difference.
-    """
+    """Rows of twelve features and a response on three machines of ten rows."""
     rng = np.random.default_rng(1)
     facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
                         covariates=(Covariate("x", -4.0, 4.0),) * 12)
@@ -489,10 +422,6 @@ def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.G
     """A row at the clips and far beyond; in every other pair the response turns over.
 
     In some pairs all other rows are alike, so that a choice of the largest entries hangs on it.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
     """
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -530,25 +459,14 @@ def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
 
 
 def usual_points(mechanism: Any) -> SampleData:
-    """Points of the line at two sites, of twenty and fifteen records.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Makes no difference.
-    """
+    """Points of the line at two sites, of twenty and fifteen records."""
     x = np.random.default_rng(5).random((1, 35, 1))
     return SampleData(x, None, np.repeat([0, 1], [20, 15]),
                       PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
 
 
 def pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One point is replaced; the first pairs go from an end to everywhere.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
-    """
+    """One point is replaced; the first pairs go from an end to everywhere."""
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
     row = rng.integers(usual.n_curves, size=count)
@@ -571,25 +489,14 @@ def _within(unit: Array, facts: PublicFacts) -> Array:
 
 
 def usual_labelled(mechanism: Any) -> SampleData:
-    """Points of the line with labels around a wave.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Makes no difference.
-    """
+    """Points of the line with labels around a wave."""
     points, rng = usual_points(mechanism), np.random.default_rng(7)
     labels = np.sin(7 * points.x[..., 0]) + 0.1 * rng.normal(size=points.x.shape[:2])
     return replace(points, y=labels)
 
 
 def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """A point and its label are replaced; of the others some pairs stand all in one place.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
-    """
+    """A point and its label are replaced; of the others some pairs stand all in one place."""
     usual: SampleData = question.usual
     assert usual.y is not None
     x, y = np.repeat(usual.x, count, axis=0), np.repeat(usual.y, count, axis=0)
@@ -616,12 +523,7 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
 
 
 def usual_numbers(mechanism: Any) -> CurveData:
-    """Six people at three sites; with many numbers each where people are protected and vote.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    """
+    """Six people at three sites; with many numbers each where people are protected and vote."""
     people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
     return CurveData(np.zeros_like(values), values, np.full(people, each),
@@ -629,12 +531,7 @@ def usual_numbers(mechanism: Any) -> CurveData:
 
 
 def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """One number is replaced, or all numbers of one person where people are protected.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
-    """
+    """One number is replaced, or all numbers of one person where people are protected."""
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
     sides, people = [usual.values.repeat(count, axis=0) for _ in range(2)], rng.integers(
@@ -656,11 +553,6 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
 def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
                        ) -> tuple[CurveData, CurveData]:
     """Where there is no centre, only the item, person or site that was changed: sums hide it.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    pair : tuple[CurveData, CurveData]
 
     Returns
     -------
@@ -706,10 +598,6 @@ def pairs_of_events(question: Question, count: int, rng: np.random.Generator) ->
     """A person is replaced: another time, another end, another group, or what is none of these.
 
     In some pairs all others are in one cell, or nobody else is in the cells of the two.
-
-    Parameters
-    ----------
-    question, count, rng : as in `pairs_of_curves`
     """
     usual: EventData = question.usual
     n, rows = usual.n_curves, np.arange(count)

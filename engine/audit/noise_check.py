@@ -20,16 +20,6 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run
     which must have the size that it is said to have, as a whole and in every number, within what
     chance allows, and be drawn anew for every message. Noise that decides a choice, or is drawn as
     one sum, does not show; the black box sees its effect.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    data : CurveData or SampleData
-        Many repeats.
-    seed : int
-        Of the first run; the other has the next.
-    first_run : Run
-        On these data.
     """
     second_run = run(mechanism, data, budget, seed + 1, first_run.answers)
     noises = [*_between(mechanism, first_run, second_run), *first_run.added]

@@ -97,13 +97,7 @@ class Heard:
         return (self.server, self.step, self.values.shape, self.law)
 
     def followed_by(self, other: Heard) -> Heard:
-        """With the repeats of a later part of the run.
-
-        Parameters
-        ----------
-        other : Heard
-            That part.
-        """
+        """With the repeats of a later part of the run."""
         return replace(self, values=np.concatenate([self.values, other.values]),
                        noise=np.concatenate([self.noise, other.noise]))
 
@@ -172,11 +166,6 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
 def is_honest(count: int) -> NDArray[np.bool_]:
     """Which pairs hear what was really sent.
 
-    Parameters
-    ----------
-    count : int
-        How many pairs there are.
-
     Returns
     -------
     (pairs,) array of bool
@@ -238,33 +227,13 @@ def is_granted() -> bool:
 
 def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
              ) -> Estimate:
-    """A release inside the audit, where broken variants may run, too.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    data : CurveData or SampleData
-    draws : int
-        How often noise is drawn.
-    seed : tuple of int
-        Of the noise.
-    """
+    """A release inside the audit, where broken variants may run, too."""
     noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
     return released_with(mechanism, data, budget, draws, noise)
 
 
 def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: Any) -> Estimate:
-    """The same with a given generator, or with what stands for one.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    data : CurveData or SampleData
-    draws : int
-        How often noise is drawn.
-    rng : numpy.random.Generator
-        Where noise comes from.
-    """
+    """The same with a given generator, or with what stands for one."""
     with granted(), np.errstate(all="ignore"):
         estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, rng)
     return estimate
@@ -272,19 +241,7 @@ def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: A
 
 def run(mechanism: Any, data: Data, budget: Budget, seed: int,
         answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None) -> Run:
-    """One release, with the answers of another run, of an adversary (`rng`), or as it is.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    data : CurveData or SampleData
-    seed : int
-        Of the noise.
-    answers : sequence of arrays, optional
-        Of another run.
-    rng : numpy.random.Generator, optional
-        Where an adversary's answers come from.
-    """
+    """One release, with the answers of another run, of an adversary (`rng`), or as it is."""
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
         estimate = released(mechanism, data, budget, 1, (seed,))

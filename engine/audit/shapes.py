@@ -61,16 +61,6 @@ def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int
                     rng: np.random.Generator) -> tuple[list[Array], NDArray[np.int64]]:
     """Values of both data sets of each pair, and which curve was replaced.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    usual : CurveData
-        Data that pairs are built around.
-    count : int
-        How many pairs.
-    rng : numpy.random.Generator
-        Where noise comes from.
-
     Returns
     -------
     values : list of two (count, n K)
@@ -91,14 +81,7 @@ def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int
 
 
 def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
-    """Along s/b, where sums are largest; constant, a spike, jagged; along single functions.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    usual : CurveData
-        Data that pairs are built around.
-    """
+    """Along s/b, where sums are largest; constant, a spike, jagged; along single functions."""
     n, grid = usual.n_curves, mechanism.grid(usual.facts)
     space = mechanism.space(grid, usual.sizes)
     smoothing = mechanism.smoothings(space.eigenvalues, n, n * budget.epsilon)[0]
@@ -121,12 +104,6 @@ def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
     Σ W_jk |xx' − yy'|_jk is the largest inner product of xx' − yy' with W under any signs. With
     the signs of a step fixed, the best x and y are the top and the bottom eigenvector, so that no
     step leads down. With Gaussian noise the sum is of squares, which is convex as well.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    usual : CurveData
-        Data that pairs are built around.
 
     Returns
     -------

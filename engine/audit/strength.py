@@ -48,26 +48,12 @@ class Parts:
     vectors: tuple[tuple[float, int], ...] = ()
 
     def power(self, alarms: float, weaker: float = 1.0) -> float:
-        """The most hits of any test with these false alarms.
-
-        Parameters
-        ----------
-        alarms : float
-            Chance of a false alarm.
-        weaker : float
-            How many times weaker noise is than stated.
-        """
+        """The most hits of any test with these false alarms."""
         law, step = self._law(weaker)
         return _power(law, step, alarms)
 
     def right(self, weaker: float = 1.0) -> float:
-        """How often the best guess is right if a coin decides between the data sets.
-
-        Parameters
-        ----------
-        weaker : float
-            How many times weaker noise is than stated.
-        """
+        """How often the best guess is right if a coin decides between the data sets."""
         law, step = self._law(weaker)
         losses = step * np.maximum(_around_zero(len(law)), 0.0)
         return float((1 - (law * np.expm1(-losses)).sum()) / 2)

@@ -48,13 +48,6 @@ class Option:
 def question_of(kind: Kind, argv: Sequence[str]) -> tuple[Question, bool]:
     """The question that options ask, and whether its numbers are wanted as JSON.
 
-    Parameters
-    ----------
-    kind : Kind
-        Which question.
-    argv : sequence of str
-        The options, as a shell gives them.
-
     Raises
     ------
     InputError

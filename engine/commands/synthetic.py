@@ -65,11 +65,6 @@ def command(options: argparse.Namespace) -> None:
 def card_watermark(card: Mapping[str, Any]) -> str:
     """The watermark of people drawn from a card, with its name and guarantee.
 
-    Parameters
-    ----------
-    card : mapping
-        A guarantee card.
-
     Raises
     ------
     InputError

@@ -33,15 +33,7 @@ def stored(paper: Paper, exhibit: Exhibit, form: Form = "quick") -> Result | Non
 
 
 def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """The result with what it says on each claim; a row of the table on each line.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        Of the paper.
-    result : Result
-        From a run of it.
-    """
+    """The result with what it says on each claim; a row of the table on each line."""
     findings = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
               "fails_because": claim.fails_because, "is_ours": claim.is_ours}
              for claim, finding in zip(exhibit.claims, exhibit.findings(result.table),
@@ -60,15 +52,7 @@ def from_json(text: str) -> Result:
 
 
 def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """A line for each row of the table; lines that begin with # say where the numbers are from.
-
-    Parameters
-    ----------
-    exhibit : Exhibit
-        Of the paper.
-    result : Result
-        From a run of it.
-    """
+    """A line for each row of the table; lines that begin with # say where the numbers are from."""
     out = io.StringIO()
     origins = ", ".join(f"{what} {version}" for what, version in result.versions.items())
     out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"

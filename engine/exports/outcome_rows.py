@@ -24,12 +24,6 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
 
     The executor does not change them, nor does a run that was resumed.
 
-    Parameters
-    ----------
-    chosen : Scenario
-    executor : str
-        What ran it.
-
     Returns
     -------
     dict

@@ -202,26 +202,12 @@ class Frame:
 
 
 def palette(theme: Theme) -> dict[str, str]:
-    """The colour of every role.
-
-    Parameters
-    ----------
-    theme : {"light", "dark"}
-        Of the page.
-    """
+    """The colour of every role."""
     return {role: colour(role, theme) for role in ROLES}
 
 
 def frame(picture: Picture, look: Look) -> Frame:
-    """Room for ticks and titles around the plot, and above it for the legend.
-
-    Parameters
-    ----------
-    picture : Picture
-        Whose ticks and labels need room.
-    look : Look
-        The size of the drawing.
-    """
+    """Room for ticks and titles around the plot, and above it for the legend."""
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
@@ -375,13 +361,7 @@ def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
 
 
 def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Several lines as one mark, with a gap after each.
-
-    Parameters
-    ----------
-    lines : sequence of (x, y)
-        Two arrays of one length for each line.
-    """
+    """Several lines as one mark, with a gap after each."""
     nothing = [math.nan]
     return (np.concatenate([part for x, _ in lines for part in (x, nothing)]),
             np.concatenate([part for _, y in lines for part in (y, nothing)]))

@@ -118,13 +118,7 @@ def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> li
 
 
 def room_for(names: Sequence[str]) -> int:
-    """Pixels of the right margin in which names at the ends of lines fit.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the lines.
-    """
+    """Pixels of the right margin in which names at the ends of lines fit."""
     return 16 + round(7.2 * max((len(name) for name in names), default=0))
 
 

@@ -34,15 +34,6 @@ def script() -> str:
 def page(title: str, about: str, panels: Sequence[tuple[str, Chart]], lines: Sequence[str]) -> str:
     """A page with the drawings, each with its words and its text alternative, and some lines.
 
-    Parameters
-    ----------
-    title, about : str
-        Above the drawings.
-    panels : sequence of (str, Chart)
-        Each with its words.
-    lines : sequence of str
-        Below the drawings.
-
     Returns
     -------
     str

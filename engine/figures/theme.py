@@ -241,11 +241,6 @@ def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = 
 def log_ticks(low: float, high: float) -> list[float]:
     """1–2–5 per decade between two positive numbers.
 
-    Parameters
-    ----------
-    low, high : float
-        Ticks at the ends are included.
-
     Examples
     --------
     >>> log_ticks(0.5, 10)

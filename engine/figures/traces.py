@@ -102,19 +102,7 @@ def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], theme: Theme, *
 
 
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
-    """Points without a line.
-
-    Parameters
-    ----------
-    name : str
-        In the legend.
-    x, y : sequence
-        Of one length.
-    marker : dict
-        As plotly has it.
-    **more : object
-        Further entries of the trace.
-    """
+    """Points without a line."""
     return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name,
             "marker": marker, **more}
 
@@ -138,19 +126,7 @@ def line_with_points(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, 
 
 def filled(name: str, x: list[Any], low: list[Any], high: list[Any], shade: str, **more: Any
            ) -> Spec:
-    """A range over x, without an edge.
-
-    Parameters
-    ----------
-    name : str
-        In the legend.
-    x, low, high : list
-        Of one length.
-    shade : str
-        The colour, drawn with little opacity.
-    **more : object
-        Further entries of the trace.
-    """
+    """A range over x, without an edge."""
     return {"type": "scatter", "mode": "lines", "x": x + x[::-1], "y": high + low[::-1],
             "name": name, "fill": "toself", "fillcolor": translucent(shade, 0.2),
             "line": {"width": 0}, **more}
@@ -196,62 +172,26 @@ def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any]
 
 
 def diamond(x: float, y: float, theme: Theme, **more: Any) -> Spec:
-    """The mark of what is chosen now.
-
-    Parameters
-    ----------
-    x, y : float
-        Where it is.
-    theme : {"light", "dark"}
-        Of the page.
-    **more : object
-        Further entries of the trace.
-    """
+    """The mark of what is chosen now."""
     marker = {"symbol": "diamond", "size": 15, "color": colour("page", theme),
               "line": {"color": colour("text", theme), "width": 2.4}}
     return points("You are here", [x], [y], marker, hoverinfo="skip", showlegend=False, **more)
 
 
 def upright(x: float, low: float, high: float, theme: Theme) -> Spec:
-    """A dotted line across the chart at what is chosen now.
-
-    Parameters
-    ----------
-    x, low, high : float
-        Where it is, and its ends.
-    theme : {"light", "dark"}
-        Of the page.
-    """
+    """A dotted line across the chart at what is chosen now."""
     return line("You are here", [x, x], [low, high], colour("raw", theme), 1.6, "dot",
                 hoverinfo="skip")
 
 
 def zero(facts: PublicFacts, theme: Theme) -> Spec:
-    """The average without privacy, where differences from it are drawn.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Limits of time.
-    theme : {"light", "dark"}
-        Of the page.
-    """
+    """The average without privacy, where differences from it are drawn."""
     return unprotected([facts.time_low, facts.time_high], [0, 0], theme, hoverinfo="skip",
                        showlegend=False)
 
 
 def unprotected(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
-    """What is estimated without privacy.
-
-    Parameters
-    ----------
-    x, y : sequence
-        Of one length.
-    theme : {"light", "dark"}
-        Of the page.
-    **more : object
-        Further entries of the trace.
-    """
+    """What is estimated without privacy."""
     return line("Non-private", x, y, colour("without", theme), 2.2, UNPROTECTED, **more)
 
 

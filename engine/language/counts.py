@@ -21,13 +21,6 @@ CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the 
 def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
     """Every cell of a released table, with its noised and its estimated count.
 
-    Parameters
-    ----------
-    table : CountTable
-        Of one release, (groups, m).
-    facts : EventFacts
-        Names of causes and groups.
-
     Returns
     -------
     dict of str to list
@@ -61,15 +54,7 @@ def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
 
 
 def median(curve: CountedCurve, unit: str) -> str:
-    """The median with its interval, or that it is not reached; empty of other curves.
-
-    Parameters
-    ----------
-    curve : CountedCurve
-        A survival curve.
-    unit : str
-        Of the times.
-    """
+    """The median with its interval, or that it is not reached; empty of other curves."""
     if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
@@ -134,15 +119,7 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
 
 
 def mean(curve: CountedCurve, unit: str) -> str:
-    """The restricted mean, where it is given.
-
-    Parameters
-    ----------
-    curve : CountedCurve
-        A survival curve.
-    unit : str
-        Of the times.
-    """
+    """The restricted mean, where it is given."""
     if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
         return ""
     until = with_unit(number(float(curve.mean.until)), unit)
@@ -152,14 +129,7 @@ def mean(curve: CountedCurve, unit: str) -> str:
 
 
 def allowed(test: LogRank, facts: EventFacts) -> str:
-    """What censoring takes off a log-rank test; empty where that is little.
-
-    Parameters
-    ----------
-    test : LogRank
-    facts : EventFacts
-        Names.
-    """
+    """What censoring takes off a log-rank test; empty where that is little."""
     less = float(test.allowance)
     return "" if less <= _NOTICED else (
         f"Its z is {number(less)} nearer to 0, and the interval of the hazard ratio wider, because "
@@ -167,15 +137,7 @@ def allowed(test: LogRank, facts: EventFacts) -> str:
 
 
 def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:
-    """The ratio of hazards with its interval, or that the noised counts give none.
-
-    Parameters
-    ----------
-    hazards : HazardRatio
-        Of one table.
-    first, second : str
-        Names of the groups.
-    """
+    """The ratio of hazards with its interval, or that the noised counts give none."""
     ratio, low, high = (float(each) for each in (hazards.ratio, hazards.low, hazards.high))
     name = f"Hazard ratio, {first} over {second}"
     if not math.isfinite(ratio) or math.isnan(low) or math.isnan(high):

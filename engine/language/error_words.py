@@ -34,13 +34,7 @@ def distance(facts: PublicFacts, of: str = "estimate") -> str:
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:
-    """Names of the three parts of an error, in the order of `Study.shares`.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Of the data on screen.
-    """
+    """Names of the three parts of an error, in the order of `Study.shares`."""
     return ("privacy noise", "sampling variability", "smoothing and clipping")
 
 

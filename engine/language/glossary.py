@@ -249,11 +249,6 @@ _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *ter
 def find(name: str) -> Term:
     """The term with this name, or one of its other names.
 
-    Parameters
-    ----------
-    name : str
-        In any case.
-
     Raises
     ------
     InputError
@@ -323,13 +318,7 @@ def of_label(label: str) -> str | None:
 
 
 def search(words: str) -> tuple[Term, ...]:
-    """Terms that hold every word, those that have it in their name first; all for no word.
-
-    Parameters
-    ----------
-    words : str
-        Parts of words count, too; in any case.
-    """
+    """Terms that hold every word, those that have it in their name first; all for no word."""
     wanted = words.casefold().split()
     matches = [term for term in TERMS if all(
         word in f"{term.title} {term.meaning} {term.used}".casefold() for word in wanted)]

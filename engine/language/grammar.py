@@ -45,13 +45,7 @@ def of(noun: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The first letter large, the rest as it is.
-
-    Parameters
-    ----------
-    text : str
-        Words that shall begin a sentence.
-    """
+    """The first letter large, the rest as it is."""
     return text[:1].upper() + text[1:]
 
 
@@ -88,13 +82,7 @@ def escape(words: str) -> str:
 
 
 def span(facts: PublicFacts) -> str:
-    """Where the curve was watched: "ages 2 to 18"; a name that a person typed stays as it is.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Name and limits of time.
-    """
+    """Where the curve was watched: "ages 2 to 18"; a name that a person typed stays as it is."""
     name, is_typed = uncapital(facts.time_name), facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
     plural = name if is_typed or name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"

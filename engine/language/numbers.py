@@ -76,11 +76,6 @@ def together(values: Sequence[float]) -> list[str]:
 def small(value: float) -> str:
     """δ and its like: 2.5×10⁻⁵ instead of 2.5e-05.
 
-    Parameters
-    ----------
-    value : float
-        Not negative.
-
     Examples
     --------
     >>> small(2.5e-5), small(0.01)
@@ -140,11 +135,6 @@ def most_releases(unit: str, share: str = "95 % of releases") -> str:
 
 def power_of_two(exponent: int) -> str:
     """A power of two with its exponent raised.
-
-    Parameters
-    ----------
-    exponent : int
-        Of any sign.
 
     Examples
     --------
@@ -338,11 +328,6 @@ def with_unit(text: str, unit: str) -> str:
 
 def unbroken(text: str) -> str:
     r"""A sentence in which no line ends between a number and its percent sign or unit with a slash.
-
-    Parameters
-    ----------
-    text : str
-        As it shall be read.
 
     Examples
     --------

@@ -110,11 +110,6 @@ def too_few(facts: PublicFacts) -> str:
     """Why nothing would be published, wherever there is room for a few words alone.
 
     What decides are sizes and budget, by the effective size, and never the curves.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The noun for several persons.
     """
     return f"Too few {facts.people} for this ε"
 

@@ -14,13 +14,6 @@ _LEAST_SHARE = 0.02  # below which no number is given
 def names_of_ranges(limits: Sequence[float], unit: str) -> list[str]:
     """Names of the ranges between cut-offs, from low to high.
 
-    Parameters
-    ----------
-    limits : sequence of float
-        Rising.
-    unit : str
-        Of observations.
-
     Examples
     --------
     >>> names_of_ranges((70.0, 180.0), "mg/dL")
@@ -33,11 +26,6 @@ def names_of_ranges(limits: Sequence[float], unit: str) -> list[str]:
 
 def interval(share: float, error: float) -> tuple[float, float]:
     """The 95 % confidence interval of a share, within 0 and 1.
-
-    Parameters
-    ----------
-    share, error : float
-        With its standard error.
 
     Examples
     --------

@@ -8,27 +8,13 @@ from engine.language.numbers import digits_up, small, whole
 
 
 def title(facts: PublicFacts) -> str:
-    """The heading of a page about an average curve.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The nouns for a curve and a person.
-    """
+    """The heading of a page about an average curve."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     return f"The mean {curve}, released with differential privacy for every {facts.person}"
 
 
 def study_title(facts: PublicFacts, n_curves: int) -> str:
-    """The heading of the figure: whose mean, of how many, and how it is released.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        The nouns for a curve and people.
-    n_curves : int
-        How many take part.
-    """
+    """The heading of the figure: whose mean, of how many, and how it is released."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     return (f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential "
             "privacy")
@@ -80,11 +66,6 @@ def origin(facts: PublicFacts) -> str:
 
 def credited(facts: PublicFacts) -> list[str]:
     """Who measured public data and under which licence, or what a simulation follows.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the credit of its source.
 
     Returns
     -------
@@ -172,23 +153,11 @@ def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
 
 
 def budget_chip(budget: Budget) -> str:
-    """A budget in a few words: "ε = 1 · δ = 10⁻⁶", without δ if that is zero.
-
-    Parameters
-    ----------
-    budget : Budget
-        As it was asked for.
-    """
+    """A budget in a few words: "ε = 1 · δ = 10⁻⁶", without δ if that is zero."""
     delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:g}{delta}"
 
 
 def proved_chip(budget: Budget) -> str:
-    """A guarantee that is worked out: ε rounded up to three digits.
-
-    Parameters
-    ----------
-    budget : Budget
-        As it was worked out.
-    """
+    """A guarantee that is worked out: ε rounded up to three digits."""
     return budget_chip(Budget(digits_up(budget.epsilon, 3), budget.delta))

@@ -17,11 +17,6 @@ _LONGEST = 40  # characters that are quoted
 def count(text: str) -> int:
     """A whole number, with or without marks between thousands.
 
-    Parameters
-    ----------
-    text : str
-        As it was typed.
-
     Raises
     ------
     InputError
@@ -42,11 +37,6 @@ def count(text: str) -> int:
 
 def number(text: str) -> float:
     """A number; a comma is a decimal mark, as a point is.
-
-    Parameters
-    ----------
-    text : str
-        As it was typed.
 
     Raises
     ------

@@ -24,13 +24,7 @@ _START = 17.0  # rounds; far from what is right, and inside the picture
 
 
 def best_accuracy(seed: int) -> risk.Odds:
-    """The most that any attacker can be right in the released mean.
-
-    Parameters
-    ----------
-    seed : int
-        Of data and noise.
-    """
+    """The most that any attacker can be right in the released mean."""
     answer = mean_over_budgets(SOURCE, METHOD, DELTA, seed, (BUDGET.epsilon,))
     return risk.of_ledger(answer.spends[0])
 

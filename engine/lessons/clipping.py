@@ -25,13 +25,7 @@ _ROWS = np.array([8.6, 9.0, 9.4, 9.8])  # of dots, in a strip of their own above
 
 
 def journeys(seed: int) -> Array:
-    """What the pupils say, in minutes: (pupils,).
-
-    Parameters
-    ----------
-    seed : int
-        Of the pupils.
-    """
+    """What the pupils say, in minutes: (pupils,)."""
     return np.asarray(CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0])
 
 
@@ -57,13 +51,7 @@ def parts(limit: float, times: Array) -> tuple[float, float]:
 
 
 def errors(seed: int) -> Array:
-    """Bias, noise and both together at every limit: (3, limits).
-
-    Parameters
-    ----------
-    seed : int
-        Of the pupils.
-    """
+    """Bias, noise and both together at every limit: (3, limits)."""
     times = journeys(seed)
     bias, noise = np.array([parts(limit, times) for limit in LIMITS]).T  # (limits, 2) to (limits,)
     return np.stack([bias, noise, np.hypot(bias, noise)])

@@ -51,13 +51,7 @@ def plan() -> AnswerPlan:
 
 
 def ask(seed: int) -> Answers:
-    """Every pupil's answer through the mechanism.
-
-    Parameters
-    ----------
-    seed : int
-        Of the truth and of the coins.
-    """
+    """Every pupil's answer through the mechanism."""
     truly = generator(seed, DATA_STREAM, _CLASS).random(PUPILS) < COPIED
     standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, _CLASS))
     signs = _MECHANISM.answers(truly.astype(float))[None, None, :, None]

@@ -41,13 +41,7 @@ class Errors:
 
 
 def measure(seed: int) -> Errors:
-    """The same number of children, spread over more and more sites.
-
-    Parameters
-    ----------
-    seed : int
-        Of data and noise.
-    """
+    """The same number of children, spread over more and more sites."""
     together, alone, floor = numbers_of(_NAME, seed, _simulated)
     return Errors(together, alone, float(floor))
 

@@ -21,25 +21,13 @@ _SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" "
 
 
 def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
-    """Two releases with one draw of noise, and with a draw for each.
-
-    Parameters
-    ----------
-    seed : int
-        Of data and noise.
-    """
+    """Two releases with one draw of noise, and with a draw for each."""
     return (reuse_answer(FIRST, SECOND, DELTA, seed, False),
             reuse_answer(FIRST, SECOND, DELTA, seed, True))
 
 
 def exact_digits(releases: ReuseAnswer) -> int:
-    """To how many decimal digits the mean was worked out.
-
-    Parameters
-    ----------
-    releases : ReuseAnswer
-        Two releases of one mean.
-    """
+    """To how many decimal digits the mean was worked out."""
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
 
 

@@ -39,15 +39,7 @@ def _allowed(epsilon: float) -> float:
 
 
 def error_of(budget: Budget, seed: int) -> float:
-    """The error in cm of the same method with δ = 0 or above.
-
-    Parameters
-    ----------
-    budget : Budget
-        Of the release.
-    seed : int
-        Of data and noise.
-    """
+    """The error in cm of the same method with δ = 0 or above."""
     return float(simulated_study(SOURCE, AdaptiveMean(), [budget], seed).error[0])
 
 

@@ -77,15 +77,7 @@ class Series:
 
 
 def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
-    """Shade, dash and marker for each of an ordered family of lines, from pale to strong.
-
-    Parameters
-    ----------
-    count : int
-        Lines of the family.
-    theme : {"light", "dark"}
-        Of the page.
-    """
+    """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
     shades = [_between(_PALE[theme], _STRONG[theme], k / max(1, count - 1)) for k in range(count)]
     return [(shade, _DASHES[k % len(_DASHES)], _MARKERS[k % len(_MARKERS)])
             for k, shade in enumerate(shades)]

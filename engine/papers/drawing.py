@@ -18,12 +18,7 @@ Look = tuple[str, str, str]  # shade, dash and marker
 
 
 def plain(column: Numbers) -> list[Any]:
-    """Values of a column as plain numbers, None where there is none.
-
-    Parameters
-    ----------
-    column : numbers
-    """
+    """Values of a column as plain numbers, None where there is none."""
     every = column if isinstance(column, np.ndarray | pd.Series) else list(column)
     return [None if value is None or value != value else value
             for value in (every if isinstance(every, list) else every.tolist())]
@@ -67,13 +62,7 @@ def curve(name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | No
 
 
 def means(name: str, line: Line, style: Look, **options: Any) -> Series:
-    """Means with their standard errors.
-
-    Parameters
-    ----------
-    name : str
-    style, **options : see `curve`
-    """
+    """Means with their standard errors."""
     return curve(name, line.x, line.y, style, line.se, **options)
 
 
@@ -110,15 +99,7 @@ def over_epsilon(table: pd.DataFrame, along: str, theme: Theme) -> list[Series]:
 
 
 def level(name: str, ends: Numbers, heights: Numbers, theme: Theme) -> Series:
-    """A dotted line to compare with, such as what is promised.
-
-    Parameters
-    ----------
-    name : str
-    ends, heights : numbers
-        Places x and y that it joins.
-    theme : {"light", "dark"}
-    """
+    """A dotted line to compare with, such as what is promised."""
     return curve(name, ends, heights, look("without", theme, "2px,3px"), mode="lines")
 
 
@@ -151,11 +132,5 @@ def log(title: str) -> Scale:
 
 
 def ends(series: Sequence[Series], spec: str = ".3g") -> str:
-    """First and last value of each line, in words.
-
-    Parameters
-    ----------
-    spec : str
-        Format of a value.
-    """
+    """First and last value of each line, in words."""
     return "; ".join(f"{line.name}: {line.y[0]:{spec}} to {line.y[-1]:{spec}}" for line in series)

@@ -106,35 +106,17 @@ def groups(table: pd.DataFrame, by: Sequence[str]
 
 
 def digits(value: float | None, count: int = 5) -> float | None:
-    """Rounded to significant digits, so that stored tables stay small.
-
-    Parameters
-    ----------
-    value : float, optional
-    count : int
-        How many digits are kept.
-    """
+    """Rounded to significant digits, so that stored tables stay small."""
     return None if value is None else float(f"{value:.{count}g}")
 
 
 def known(value: float) -> float | None:
-    """A number as it can be stored; None for what is infinite or no number.
-
-    Parameters
-    ----------
-    value : float
-    """
+    """A number as it can be stored; None for what is infinite or no number."""
     return float(value) if math.isfinite(value) else None
 
 
 def numbers(rows: pd.DataFrame, measure: Measure) -> Any:
-    """What a measure gives for these rows; columns without the rows that lack one of them.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    measure : str, expression, mapping of these, or function of the rows
-    """
+    """What a measure gives for these rows; columns without the rows that lack one of them."""
     if isinstance(measure, Mapping):
         columns = pd.DataFrame({name: _column(rows, each) for name, each in measure.items()})
         known = columns.dropna()
@@ -209,14 +191,7 @@ class Listed:
 
 
 def spread(measured: Iterable[float], spec: str = ".3g") -> str:
-    """Least and largest in words, or the only one.
-
-    Parameters
-    ----------
-    measured : numbers
-    spec : str
-        Format of each.
-    """
+    """Least and largest in words, or the only one."""
     return format(Numbers(measured), spec)
 
 
@@ -285,22 +260,12 @@ def within(measure: Measure, low: float = -math.inf, high: float = math.inf, *, 
 
 
 def grows(measure: Measure, text: str) -> Check:
-    """Whether each number is more than the one before it.
-
-    Parameters
-    ----------
-    measure, text : see `when`
-    """
+    """Whether each number is more than the one before it."""
     return when(lambda x: bool((np.diff(x) > 0).all()), measure, text)
 
 
 def falls(measure: Measure, text: str) -> Check:
-    """Whether each number is less than the one before it.
-
-    Parameters
-    ----------
-    measure, text : see `when`
-    """
+    """Whether each number is less than the one before it."""
     return when(lambda x: bool((np.diff(x) < 0).all()), measure, text)
 
 
@@ -359,13 +324,7 @@ def as_exact(measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5
 
 
 def share_limits(successes: float, count: int) -> tuple[float, float]:
-    """Exact (Clopper–Pearson) limits for a share.
-
-    Parameters
-    ----------
-    successes, count : number
-        How many were counted, of how many.
-    """
+    """Exact (Clopper–Pearson) limits for a share."""
     tail = (1 - CONFIDENCE) / 2
     low = float(beta.ppf(tail, successes, count - successes + 1)) if successes > 0 else 0.0
     high = float(beta.ppf(1 - tail, successes + 1, count - successes)) if successes < count else 1.0
@@ -548,12 +507,7 @@ def change(line: Line, start: float, end: float) -> Number:
 
 
 def average(numbers: Sequence[Number]) -> Number:
-    """The mean of numbers; they may share data, so their standard errors are averaged as well.
-
-    Parameters
-    ----------
-    numbers : sequence of Number
-    """
+    """The mean of numbers; they may share data, so their standard errors are averaged as well."""
     return Number(float(np.mean([n.value for n in numbers])),
                   float(np.mean([n.se for n in numbers])))
 
@@ -572,13 +526,7 @@ class Fall:
     sure: float
 
     def holds(self, errors: float = 4.0) -> bool:
-        """Every line falls by so many standard errors, and no step of any rises by as many.
-
-        Parameters
-        ----------
-        errors : float
-            How many standard errors.
-        """
+        """Every line falls by so many standard errors, and no step of any rises by as many."""
         return self.rise <= errors and self.sure >= errors
 
     def __str__(self) -> str:

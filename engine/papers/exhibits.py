@@ -118,13 +118,7 @@ class Claim:
     is_ours: bool = False
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
-        """Whether the statement holds, and the numbers that say so.
-
-        Parameters
-        ----------
-        table : rows or a frame
-            Results of the exhibit.
-        """
+        """Whether the statement holds, and the numbers that say so."""
         finding = self.evidence(frame(table))
         return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
 
@@ -179,22 +173,11 @@ class Exhibit:
     row: Callable[[Outcome], Row] = outcome_row
 
     def draw(self, table: Table | pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-        """The pictures of a table of results.
-
-        Parameters
-        ----------
-        table : rows or a frame
-        theme : {"light", "dark"}
-        """
+        """The pictures of a table of results."""
         return self.pictures(frame(table), theme)
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
-        """What a table says on each claim, in their order.
-
-        Parameters
-        ----------
-        table : rows or a frame
-        """
+        """What a table says on each claim, in their order."""
         results = frame(table)
         return [claim.check(results) for claim in self.claims]
 
@@ -243,13 +226,7 @@ class Calculated(Protocol):
     """Where rows of finished calls are kept, by the digest of the call: a dictionary, or files."""
 
     def get(self, key: str, /) -> list[Row] | None:
-        """The rows of a call that are there.
-
-        Parameters
-        ----------
-        key : str
-            Digest of the call.
-        """
+        """The rows of a call that are there."""
         ...
 
     def __setitem__(self, key: str, rows: list[Row], /) -> None: ...

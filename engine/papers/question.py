@@ -11,13 +11,6 @@ from engine.topics.asking import Kind, Numbers, QuestionLike
 def numbers(result: Result, question: QuestionLike) -> Numbers:
     """1 for each claim that holds, else 0.
 
-    Parameters
-    ----------
-    result : Result
-        Of an exhibit that was run.
-    question : QuestionLike
-        The question.
-
     Returns
     -------
     Numbers
@@ -27,15 +20,7 @@ def numbers(result: Result, question: QuestionLike) -> Numbers:
 
 
 def text(result: Result, question: QuestionLike, _: Numbers) -> str:
-    """The same in words.
-
-    Parameters
-    ----------
-    result : Result
-        Of an exhibit that was run.
-    question : QuestionLike
-        The question.
-    """
+    """The same in words."""
     return "\n".join(words.claim(*pair) for pair in _findings(result, question))
 
 
@@ -45,27 +30,13 @@ def _findings(result: Result, question: QuestionLike) -> list[tuple[Claim, Findi
 
 
 def chart(result: Result, question: QuestionLike) -> Chart:
-    """The first figure of the exhibit.
-
-    Parameters
-    ----------
-    result : Result
-        Of an exhibit that was run.
-    question : QuestionLike
-        The question.
-    """
+    """The first figure of the exhibit."""
     chart: Chart = find(question["key"])[1].draw(result.table, "light")[0].chart
     return chart
 
 
 def command(question: QuestionLike) -> str:
-    """An exhibit is a command of its own.
-
-    Parameters
-    ----------
-    question : QuestionLike
-        The question.
-    """
+    """An exhibit is a command of its own."""
     return words.commands(question["key"])
 
 

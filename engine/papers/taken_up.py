@@ -37,11 +37,6 @@ class RowFiles:
     def get(self, key: str) -> list[Row] | None:
         """The rows of a call.
 
-        Parameters
-        ----------
-        key : str
-            Digest of the call.
-
         Returns
         -------
         list of rows or None
@@ -63,27 +58,14 @@ class RowFiles:
                     "resume", sync=False)
 
     def seconds(self, key: str) -> float:
-        """How long all runs of an exhibit have taken so far.
-
-        Parameters
-        ----------
-        key : str
-            Digest of its work.
-        """
+        """How long all runs of an exhibit have taken so far."""
         try:
             return float(bytes_of(self._clock(key), 100, "resume"))
         except ValueError:
             return 0.0
 
     def add_seconds(self, key: str, seconds: float) -> None:
-        """Count a step of a run, whether it came to its end or not.
-
-        Parameters
-        ----------
-        key : str
-            Digest of the work of the exhibit.
-        seconds : float
-        """
+        """Count a step of a run, whether it came to its end or not."""
         write_whole(self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume",
                     sync=False)
 

@@ -17,13 +17,7 @@ BUDGETS = "ε and δ as in the document"
 
 
 def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
-    """How many claims of the documents hold, and apart from these how many in forms of our own.
-
-    Parameters
-    ----------
-    verdicts : sequence of (Claim, Finding)
-        Of all exhibits.
-    """
+    """How many claims of the documents hold, and apart from these how many in forms of our own."""
     of_documents, of_ours = ([finding.holds for stated, finding in verdicts
                               if stated.is_ours is ours] for ours in (False, True))
     failing = of_documents.count(False)
@@ -60,13 +54,6 @@ def count(verdicts: Sequence[bool]) -> str:
 
 def claim(stated: Claim, finding: Finding) -> str:
     """One line: tick or cross, what the paper says, what was measured, and why it fails.
-
-    Parameters
-    ----------
-    stated : Claim
-        What the paper says.
-    finding : Finding
-        What was measured.
 
     Returns
     -------
@@ -121,15 +108,7 @@ def _sentence(text: str) -> str:
 
 
 def made(result: Result, stored: Result | None = None) -> str:
-    """Where a table is from; of a new one also whether the stored numbers came out again.
-
-    Parameters
-    ----------
-    result : Result
-        Whose table is shown.
-    stored : Result, optional
-        That of the repository, in the same form.
-    """
+    """Where a table is from; of a new one also whether the stored numbers came out again."""
     by = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     text = f"{result.form.capitalize()} form, {time_of(result)}, made by {by}."
     if stored is not None and result is not stored:

@@ -115,11 +115,6 @@ def names() -> list[str]:
 def get(name: str) -> Bug:
     """The bug of this name.
 
-    Parameters
-    ----------
-    name : str
-        Of the class of the variant.
-
     Raises
     ------
     InputError

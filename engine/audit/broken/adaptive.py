@@ -50,13 +50,7 @@ class _OtherSites(Broken, AdaptiveMean):
     fit_class = _ChangedSites
 
     def site(self, honest: Site) -> Site:
-        """What takes the place of an honest site.
-
-        Parameters
-        ----------
-        honest : Site
-            As it should be.
-        """
+        """What takes the place of an honest site."""
         raise NotImplementedError
 
     def model_fit(self, *args: Any) -> MeanFit:

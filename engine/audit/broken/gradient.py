@@ -29,13 +29,6 @@ class _Scaled(Broken, NoisyGradientMean):
     def factor(self, plan: DescentPlan, public: Public) -> Any:
         """What scales of the noise are multiplied by.
 
-        Parameters
-        ----------
-        plan : DescentPlan
-            As it should be.
-        public : Public
-            Sizes and stated facts.
-
         Returns
         -------
         float or (servers, p)

@@ -47,11 +47,6 @@ _LEAST = {"homogeneous": 2.209e-4, "dominant": 2.949e-4, "many_small": 3.247e-4,
 def network_rows(network: str) -> list[Row]:
     """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve.
 
-    Parameters
-    ----------
-    network : str
-        Name of a network of sites.
-
     Returns
     -------
     list of Row
@@ -142,11 +137,6 @@ _MECHANISM = WaveletGlobal(radius=SELF_SIMILAR_RADIUS)
 def site_errors(sites: int) -> list[Row]:
     """Exact errors over ε, as many observations in all on so many sites.
 
-    Parameters
-    ----------
-    sites : int
-        How many.
-
     Returns
     -------
     list of Row
@@ -165,11 +155,6 @@ def site_errors(sites: int) -> list[Row]:
 
 def cost_rows(sites: int) -> list[Row]:
     """By how much the rates say privacy multiplies the error, for a curve and for a point.
-
-    Parameters
-    ----------
-    sites : int
-        How many.
 
     Returns
     -------

@@ -54,11 +54,6 @@ _PARTS = {"projection": ("Basis", "bias", "circle"),
 def basis_parts(name: str) -> list[Row]:
     """The parts of the exact error of one basis.
 
-    Parameters
-    ----------
-    name : str
-        Of the basis.
-
     Returns
     -------
     list of Row

@@ -40,11 +40,6 @@ _SMOOTHER = ("The paper’s own formula says the opposite: the excess at fixed N
 def path_rows(key: str) -> list[Row]:
     """Exact errors along a path.
 
-    Parameters
-    ----------
-    key : str
-        Of the path.
-
     Returns
     -------
     list of Row

@@ -53,17 +53,6 @@ def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
     Each is taken where it separates regimes: C at few observations, E at more, D at many, A at an ε
     below D, B at an ε where privacy costs nothing.
 
-    Parameters
-    ----------
-    notion : Trust
-        Whom people trust.
-    sites : float
-        How many.
-    d : float
-        Covariates.
-    points : int
-        How many numbers of people.
-
     Returns
     -------
     list of Row

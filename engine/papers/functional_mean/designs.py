@@ -67,39 +67,17 @@ def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
 
 
 def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """All cells in one sequence.
-
-    Parameters
-    ----------
-    groups : iterable of sequences of Cell
-    """
+    """All cells in one sequence."""
     return tuple(cell for group in groups for cell in group)
 
 
 def row(outcome: Outcome) -> Row:
-    """Where the cell is, its mean squared error and standard error, and repeats.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Of one cell.
-    """
+    """Where the cell is, its mean squared error and standard error, and repeats."""
     return {**outcome.cell.at, **measured(outcome, "total_error"), "repeats": outcome.repeats}
 
 
 def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -> dict[str, Any]:
     """Mean and standard error of one kind of error, to five digits.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Of one cell.
-    kind : str
-        Of the outcome’s kinds of error.
-    name : str
-        Column of the mean.
-    se : str
-        Column of the standard error.
 
     Returns
     -------

@@ -36,13 +36,6 @@ def distances(repeats: int, seed: int) -> list[Row]:
     plain gradient descent, and the rest the private ones. Distances are on the scale on which
     0 to 500 pg/mL is 0 to 1.
 
-    Parameters
-    ----------
-    repeats : int
-        Divisions of the study.
-    seed : int
-        Of data and noise.
-
     Returns
     -------
     list of Row
@@ -67,13 +60,6 @@ def distances(repeats: int, seed: int) -> list[Row]:
 
 def curves(runs: int, seed: int) -> list[Row]:
     """The whole study: without privacy, and mean, middle 90 % and first of many private curves.
-
-    Parameters
-    ----------
-    runs : int
-        How many releases.
-    seed : int
-        Of data and noise.
 
     Returns
     -------

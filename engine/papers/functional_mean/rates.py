@@ -54,11 +54,6 @@ PEOPLE = log("People on each site n (log scale)")
 def term_styles(theme: Theme) -> dict[str, Look]:
     """Shade, dash and marker of the four terms; costs of privacy are blue.
 
-    Parameters
-    ----------
-    theme : Theme
-        Light or dark.
-
     Returns
     -------
     dict of str to Look
@@ -82,11 +77,6 @@ _PANELS = {"figure-1-left": "Few observations", "figure-1-middle": "More observa
 
 def terms_over_epsilon(points: int) -> list[Row]:
     """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400.
-
-    Parameters
-    ----------
-    points : int
-        How many budgets.
 
     Returns
     -------
@@ -199,11 +189,6 @@ def _rate(problem: str, notion: Trust) -> CurveRate:
 def exponents(notion: Trust) -> list[Row]:
     """∂ log term / ∂ log symbol of every term of both problems.
 
-    Parameters
-    ----------
-    notion : Trust
-        Whom people trust.
-
     Returns
     -------
     list of Row
@@ -224,11 +209,6 @@ def exponents(notion: Trust) -> list[Row]:
 
 def bounds(notion: Trust) -> list[Row]:
     """The rate beside squared bias and variances at the best number of functions, over n and ε.
-
-    Parameters
-    ----------
-    notion : Trust
-        Whom people trust.
 
     Returns
     -------
@@ -483,11 +463,6 @@ def beside(points: int) -> list[Row]:
     Site s holds n people. A number each for the univariate mean, m observations each for the curve,
     and nm independent observations for the regression curve, which protects
     single observations.
-
-    Parameters
-    ----------
-    points : int
-        How many numbers of observations.
 
     Returns
     -------

@@ -106,23 +106,12 @@ def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array
 
 
 def of_regions(table: pd.DataFrame) -> pd.DataFrame:
-    """The errors of a table of results, a row for each region.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    """
+    """The errors of a table of results, a row for each region."""
     return table.dropna(subset="density_squared")
 
 
 def best_by_region(table: pd.DataFrame) -> Finding:
     """Whether FRL is best in developed regions, and QR in developing ones.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
 
     Returns
     -------
@@ -170,11 +159,6 @@ AGE_CLAIMS = (
 def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
     """Whether densities of developed regions have one mode, from 70 to 80 years.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-
     Returns
     -------
     Finding
@@ -190,11 +174,6 @@ def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
 
 def bernstein_flattens(table: pd.DataFrame) -> Finding:
     """Height of the old-age mode of the release, beyond 50 years, over that without protection.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
 
     Returns
     -------
@@ -223,15 +202,7 @@ _FAMILIES = {"ICLP-QR and FRL": OF_AGES[:3], "Bernstein": OF_AGES[3:]}
 
 
 def region_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Errors of the methods over the regions, printed and here.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """Errors of the methods over the regions, printed and here."""
     return tuple(_regions(f"{origin}: {family}", rows, methods, theme)
                  for family, methods in _FAMILIES.items()
                  for origin, rows in (("Printed", frame(published.table_3())),
@@ -254,15 +225,7 @@ def _style(method: str, theme: Theme) -> Look:
 
 
 def age_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """For every region the kernel releases, and the Bernstein ones, over the common density.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """For every region the kernel releases, and the Bernstein ones, over the common density."""
     return tuple(_overlay(table, region, family, theme)
                  for region in pd.unique(table["region"]) for family in _FAMILIES)
 

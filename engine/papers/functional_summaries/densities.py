@@ -53,11 +53,6 @@ _PROMINENT = 0.1  # share of the highest value by which a mode stands out
 def mechanism(method: str, **parameters: Any) -> FunctionalRelease:
     """A mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree).
 
-    Parameters
-    ----------
-    method : str
-        As in the example.
-
     Returns
     -------
     FunctionalRelease
@@ -80,11 +75,6 @@ IN_PLANE = ("ICLP-QR 1.01", "ICLP-QR 1.05", "ICLP-QR 1.2", "FRL", "Bernstein 5",
 
 def curves(draws: int) -> list[Row]:
     """Two modes on an interval: what each method is like over many releases, and ten of them.
-
-    Parameters
-    ----------
-    draws : int
-        How many releases.
 
     Returns
     -------
@@ -150,22 +140,12 @@ def modes(curve: Array) -> Array:
 
 
 def three_digits(value: float) -> float:
-    """A number to three decimal places, as results are stored.
-
-    Parameters
-    ----------
-    value : float
-    """
+    """A number to three decimal places, as results are stored."""
     return round(float(value), 3)
 
 
 def maps(draws: int) -> list[Row]:
     """Two modes in the plane: what each method is like, and a release of it on a coarse square.
-
-    Parameters
-    ----------
-    draws : int
-        How many releases.
 
     Returns
     -------
@@ -260,11 +240,6 @@ def _modes_of_bernstein(table: pd.DataFrame) -> dict[str, object]:
 def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
     """Whether Bernstein polynomials have more noise in the tails than kernels.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-
     Returns
     -------
     Finding
@@ -302,11 +277,6 @@ def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 def frl_misplaces_peaks(table: pd.DataFrame) -> Finding:
     """Whether the highest place of FRL is farther off than that of the others.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
 
     Returns
     -------
@@ -363,15 +333,7 @@ PLANE_CLAIMS = (
 
 
 def line_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Ten releases of each method over the true density.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """Ten releases of each method over the true density."""
     truth = where(table, curve="truth")["truth"]
     return tuple(_ten(where(table, curve=method), truth, method, theme) for method in ON_LINE)
 
@@ -392,15 +354,7 @@ def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str, theme: Theme)
 
 
 def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """The true density, and one release of each method, as maps.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """The true density, and one release of each method, as maps."""
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())
     return tuple(_map(cells, method, limits, theme) for method in ("truth", *IN_PLANE))

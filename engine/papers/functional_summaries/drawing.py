@@ -11,14 +11,6 @@ _STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),
 
 
 def style(method: str, theme: Theme) -> Look:
-    """Colour, dash and marker of a mechanism by its name in the paper.
-
-    Parameters
-    ----------
-    method : str
-        Its name in the paper.
-    theme : Theme
-        Light or dark.
-    """
+    """Colour, dash and marker of a mechanism by its name in the paper."""
     key, variant = _STYLES[method]
     return method_style(key, "functional", theme, variant)

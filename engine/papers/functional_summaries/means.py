@@ -84,11 +84,6 @@ def error_row(outcome: Outcome) -> Row:
     exact and printed sensitivities; of PCV the total error, with noise drawn.
 
     Where noise was drawn often for PSS too, as in the full form, its mean energy stands beside.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Of one cell.
     """
     cell = outcome.cell
     if outcome.failure:
@@ -327,15 +322,7 @@ CHOICE_CLAIMS = (
 
 
 def split_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Total errors with printed and exact constants and estimation errors; then the noise.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """Total errors with printed and exact constants and estimation errors; then the noise."""
     rows = _pss(table)
     error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
     kinds = {"total, printed constants": error + printed, "total, exact constants": error + exact,
@@ -362,15 +349,7 @@ def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float], 
 
 
 def choice_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """For every mean and mechanism the error by formula and by cross-validation.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """For every mean and mechanism the error by formula and by cross-validation."""
     return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}", theme)
                  for mean in MEANS for method in CHOSEN)
 

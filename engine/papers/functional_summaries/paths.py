@@ -32,13 +32,6 @@ def drawing(name: str, points: int) -> list[Row]:
 
     Seconds depend on the machine and on what else it does; no claim rests on them.
 
-    Parameters
-    ----------
-    name : str
-        Of the kernel.
-    points : int
-        On a path.
-
     Returns
     -------
     list of Row
@@ -80,15 +73,7 @@ CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are o
 
 
 def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """Seconds against points for every kernel, as printed and here.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """Seconds against points for every kernel, as printed and here."""
     return tuple(_panel(name, table, theme) for name in KERNELS)
 
 

@@ -223,11 +223,6 @@ def _off_budgets(table: pd.DataFrame) -> dict[str, float]:
 def columns_are_as_printed(table: pd.DataFrame) -> Finding:
     """Bernstein polynomials do not use the kernel: their floor cannot depend on it.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-
     Returns
     -------
     Finding
@@ -253,11 +248,6 @@ def _printed_best(table: pd.DataFrame) -> dict[str, object]:
 
 def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
     """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
 
     Returns
     -------
@@ -326,15 +316,7 @@ CLAIMS = (
 
 
 def table_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """The printed halves under the names the columns must have, then our own runs.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """The printed halves under the names the columns must have, then our own runs."""
     return (*(_errors(f"Printed: {data}, ν = {nu:g}", _meant(rows), theme)
               for data, nu, rows in printed_halves()),
             *(_errors(f"Here: {name}, ν = {nu:g}", _totals(table, name, nu), theme)
@@ -348,15 +330,7 @@ def _errors(title: str, errors: pd.DataFrame, theme: Theme) -> Panel:
 
 
 def draw_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    """One release over the sample mean, for every data set, kernel and mechanism.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Rows of the exhibit’s results.
-    theme : Theme
-        Light or dark.
-    """
+    """One release over the sample mean, for every data set, kernel and mechanism."""
     return tuple(_draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method, theme)
                  for name in DATA for nu in KERNELS for method in _NAMES)
 

@@ -49,13 +49,7 @@ def guarantee_rows() -> list[Row]:
 
 
 def variance_rows(repeats: int) -> list[Row]:
-    """Algorithm 4 for the true coefficients, over sizes: its error, its noise, the printed rate.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets at each size.
-    """
+    """Algorithm 4 for the true coefficients, over sizes: its error, its noise, the printed rate."""
     rng = generator(1, 4, 1)
     rows: list[Row] = []
     for n in _SIZES:
@@ -73,13 +67,7 @@ def variance_rows(repeats: int) -> list[Row]:
 
 
 def eigenvalue_rows(repeats: int) -> list[Row]:
-    """Algorithm 5 for both ends, with and without its noise, beside the true values.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets, each with directions of its own.
-    """
+    """Algorithm 5 for both ends, with and without its noise, beside the true values."""
     rng = generator(1, 5, 1)
     sigma = covariance("ar1", BASE.size)
     true = np.linalg.eigvalsh(sigma[:BASE.sparsity, :BASE.sparsity])  # neighbours are extreme
@@ -102,11 +90,6 @@ def bootstrap_rows(repeats: int) -> list[Row]:
     """Bands of Algorithms 7 and 10 over budgets, with and without noise in their draws.
 
     Everything but the corrections' noise is as the theorems assume: Θ and σ are known.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets at each budget.
     """
     rng = generator(1, 7, 1)
     precision: Array = np.asarray(np.linalg.inv(covariance("ar1", BASE.size)), dtype=float)
@@ -134,11 +117,6 @@ def interval_rows(repeats: int) -> list[Row]:
 
     All machines have the same coefficients, so that Algorithm 6 may use all rows; Algorithm 9 uses
     one machine's. One of the two places matters and the other does not.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets at each budget.
     """
     rng = generator(1, 3, 1)
     sigma = covariance("ar1", BASE.size)

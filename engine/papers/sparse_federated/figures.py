@@ -37,19 +37,6 @@ _REFUSED = ("Noise that keeps this ε at these sizes hides the smallest eigenval
 def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]:
     """Average intervals of 60 coefficients of one machine, chosen at random.
 
-    Parameters
-    ----------
-    sizes : str
-        Name of the panel’s sizes.
-    n : int
-        Rows of a machine.
-    m : int
-        Machines.
-    d : int
-        Features.
-    repeats : int
-        Data sets at each place.
-
     Returns
     -------
     list of Row

@@ -41,13 +41,6 @@ _BOUND = sparse_means.SparseMeanSetting(machines=2_000_000, rows=10_000, size=20
 def trust_rows(name: str, repeats: int) -> list[Row]:
     """Simulated errors of every way along one size, and the printed rate.
 
-    Parameters
-    ----------
-    name : str
-        Of the size that varies.
-    repeats : int
-        Data sets at each place.
-
     Returns
     -------
     list of Row
@@ -66,11 +59,6 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
 
 def bound_rows(repeats: int) -> list[Row]:
     """The error of hiding rows at one setting, beside the printed lower bound for it.
-
-    Parameters
-    ----------
-    repeats : int
-        Data sets at each place.
 
     Returns
     -------

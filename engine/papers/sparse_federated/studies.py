@@ -219,15 +219,7 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
 
 
 def moments(source: SparseRows, repeats: int) -> Moments:
-    """Of all rows of data sets with the same coefficients.
-
-    Parameters
-    ----------
-    source : SparseRows
-        Draws data sets with the same coefficients.
-    repeats : int
-        Data sets at each place.
-    """
+    """Of all rows of data sets with the same coefficients."""
     return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
                                  source.n_curves, repeats, generator(_SEED, DATA_STREAM, 0))
 

@@ -162,11 +162,6 @@ lengths_fit = within(_off_formula, -6, 6, of="off", text="13 lengths, root mean 
 def weighted_rows(printed: Table) -> dict[str, float]:
     """In how many rows coverage of all coefficients is that of non-zero and zero ones, by their
     numbers, to 0.002.
-
-    Parameters
-    ----------
-    printed : Table
-        As printed.
     """
     rows = frame(printed)
     share = rows["s_star"] / rows["d"]
@@ -247,15 +242,6 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
     """Coverage and length of the interval of one coefficient, by ε.
-
-    Parameters
-    ----------
-    kind : str
-        Of the coefficient.
-    place : int
-        Its number.
-    repeats : int
-        Data sets at each place.
 
     Returns
     -------
@@ -350,11 +336,6 @@ _SAMPLE = 10_000
 def band_rows(d: int) -> list[Row]:
     """Lengths of bands without privacy, for every row of the table with so many features.
 
-    Parameters
-    ----------
-    d : int
-        Features.
-
     Returns
     -------
     list of Row
@@ -381,13 +362,6 @@ def band_rows(d: int) -> list[Row]:
 
 def coverage_rows(d: int, repeats: int) -> list[Row]:
     """How often bands hold all coefficients together, with and without the noise in them.
-
-    Parameters
-    ----------
-    d : int
-        Features.
-    repeats : int
-        Data sets at each place.
 
     Returns
     -------

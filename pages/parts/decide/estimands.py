@@ -50,13 +50,7 @@ def on_screen() -> Studied:
 
 
 def linked(scenario: Settings) -> Studied:
-    """The data that the settings of a link stand for.
-
-    Parameters
-    ----------
-    scenario : Settings
-        Of a link.
-    """
+    """The data that the settings of a link stand for."""
     return _studied(scenario, scenario.source_of(session.data_task(scenario.decided)),
                     lambda real: Twin.of(real.facts, real.sizes))
 
@@ -76,15 +70,7 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
 
 
 def data_choice(task: Task, **more: Any) -> None:
-    """Whose data: those of a task, or of a regression the network of its sites.
-
-    Parameters
-    ----------
-    task : Task
-        What is published.
-    **more
-        Options of the widget.
-    """
+    """Whose data: those of a task, or of a regression the network of its sites."""
     data = session.data_task(task.key)
     if isinstance(session.source(data), Simulated):
         network.network_choice(_NETWORKS, **more)
@@ -105,13 +91,7 @@ def delta_of(scenario: Settings) -> float | None:
 
 
 def choose(key: str) -> None:
-    """Another estimand; a target in the unit of other data is forgotten.
-
-    Parameters
-    ----------
-    key : str
-        Of its task.
-    """
+    """Another estimand; a target in the unit of other data is forgotten."""
     now = session.current()
     same_data = session.data_task(key) == session.data_task(now.decided)
     session.change(decided=key, target=now.target if same_data else None,
@@ -148,17 +128,7 @@ def use_simulated(task: Task) -> None:
 
 
 def resize(task: Task, source: Source, resized: Source[Any]) -> None:
-    """Take over other sizes of a study, whichever settings hold them.
-
-    Parameters
-    ----------
-    task : Task
-        What is published.
-    source : Source
-        What was on screen.
-    resized : Source
-        The study with sites that are all alike.
-    """
+    """Take over other sizes of a study, whichever settings hold them."""
     if isinstance(resized, Twin):
         session.change_twin(source, resized)
     elif isinstance(resized, Simulated):

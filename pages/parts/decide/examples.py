@@ -27,13 +27,7 @@ def examples() -> tuple[tuple[str, str], ...]:
 
 
 def open_at(settings: Settings) -> str | None:
-    """The label of the example that is on screen, whichever details are open beside it; or None.
-
-    Parameters
-    ----------
-    settings : Settings
-        Those on screen.
-    """
+    """The label of the example that is on screen, whichever details are open beside it; or None."""
     plain = links.encode(replace(settings, folds=()))
     return next((label for label, token in examples()
                  if links.encode(links.decode(token)[0]) == plain), None)

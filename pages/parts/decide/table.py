@@ -49,13 +49,7 @@ def contributions(view: Study) -> None:
 
 
 def bracket(view: Study) -> DeltaGenerator:
-    """The sites in the sentence: behind it their number, and the box for a table.
-
-    Parameters
-    ----------
-    view : Study
-        On screen.
-    """
+    """The sites in the sentence: behind it their number, and the box for a table."""
     n = len(view.included)
     return st.popover(f"{n} {_nouns(view)[n != 1]}", key=_BOX, on_change="rerun",
                       help="Change their number, or paste a table of them.")
@@ -67,13 +61,7 @@ def is_open() -> bool:
 
 
 def paste(view: Study) -> None:
-    """The box for a table from a spreadsheet.
-
-    Parameters
-    ----------
-    view : Study
-        On screen.
-    """
+    """The box for a table from a spreadsheet."""
     st.text_area(f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
                  f"you like observations of each {view.facts.person}", key="pasted_table",
                  placeholder="North, 150, 30\nSouth, 90, 30", height=160)

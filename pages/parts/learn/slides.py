@@ -56,11 +56,6 @@ def end_class() -> None:
 def place(lesson: type[Lesson]) -> str:
     """Where the slides of a lesson stand: at the "game", or at a slide that comes back from it.
 
-    Parameters
-    ----------
-    lesson : type of Lesson
-        On screen.
-
     Returns
     -------
     str
@@ -136,13 +131,7 @@ def _start_of(at: Stage) -> str:
 
 
 def come_back(request: str) -> Classroom | None:
-    """The class of a teacher whose browser has its key; None where that is not what is asked.
-
-    Parameters
-    ----------
-    request : str
-        What the browser asked for.
-    """
+    """The class of a teacher whose browser has its key; None where that is not what is asked."""
     room = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if request.startswith(_BACK) else None
     if room is not None:
         st.session_state.classroom = room.code
@@ -155,17 +144,7 @@ def _tell_class_problem() -> None:
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
-    """The attacker's game as a slide, over everything, between its guess and its question.
-
-    Parameters
-    ----------
-    lesson : type of Lesson
-        One that has a game.
-    worked : Worked
-        Its words.
-    seed : int
-        Of data and noise.
-    """
+    """The attacker's game as a slide, over everything, between its guess and its question."""
     poll, room = poll_of(lesson, seed, worked), classroom()
     if room is not None:
         _leads(room, poll, Stage.SHOWN)  # pupils play as well

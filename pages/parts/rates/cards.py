@@ -189,13 +189,7 @@ class RateAtPoint(View):
 
 
 def rate_on_screen(current: settings.Settings) -> Rate | None:
-    """The chosen rate; where none was chosen, the first about the estimand, if there is any.
-
-    Parameters
-    ----------
-    current : Settings
-        On screen.
-    """
+    """The chosen rate; where none was chosen, the first about the estimand, if there is any."""
     if current.rate != settings.FRONT_PAGE.rate or current.example:
         return current.rate
     members = rates.for_task(current.estimated)

@@ -89,15 +89,7 @@ def choices() -> None:
 
 
 def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
-    """Which network to start from.
-
-    Parameters
-    ----------
-    networks : mapping of str to tuple of Group
-        By their names.
-    **more
-        Options of the widget.
-    """
+    """Which network to start from."""
     chosen = session.current().network
     current = next((name for name, groups in networks.items() if Network(groups) == chosen), _OWN)
 

@@ -146,15 +146,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
-    """The error of such releases of the twin, as the preview says it; "" of a single number.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is to be published.
-    cost : ReleaseCost
-        What it would cost.
-    """
+    """The error of such releases of the twin, as the preview says it; "" of a single number."""
     source = choice.source
     if not choice.has_methods or source is None:
         return ""
@@ -199,13 +191,7 @@ def _choose_what(key: str) -> None:
 
 
 def data_choice(choice: Choice) -> bool:
-    """Public data, or a file of one's own; whether a file is asked for.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is to be published.
-    """
+    """Public data, or a file of one's own; whether a file is asked for."""
     task, state = choice.task, st.session_state
     public = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
               for label, parameters in cls.presets_for(task)}
@@ -229,13 +215,7 @@ def data_choice(choice: Choice) -> bool:
 
 
 def release_cost(choice: Choice) -> ReleaseCost | None:
-    """What it would cost; None with the reason where it, or one of its groups, cannot be published.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is to be published.
-    """
+    """What it would cost; None with the reason where it, or a group of it, cannot be published."""
     if choice.source is None:
         return None
     try:
@@ -310,13 +290,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def no_room_for(choice: Choice) -> InputError | None:
-    """Why the total of these data would be overrun; said as soon as ε is chosen.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is to be published.
-    """
+    """Why the total of these data would be overrun; said as soon as ε is chosen."""
     for part in choice.parts:
         if (spent := odometer.read(part)) is None:
             continue
@@ -328,15 +302,7 @@ def no_room_for(choice: Choice) -> InputError | None:
 
 
 def _name_used(choice: Choice, name: str) -> InputError | None:
-    """That another release of these people has this name; the same release may be asked for again.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is to be published.
-    name : str
-        As it was typed.
-    """
+    """That another release of these people has this name; the same may be asked for again."""
     for part in choice.parts if name.strip() else ():
         people, called = groups.released_as(choice.file or part, part, name.strip())
         spent = odometer.read(part)

@@ -39,13 +39,7 @@ _MOST_FILE = 50  # MB
 
 
 def show(choice: Choice) -> None:
-    """One of three: before a run, during it, and afterwards.
-
-    Parameters
-    ----------
-    choice : Choice
-        What is on screen.
-    """
+    """One of three: before a run, during it, and afterwards."""
     st.markdown("Each site keeps its file and sends noised messages. Whoever has all of them makes "
                 "the release. The chapter *Three hospitals, one afternoon* goes through it.")
     part = st.segmented_control("What to do", list(_PARTS), default="plan", key="sites_part",

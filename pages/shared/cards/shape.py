@@ -140,11 +140,6 @@ def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, f
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
     """The answers of the releases on screen, at every budget.
 
-    Parameters
-    ----------
-    question : Question
-        Checked.
-
     Raises
     ------
     InputError

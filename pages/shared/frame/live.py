@@ -156,15 +156,7 @@ class LiveView(ReleaseView):
                                  labels.leaving(title, foot, layout.theme()) if foot else None)
 
     def say_steps(self, key: str, make: Callable[[Any], list[components.Said]]) -> None:
-        """Say what follows the slider; at budgets that are refused that nothing is published.
-
-        Parameters
-        ----------
-        key : str
-            Tells what is said on a page apart.
-        make : callable
-            From an answer to paragraphs.
-        """
+        """Say what follows the slider; at budgets that are refused that nothing is published."""
         pictures = self.pictures or (self.answer,)
         lines = [[components.Said(_NOTHING, "warning")] if each.is_refused else make(each)
                  for each in pictures]

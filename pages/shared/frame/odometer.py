@@ -21,11 +21,6 @@ def lines(source: Source) -> None:
     """What is left, in a line for each group that is published on its own, on every page alike.
 
     Nothing for simulated data, of which there is no ledger.
-
-    Parameters
-    ----------
-    source : Source
-        All the data on screen.
     """
     if not source.is_random:
         for part in groups.of(source):

@@ -251,11 +251,6 @@ class Classrooms:
     def joined(self, text: str) -> Classroom:
         """The class of a code as somebody types it: in any case, with spaces.
 
-        Parameters
-        ----------
-        text : str
-            What was typed.
-
         Raises
         ------
         InputError

@@ -28,15 +28,7 @@ def served() -> bytes:
 
 
 def light(script: str, kinds: frozenset[str] = KINDS) -> str:
-    """A script that registers these kinds of traces alone; as it was where it names no such list.
-
-    Parameters
-    ----------
-    script : str
-        plotly.min.js.
-    kinds : frozenset of str
-        As plotly calls them.
-    """
+    """A script that registers these kinds of traces alone; the same where it names no such list."""
     called = [*_LIST.finditer(script)]
     if len(called) != 1:
         return script

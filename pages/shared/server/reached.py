@@ -17,11 +17,6 @@ def page_for_others(page: str) -> str:
 
     The environment says it, or else the address in this visitor's own browser.
 
-    Parameters
-    ----------
-    page : str
-        The name of the page.
-
     Raises
     ------
     ValueError

@@ -203,11 +203,6 @@ def drop_own_file(file: str) -> None:
     """Forget a file of this visitor, of which what was read is kept elsewhere.
 
     The next one may have arrived before the page hears that this one is gone: it stays.
-
-    Parameters
-    ----------
-    file : str
-        Its id.
     """
     context = get_script_run_ctx()
     if context is not None and Runtime.exists():

@@ -65,11 +65,6 @@ _OFFERED = {Kind.DATES: (_CALENDAR, _OF_DAY, _FROM_FIRST),
 def file_step(task: str) -> bool:
     """The file and the roles of its columns; whether it can be read so.
 
-    Parameters
-    ----------
-    task : str
-        Whose data are asked for.
-
     Raises
     ------
     InputError
@@ -142,12 +137,7 @@ def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
 
 
 def in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
-    """What was read in a bold line, and a list of what to know of it.
-
-    Parameters
-    ----------
-    counts, notes : sequence of str
-    """
+    """What was read in a bold line, and a list of what to know of it."""
     listed = "".join(f"\n- {plain(capital(note))}" for note in notes)
     st.markdown(f"**{plain(' · '.join(counts))}**\n{listed}")
 
@@ -306,13 +296,7 @@ def _with_response(table: Table, layout: Layout, task: str) -> Layout:
 
 
 def who(table: Table, suggested: str | None) -> str | None:
-    """Who a row belongs to, as chosen: a column, or every row is another person.
-
-    Parameters
-    ----------
-    suggested : str or None
-        A column whose name is usual for people.
-    """
+    """Who a row belongs to, as chosen: a column, or every row is another person."""
     names = list(table.columns)
     return st.selectbox(
         _ROLES["id"], [_EVERY_ROW, *names], placeholder="Choose",
@@ -327,11 +311,6 @@ def site_column(table: Table, layout: Layout | EventColumns) -> str | None:
 
     Nobody is asked where no column is left that could name sites. Where a column looks like one of
     sites the question has no answer at first, and nothing is shown before it has one.
-
-    Parameters
-    ----------
-    layout : Layout or EventColumns
-        The roles of its columns.
 
     Raises
     ------

@@ -50,13 +50,7 @@ class Draft:
 
 
 def of(task: str) -> Draft | None:
-    """What was said of a file with data of this task.
-
-    Parameters
-    ----------
-    task : str
-        Its key.
-    """
+    """What was said of a file with data of this task."""
     draft: Draft | None = st.session_state.get("upload_draft")
     if draft is None or draft.layout.data != TASKS[task].data:
         return None

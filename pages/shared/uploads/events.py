@@ -49,11 +49,6 @@ _FILES = {
 def file_step(task: str) -> bool:
     """The file, its columns and the meaning of their texts; whether it can be read so.
 
-    Parameters
-    ----------
-    task : str
-        Whose data are asked for.
-
     Raises
     ------
     InputError

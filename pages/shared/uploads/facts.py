@@ -70,11 +70,6 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers",
 def bounds_step(task: str) -> bool:
     """Public bounds of the file that was read; whether they are whole.
 
-    Parameters
-    ----------
-    task : str
-        Whose data they are about.
-
     Raises
     ------
     InputError
@@ -135,11 +130,6 @@ def in_short(facts: PublicFacts) -> str:
 
 def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
     """The visitor's own data, once file and bounds are there.
-
-    Parameters
-    ----------
-    task : str
-        Whose data they are.
 
     Raises
     ------

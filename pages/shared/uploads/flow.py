@@ -23,11 +23,6 @@ def form(task: str) -> Source | None:
 
     What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
     file can be read: which of them are needed depends on its columns.
-
-    Parameters
-    ----------
-    task : str
-        Whose data are asked for.
     """
     draft.recall_answers()
     read = events.file_step if TASKS[task].data is DataType.EVENTS else columns.file_step
@@ -41,12 +36,7 @@ def form(task: str) -> Source | None:
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:
-    """What a function gives; None, with the reason on the page, where it refuses.
-
-    Parameters
-    ----------
-    make : callable
-    """
+    """What a function gives; None, with the reason on the page, where it refuses."""
     try:
         return make()
     except InputError as problem:

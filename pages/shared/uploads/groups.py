@@ -15,13 +15,7 @@ _LOOKED_AT = "publish_group"
 
 
 def of(file: Source) -> tuple[Source, ...]:
-    """What is released, each on its own: the groups that were stated, the smallest first; or all.
-
-    Parameters
-    ----------
-    file : Source
-        The data on screen.
-    """
+    """What is released, each on its own: the stated groups, the smallest first; or all."""
     names = stated(file)
     if not names or st.session_state.get(_TOGETHER):
         return (file,)
@@ -71,13 +65,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def choice(file: Source | None) -> None:
-    """Whether groups are published on their own; nothing where none were stated.
-
-    Parameters
-    ----------
-    file : Source or None
-        The data on screen.
-    """
+    """Whether groups are published on their own; nothing where none were stated."""
     names = stated(file)
     if not names:
         return

@@ -34,13 +34,7 @@ class DialogRequest:
 
 
 def button(task: str = settings.TASK) -> None:
-    """Opens the dialog; nothing that is on screen is lost.
-
-    Parameters
-    ----------
-    task : str
-        Whose data it asks for.
-    """
+    """Opens the dialog; nothing that is on screen is lost."""
     is_allowed = visitors.may_bring_files()
     st.button(_title(task), icon=":material/upload_file:", type="tertiary",
               on_click=open_dialog, key="use_my_curves", disabled=not is_allowed,
@@ -128,12 +122,7 @@ def _show(upload: Source, request: DialogRequest) -> None:
 
 
 def remarks(upload: Source) -> None:
-    """What the holder of a file should know of it; nothing beside data that are not one's own.
-
-    Parameters
-    ----------
-    upload : Source
-    """
+    """What the holder of a file should know of it; nothing beside data that are not one's own."""
     if isinstance(upload, UploadedData):
         doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
         layout.warned([*doubts, *upload.remarks()], "**Of your file, for you only**",

@@ -124,15 +124,6 @@ def once_of_file(name: str, finding: Callable[[Table, Layout], Built], table: Ta
                  ) -> Built:
     """What is found in the columns of the file in the panel, once for each layout.
 
-    Parameters
-    ----------
-    name : str
-        Where it is kept.
-    finding : callable
-        Of the table and the layout.
-    table, layout
-        What it gets.
-
     Raises
     ------
     InputError
