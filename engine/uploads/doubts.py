@@ -248,12 +248,10 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
     """
     if not facts.symmetric:
         return ()
-    known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
-    inside = np.clip(values[known], facts.value_low, facts.value_high)
-    part = np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
+    curve, inside, part = _in_parts(times, values, counts, facts)
     mean = np.bincount(part, inside, _PARTS) / np.maximum(np.bincount(part, minlength=_PARTS), 1)
-    observed = np.bincount(curve[known], minlength=len(counts))
-    total = np.bincount(curve[known], inside - mean[part], len(counts))
+    observed = np.bincount(curve, minlength=len(counts))
+    total = np.bincount(curve, inside - mean[part], len(counts))
     level = total[observed > 0] / observed[observed > 0]
     n = len(level)
     if n < _FEWEST_CURVES:
@@ -263,6 +261,14 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
         return ()
     return (f"{_percent(max(below, 1 - below))} of the curves lie on the same side of the mean "
             "curve: people are not spread evenly about it",)
+
+
+def _in_parts(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+              ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
+    """Of each known observation: its curve, its value in the bounds, its part of the range."""
+    known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
+    inside = np.clip(values[known], facts.value_low, facts.value_high)
+    return curve[known], inside, np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
 
 
 def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
@@ -285,10 +291,8 @@ def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], fac
     """
     if not facts.periodic:
         return ()
-    known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
-    inside = np.clip(values[known], facts.value_low, facts.value_high)
-    part = np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
-    people = np.bincount(np.unique(part * len(counts) + curve[known]) // len(counts),
+    curve, inside, part = _in_parts(times, values, counts, facts)
+    people = np.bincount(np.unique(part * len(counts) + curve) // len(counts),
                          minlength=_PARTS)
     if min(people[0], people[-1]) < _FEWEST_CURVES:
         return ()
