@@ -17,9 +17,11 @@ from engine.answers.spread import ReleasedSpread
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, PublicFacts, PublicGroup, TimeLaw
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.unseen_details import UnseenDetails
 
 VERSION = 1
 _MOST_WAVES, _MOST_GROUPS, _LONGEST_NAME = 100, 100, 200
+_MOST_TIMES = 10_000
 _MOST_LENGTHS, _MOST_DIGITS = 100, 5  # different numbers of observations, and digits of one
 _PEOPLE = ("person", "people")
 _UNITS = ("value_name", "value_unit", "time_name", "time_unit")
@@ -49,6 +51,8 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
         "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
         "pure": curve.is_pure,
         "spread": None if curve.spread is None else _spread_written(curve.spread),
+        "unseen": None if curve.unseen is None else {
+            "times": list(curve.unseen.times), "scale": curve.unseen.scale},
         "groups": None if facts.group is None else {
             "set": facts.group.set, "name": facts.group.name, "membership": "public",
             "disjoint_from": list(facts.group.others)},
@@ -106,7 +110,7 @@ def read(card: Any) -> ReleasedCurve:
         covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
                                        size * (size + 1) // 2), size),
         spread=_spread(entry.get("spread"), size),
-        family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
+        family=str(basis.get("family")), unseen=_unseen(entry.get("unseen"), basis), n_people=people, is_pure=entry.get("pure") is True,
         effective_size=math.inf if effective is None else float(
             _numbers([effective], "effective_size", 1)[0]),
         offset=None if heights is None else PublicCurve(
@@ -132,6 +136,22 @@ def _spread(entry: Any, size: int) -> ReleasedSpread | None:
                      for length, count in readings.items()),
         _design(_mapping(entry.get("design"), "design")),
         0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]))
+
+
+def _unseen(entry: Any, basis: Mapping[str, Any]) -> UnseenDetails | None:
+    """Details that common times leave open; cards of earlier versions have no such entry."""
+    if entry is None:
+        return None
+    entry = _mapping(entry, "unseen")
+    times = entry.get("times")
+    at = _numbers(times, "times", len(times) if isinstance(times, list) else -1)
+    if not (1 <= len(at) <= _MOST_TIMES and (at >= 0).all() and (at <= 1).all()):
+        raise InputError(f"A card has 1 to {_MOST_TIMES} common times between 0 and 1.",
+                         field="times", hint=_AGAIN)
+    scale = float(_numbers([entry.get("scale")], "scale", 1)[0])
+    if scale <= 0:
+        raise InputError("“scale” of the card must be positive.", field="scale", hint=_AGAIN)
+    return UnseenDetails(str(basis.get("family")), tuple(at.tolist()), scale)
 
 
 def _design(entry: Mapping[str, Any]) -> Design:

@@ -35,6 +35,7 @@ from engine.core.names import uncapital
 from engine.core.types import Array
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.symmetric_matrices import matrix_root
+from engine.numerics.unseen_details import UnseenDetails
 
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
@@ -140,6 +141,7 @@ class GroupComparison:
             facts=replace(a.facts, value_name="Difference"),
             centre=a.centre[:size] - b.centre[:size],
             covariance=a.covariance[:size, :size] + b.covariance[:size, :size], family=a.family,
+            unseen=_of_both(a.unseen, b.unseen),
             effective_size=min(a.effective_size, b.effective_size),
             passed=a.is_whole and b.is_whole)
 
@@ -193,7 +195,7 @@ class GroupComparison:
         curve = self.difference(first, second)
         if len(self.curves) == 2:
             return curve.band
-        own = float(simultaneous_factor(curve.covariance, curve.row_maps[0](grid(), 0)))
+        own = float(simultaneous_factor(curve.covariance_of_all, curve.row_maps[0](grid(), 0)))
         common = WIDER * float(np.quantile(self._largest, LEVEL))
         middle, band = curve.band.middle, curve.band
         return GridBand(middle, middle - (middle - band.low) * max(common / own, 1.0),
@@ -307,6 +309,13 @@ def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:
     if one.family != other.family or one.offset != other.offset:
         raise InputError("The releases have different bases or public prior curves.",
                          field="groups", hint="Release all groups with the same settings.")
+
+
+def _of_both(one: UnseenDetails | None, other: UnseenDetails | None) -> UnseenDetails | None:
+    """Details that are open in a difference: those of two independent curves, at equal times."""
+    if one is None or other is None:
+        return one or other
+    return replace(one, scale=math.hypot(one.scale, other.scale))
 
 
 def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:

@@ -34,6 +34,7 @@ from engine.numerics.end_slopes import (
     slope_rows,
 )
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy import feasibility
 
 _PASSED = 0.05  # least p of the check of details
@@ -42,6 +43,8 @@ _FEW_WAVES = 8  # below which a release with finer detail tells level and trend 
 LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
 AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
                    "ways to draw it.")
+BETWEEN_TIMES = ("Everybody was observed at a few common times: between and beyond them the answer "
+                 "rests on the assumption that the mean is smooth.")
 UNTESTED = "Coverage was not tested for releases of this kind."
 _NOT_ASKED = ("Questions are about one mean curve with a covariance of its coefficients; this "
               "release is none, so that no interval can be given.")
@@ -96,6 +99,8 @@ class ReleasedCurve:
         differences, which are as fine as both of their parts.
     spread : ReleasedSpread or None
         How people's curves differ, where the release tells it.
+    unseen : UnseenDetails or None
+        Details that few common times leave open.
 
     Raises
     ------
@@ -114,6 +119,7 @@ class ReleasedCurve:
     jointly: bool = False
     passed: bool | None = None
     spread: ReleasedSpread | None = None
+    unseen: UnseenDetails | None = None
 
     def __post_init__(self) -> None:
         size = len(self.centre)
@@ -170,6 +176,8 @@ class ReleasedCurve:
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
             spread=None if band.people is None else ReleasedSpread.of(
                 band.people.of(*where), size, facts),
+            unseen=band.unseen if isinstance(band.unseen, UnseenDetails)
+            and band.unseen.are_open(size) else None,
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
 
     def together(self) -> ReleasedCurve:
@@ -195,7 +203,7 @@ class ReleasedCurve:
         """How far the release can be read."""
         if self.size < LEAST_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
-        if self.is_pure:
+        if self.is_pure or self.unseen is not None:
             return Status.COARSE
         if self.family == "fourier":
             return Status.WHOLE
@@ -208,8 +216,20 @@ class ReleasedCurve:
 
     @property
     def is_shown_raw(self) -> bool:
-        """Whether the curve is read as plain cosines or waves alone."""
+        """Whether the curve is read as plain cosines or waves alone, untested."""
         return self.family == "fourier" or self.is_pure
+
+    @cached_property
+    def all_coefficients(self) -> Array:
+        """Of the kept functions, and zeros for those of details that the times leave open."""
+        extra = 0 if self.unseen is None else self.unseen.functions(self.size).size - self.size
+        return np.concatenate([self.centre, np.zeros(extra)])
+
+    @cached_property
+    def covariance_of_all(self) -> Array:
+        """Of `all_coefficients`."""
+        return (self.covariance if self.unseen is None else
+                self.unseen.covariance(self.covariance))
 
     @property
     def refusal(self) -> str:
@@ -247,22 +267,24 @@ class ReleasedCurve:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said beside every answer."""
-        rough = self.status is Status.COARSE and not self.is_pure
+        rough = self.status is Status.COARSE and not self.is_pure and self.unseen is None
         few = self.effective_size < feasibility.COARSE or (rough and self.size < _FEW_WAVES)
         return ((LEVEL_AND_TREND,) * few + (AS_FAR_AS_DRAWN,) * rough
-                + (UNTESTED,) * self.is_shown_raw)
+                + (BETWEEN_TIMES,) * (self.unseen is not None) + (UNTESTED,) * self.is_shown_raw)
 
     @cached_property
     def row_maps(self) -> tuple[Rows, ...]:
-        """The rows w(t) that can be meant: f is w(t)'a. The first is drawn."""
+        """The rows w(t) that can be meant, for `all_coefficients`; the first is drawn."""
+        size = len(self.all_coefficients)
+
         def plain(times: Array | float, order: int) -> Array:
-            return (cosine_rows(self.size, times, order) if self.family == "cosine" else
-                    Basis(self.size, family=self.family)(np.asarray(times)))
+            return (cosine_rows(size, times, order) if self.family == "cosine" else
+                    Basis(size, family=self.family)(np.asarray(times)))
 
         def sloped(times: Array | float, order: int) -> Array:
             return slope_rows(self.size, times, order)
 
-        if self.is_shown_raw:
+        if self.is_shown_raw or self.unseen is not None:
             return (plain,)
         return (sloped,) if self.is_whole else (plain, sloped)
 
@@ -288,8 +310,9 @@ class ReleasedCurve:
         bands = []
         for rows in self.row_maps:
             at_times = rows(grid(), order)
-            middle, error = at_times @ self.centre, standard_errors(self.covariance, at_times)
-            reach = float(simultaneous_factor(self.covariance, at_times)) * error
+            middle = at_times @ self.all_coefficients
+            error = standard_errors(self.covariance_of_all, at_times)
+            reach = float(simultaneous_factor(self.covariance_of_all, at_times)) * error
             bands.append((middle + public, middle - reach + public, middle + reach + public, error))
         return GridBand(bands[0][0], np.min([band[1] for band in bands], axis=0),
                         np.max([band[2] for band in bands], axis=0), bands[0][3])
@@ -325,8 +348,8 @@ class ReleasedCurve:
         limits, values = [], []
         for rows in self.row_maps:
             weights = net(partial(rows, order=order))
-            value = float(weights @ self.centre) + public
-            reach = NORMAL * float(standard_errors(self.covariance, weights[None])[0])
+            value = float(weights @ self.all_coefficients) + public
+            reach = NORMAL * float(standard_errors(self.covariance_of_all, weights[None])[0])
             limits.append((value - reach, value + reach))
             values.append(value)
         if self.jointly:

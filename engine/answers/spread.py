@@ -216,9 +216,9 @@ def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observa
     ends, half_widths = [], []
     for rows in curve.row_maps:
         at_times = rows(at, 0)
-        error = standard_errors(curve.covariance, at_times)
+        error = standard_errors(curve.covariance_of_all, at_times)
         half = _half_width(of_people + error**2)
-        middle = at_times @ curve.centre + curve.public(at)
+        middle = at_times @ curve.all_coefficients + curve.public(at)
         ends.append((middle - half, middle + half))
         half_widths.append(half)
     low = np.min([end[0] for end in ends], axis=0)

@@ -23,6 +23,24 @@ _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave
 _BLOCK = 6  # bands simulated at once: their deviations stay in cache
 
 
+class Unseen(Protocol):
+    """Details of curves that the design of a release leaves open, as in
+    `engine.numerics.unseen_details`.
+    """
+
+    def are_open(self, size: int) -> bool:
+        """Whether they are, where this many functions are kept."""
+        ...
+
+    def functions(self, size: int) -> Callable[[Array], Array]:
+        """The kept functions and those of the details, at times (n,): (n, all)."""
+        ...
+
+    def covariance(self, released: Array) -> Array:
+        """Of the coefficients of all these functions: (…, r, r) to (…, all, all)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Band:
     """Limits around released curves, as a centre and a covariance of its coefficients.
@@ -40,6 +58,8 @@ class Band:
         band is wider by it on both sides. None: there is no such bound.
     people : SecondMoments, optional
         How people's curves deviate, where that was released along with the centre.
+    unseen : Unseen, optional
+        Details that few common times leave open; the band is wider by them between the times.
     """
 
     centre: Array
@@ -47,6 +67,7 @@ class Band:
     kind: str = "simultaneous"
     bias: Array | None = None
     people: SecondMoments | None = None
+    unseen: Unseen | None = None
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws.
@@ -58,7 +79,7 @@ class Band:
         """
         return Band(self.centre[where], self.covariance[where], self.kind,
                     None if self.bias is None else self.bias[where],
-                    None if self.people is None else self.people.of(*where))
+                    None if self.people is None else self.people.of(*where), self.unseen)
 
 
 @runtime_checkable
@@ -134,7 +155,8 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     Cosines are flat at both ends and most curves are not. The same coefficients are therefore read
     in two ways, as they stand and with the end tails that they imply (`numerics.end_slopes`), and
     the limits are the outer ones of both. So the band holds the true curve up to its ends, unless
-    that has details finer than the kept functions can draw.
+    that has details finer than the kept functions can draw. Where few common times tell nothing of
+    the ends, such details are counted instead, as far as the times leave them open.
 
     Parameters
     ----------
@@ -156,6 +178,11 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     if isinstance(basis, BasisWithTails):
         sizes = estimate.basis_sizes or (basis.size,) * len(middle)
         for k, size in enumerate(sizes[:len(middle)]):
+            if band.unseen is not None and band.unseen.are_open(size):
+                joint = band.unseen.covariance(band.covariance[k, ..., :size, :size])
+                reach = _reach(joint, band.unseen.functions(size)(grid), band.kind)
+                lower[k], upper[k] = middle[k] - reach, middle[k] + reach
+                continue
             tails = basis.end_tails(size, grid)
             if tails is not None:
                 sloped = middle[k] + band.centre[k] @ tails.T

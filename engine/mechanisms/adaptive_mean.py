@@ -244,7 +244,8 @@ class AdaptiveMean(AdaptiveRelease):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._doubts(facts, plans, fit.band, NORMAL * errors.mean(axis=-1), released)
+            yield from self._doubts(facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
+                                    released & ~few[:, None, None])
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             yield Caution(AT_A_BOUND, released & band_checks.lie_at_a_bound(
@@ -252,7 +253,7 @@ class AdaptiveMean(AdaptiveRelease):
 
     def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                 half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        """Which releases say that their functions are not enough."""
+        """Which releases say that their functions are not enough: `released` are those asked."""
         finer, steep = np.zeros((2, *released.shape), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:

@@ -38,6 +38,7 @@ from engine.numerics.deviations import are_told_apart
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments
+from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy.feasibility import Feasibility
 
 STEPS_DISAGREE = (
@@ -217,7 +218,8 @@ class AdaptiveRelease(Mechanism):
                 shrunk(unit.quiet, unit.quiet_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
                 in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
-                people=_in_response_units(unit.people, scale.half)),
+                people=_in_response_units(unit.people, scale.half),
+                unseen=UnseenDetails.of(basis, self.law_of_times(facts), scale.half)),
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
