@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import THEMES, Theme, colour, translucent
 from engine.core.types import PublicFacts
 from engine.language.numbers import named
 from engine.mechanisms import mechanisms
@@ -42,8 +42,6 @@ class Chart:
 def in_theme(part: Any, theme: Theme) -> Any:
     """A figure, or a part of one, with the colours that a theme has for its shades.
 
-    This is the only place where charts get colours: whatever draws or saves one calls it last.
-
     Parameters
     ----------
     part : dict or list
@@ -56,19 +54,39 @@ def in_theme(part: Any, theme: Theme) -> Any:
     >>> in_theme({"line": {"color": "gradient", "width": 2}}, "light")
     {'line': {'color': '#3D57D6', 'width': 2}}
     """
+    return _painted(part, lambda shade: colour(shade, theme))
+
+
+def in_both_themes(part: Any) -> Any:
+    """A figure with both colours of each shade by theme, for a page that chooses when it draws.
+
+    Parameters
+    ----------
+    part : dict or list
+        As for `in_theme`.
+
+    Examples
+    --------
+    >>> in_both_themes({"color": "gradient"})
+    {'color': {'light': '#3D57D6', 'dark': '#7A92FF'}}
+    """
+    return _painted(part, lambda shade: {theme: colour(shade, theme) for theme in THEMES})
+
+
+def _painted(part: Any, paint: Callable[[str], Any]) -> Any:
     if isinstance(part, dict):
-        return {name: _coloured(value, theme) if name.endswith(_COLOURS) else in_theme(value, theme)
+        return {name: _coloured(value, paint) if name.endswith(_COLOURS) else _painted(value, paint)
                 for name, value in part.items()}
     if isinstance(part, list) and part and isinstance(part[0], dict):
-        return [in_theme(each, theme) for each in part]
+        return [_painted(each, paint) for each in part]
     return part
 
 
-def _coloured(value: Any, theme: Theme) -> Any:
+def _coloured(value: Any, paint: Callable[[str], Any]) -> Any:
     """A shade, a list or a scale of them; numbers, which a scale gives colours to, stay."""
     if isinstance(value, list):
-        return [_coloured(each, theme) for each in value]
-    return colour(value, theme) if isinstance(value, str) else value
+        return [_coloured(each, paint) for each in value]
+    return paint(value) if isinstance(value, str) else value
 
 
 def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str]:

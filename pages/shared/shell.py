@@ -48,7 +48,8 @@ if __name__ == "__main__":
         page_icon=str(ASSETS / "favicon.svg"),
         layout="wide",
     )
-    st.logo(str(ASSETS / f"logo_{components.theme()}.svg"), size="large")
+    theme = st.context.theme.type or "light"
+    st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     visitors.admit()
     components.frame()
     session.load(page.url_path)

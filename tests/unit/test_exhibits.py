@@ -268,15 +268,15 @@ def test_calls_end_when_the_time_is_up_and_what_is_done_stays(tmp_path):
 
 
 def test_bars_are_two_standard_errors_and_lines_out_of_the_legend_say_so():
-    series = [Series("a", [1, 10], [2.0, 4.0], "#123456", se=[0.5, None]),
-              Series("b", [1, 10], [2.0, 4.0], "#123456", in_legend=False)]
+    series = [Series("a", [1, 10], [2.0, 4.0], "gradient", se=[0.5, None]),
+              Series("b", [1, 10], [2.0, 4.0], "gradient", in_legend=False)]
     spec = lines(series, Scale("x", log=True), Scale("y"), "Two lines.").spec
     assert spec["data"][0]["error_y"]["array"] == [1.0, 0.0]
     assert [trace["showlegend"] for trace in spec["data"]] == [True, False]
 
 
 def test_a_log_axis_leaves_out_what_is_not_positive():
-    series = [Series("a", [1, 2, 3], [0.0, 1.0, 10.0], "#123456")]
+    series = [Series("a", [1, 2, 3], [0.0, 1.0, 10.0], "gradient")]
     axis = lines(series, Scale("x"), Scale("y", log=True), "One line.").spec["layout"]["yaxis"]
     assert axis["range"][0] == pytest.approx(-0.04)
 

@@ -86,6 +86,13 @@ def test_a_chart_is_drawn_in_another_theme_without_being_changed():
     assert spec["data"][0]["marker"]["color"] == ["gradient", "raw / 0.5"]
 
 
+def test_a_page_gets_the_colours_of_both_themes_to_choose_from():
+    spec = {"data": [{"x": [1.0], "line": {"color": "raw / 0.5"}, "marker": {"color": [0.1, 0.9], "colorscale": [[0, "page"]]}}]}
+    assert theme.in_both_themes(spec) == {"data": [{"x": [1.0], "line": {
+        "color": {name: theme.colour("raw / 0.5", name) for name in THEMES}}, "marker": {
+            "color": [0.1, 0.9], "colorscale": [[0, {name: theme.colour("page", name) for name in THEMES}]]}}]}
+
+
 @pytest.mark.parametrize("shade", ["grdient", "grdient / 0.5", "page to ink at 0.5", "#FFFFFF", ""])
 def test_a_chart_with_a_colour_of_its_own_or_a_role_that_there_is_not_is_refused(shade):
     with pytest.raises(KeyError):

@@ -181,8 +181,7 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
         chart = make(k)
         return components.as_json(chart.spec), chart.alt
 
-    name = f"{key} drawn, {components.theme()}"
-    specs, alts = zip(*scene.made_once(name, lambda: scene.steps(drawn)), strict=True)
+    specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
     components.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
 
 

@@ -130,7 +130,7 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
         return ([s.above for s in steps], [s.below for s in steps],
                 [components.as_json(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
 
-    above, below, specs, alts = slider.made_once(f"odds card, {components.theme()}", make)
+    above, below, specs, alts = slider.made_once("odds card", make)
     components.said(above, "said_odds", slider.rev)
     components.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
     components.said(below, "said_odds_key", slider.rev)

@@ -15,8 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.core.palette import Theme
-from engine.figures.theme import in_theme
+from engine.figures.theme import in_both_themes
 
 _HERE = Path(__file__).parent
 _JS = (_HERE / "chart.js").read_text("utf-8")
@@ -26,14 +25,9 @@ _SAVE = "".join(f'<button type="button" data-kind="{kind.lower()}" title="Save t
                 for kind in ("SVG", "PNG"))
 
 
-def theme() -> Theme:
-    """That of the page."""
-    return "dark" if st.context.theme.type == "dark" else "light"
-
-
 def as_json(spec: dict[str, Any]) -> str:
-    """A Plotly specification with the colours of the page, as the browser gets it."""
-    return json.dumps(in_theme(spec, theme()))
+    """A Plotly specification as the browser gets it: in the colours of both themes, to choose."""
+    return json.dumps(in_both_themes(spec))
 
 
 def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,

@@ -148,7 +148,7 @@ class LiveView(ReleaseView):
 
         if not self.answer.is_refused:
             self.charts[title] = make(self.answer)
-        figures, alts = run.made_once(self.pictures[0], (key, look, components.theme()), drawn)
+        figures, alts = run.made_once(self.pictures[0], (key, look), drawn)
         foot = self.foot()
         components.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
                                  st.session_state.get("rev", 0), phone,
