@@ -28,7 +28,7 @@ class LineEnd:
     y : float
         The last value, in the unit of the axis; its logarithm to base 10 where that is logarithmic.
     shade : str
-        The colour of the line.
+        Of the line.
     """
 
     name: str

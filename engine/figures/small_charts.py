@@ -141,7 +141,7 @@ def split_bar(shares: Sequence[float], names: Sequence[str],
     names : sequence of str
         Of the parts.
     looks : sequence of (role, pattern)
-        Of the parts; see `palette.colour`.
+        Of the parts; see `core.palette`.
     """
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
@@ -162,7 +162,7 @@ def pattern(main: str, shape: str) -> Spec:
     Parameters
     ----------
     main : str
-        Its colour.
+        Its shade.
     shape : str
         Plotly's sign of a pattern; empty for a plain fill.
     """

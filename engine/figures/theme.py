@@ -1,4 +1,4 @@
-"""One place for fonts, colours, dashes and axes: the same role looks the same on every page."""
+"""One place for fonts, colours, dashes and axes: a role looks the same in every chart."""
 
 from __future__ import annotations
 

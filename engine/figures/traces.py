@@ -53,7 +53,7 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
     x, y : sequence
         None in `y` leaves a gap.
     shade, dash : str
-        Its colour and its dash, as plotly has them.
+        Its shade (see `core.palette`), and its dash as plotly has it.
     width : float
         In pixels.
     **more : object
@@ -135,7 +135,7 @@ def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: 
     up, down : list
         Lengths for each point, not negative.
     shade : str
-        The colour.
+        See `core.palette`.
     thickness, width : float
         Of the bar and of its ends, in pixels.
     """
@@ -200,7 +200,7 @@ def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, widt
     curves : iterable of sequences
         Each as long as `x`.
     shade : str
-        The colour.
+        See `core.palette`.
     width : float
         In pixels.
     """

@@ -118,7 +118,7 @@ _BELOW_NAME, _STEP = 0.3, 0.2  # shares of a row: from its name to its points, a
 
 
 def _row_look(line: Line) -> tuple[str, str]:
-    """Colour and marker of a method; the floor has none of its own."""
+    """Shade and marker of a method; the floor has none of its own."""
     if not line.key:
         return "text", "line-ns-open"
     shade, _, symbol = method_style(line.key, line.family, line.variant)

@@ -146,13 +146,13 @@ class Series:
     compared : Comparison or None
         With the rate; None where too few points were measured.
     style : tuple of str
-        Colour, dash and marker of the method.
+        Shade, dash and marker of the method.
     """
 
     name: str
     points: Sequence[Measured]
     compared: Comparison | None
-    style: tuple[str, str, str]  # colour, dash and marker of the method
+    style: tuple[str, str, str]  # shade, dash and marker of the method
 
     @property
     def known(self) -> list[Measured]:
@@ -295,12 +295,12 @@ def by_eye(by_trust: ByEye) -> Chart:
 # -- parts ------------------------------------------------------------------------------------
 
 
-def _heat(regions: RegimeMap, names: list[str], colours: list[str]) -> Spec:
+def _heat(regions: RegimeMap, names: list[str], shades: list[str]) -> Spec:
     """One cell colour per term, without blending."""
     last = max(len(names) - 1, 1)
     scale: list[list[object]] = []
-    for k, shade in enumerate(colours):
-        scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
+    for k, shade in enumerate(shades):
+        scale += [[k / len(shades), shade], [(k + 1) / len(shades), shade]]
     return {"type": "heatmap", "x": plain(regions.x), "y": plain(regions.y),
             "z": regions.regimes.tolist(), "zmin": -0.5,
             "zmax": last + 0.5 if len(names) > 1 else 1,
