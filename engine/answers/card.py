@@ -110,7 +110,8 @@ def read(card: Any) -> ReleasedCurve:
         covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
                                        size * (size + 1) // 2), size),
         spread=_spread(entry.get("spread"), size),
-        family=str(basis.get("family")), unseen=_unseen(entry.get("unseen"), basis), n_people=people, is_pure=entry.get("pure") is True,
+        unseen=_unseen(entry.get("unseen"), basis),
+        family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
         effective_size=math.inf if effective is None else float(
             _numbers([effective], "effective_size", 1)[0]),
         offset=None if heights is None else PublicCurve(

@@ -15,7 +15,7 @@ from engine.api.release import SimulatedReleases
 from engine.api.studies import ExhibitAgain
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.palette import Theme, colour
+from engine.core.palette import Theme
 from engine.core.types import CurveData, PublicFacts
 from engine.exports import outcome_rows
 from engine.figures import traces
@@ -57,7 +57,6 @@ def frame(result: Any) -> pd.DataFrame:
     raise _nothing("table", result)
 
 
-@singledispatch
 def figure(result: Any, theme: Theme = "light") -> Figure:
     """A plotly figure of what the interface returns, as the pages draw it.
 
@@ -77,6 +76,11 @@ def figure(result: Any, theme: Theme = "light") -> Figure:
     InputError
         If there is no picture of it.
     """
+    return figure_of(_chart(result), theme)
+
+
+@singledispatch
+def _chart(result: Any) -> Chart:
     raise _nothing("picture", result)
 
 
@@ -113,25 +117,25 @@ def _(result: SimulatedReleases) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@figure.register
-def _(result: CurveData, theme: Theme = "light") -> Figure:
+@_chart.register
+def _(result: CurveData) -> Chart:
     """Some curves of the first data set: for their holder alone, where they are real."""
     facts, some = result.facts, result.curves(_MOST_CURVES)
     lines = [traces.line(f"{facts.person} {k + 1}", traces.plain(facts.from_unit_time(times)),
-                         traces.plain(values), colour("raw", theme), 1.1)
+                         traces.plain(values), "raw", 1.1)
              for k, (times, values) in enumerate(some)]
-    return figure_of(_chart(lines, facts, theme, f"{len(some)} curves"))
+    return _over_time(lines, facts, f"{len(some)} curves")
 
 
-@figure.register
-def _(result: SimulatedReleases, theme: Theme = "light") -> Figure:
+@_chart.register
+def _(result: SimulatedReleases) -> Chart:
     """The first repeat: a line for each draw at each budget."""
     times, facts = drawing_grid(), result.facts
     values = result.estimate.values(times)[:, 0]
     lines = values.reshape(-1, values.shape[-1])
     columns = {_time(facts): traces.plain(facts.from_unit_time(times))} | {
         f"release {k + 1}": traces.plain(line) for k, line in enumerate(lines)}
-    return figure_of(traces.table(columns, _value(facts), f"{len(lines)} simulated releases"))
+    return traces.table(columns, _value(facts), f"{len(lines)} simulated releases")
 
 
 def _time(facts: PublicFacts) -> str:
@@ -150,9 +154,9 @@ def _(result: Published) -> pd.DataFrame:
     return pd.DataFrame(captions.columns(result))
 
 
-@figure.register
-def _(result: Published, theme: Theme = "light") -> Figure:
-    return figure_of(charts.chart(result, theme))
+@_chart.register
+def _(result: Published) -> Chart:
+    return charts.chart(result)
 
 
 @frame.register
@@ -166,9 +170,9 @@ def _(result: ReleasePreview) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@figure.register
-def _(result: ReleasePreview, theme: Theme = "light") -> Figure:
-    return figure_of(preview_charts.chart(result, _time(result.facts), _value(result.facts), theme))
+@_chart.register
+def _(result: ReleasePreview) -> Chart:
+    return preview_charts.chart(result, _time(result.facts), _value(result.facts))
 
 
 @frame.register
@@ -179,21 +183,19 @@ def _(result: ReleasedCurve) -> pd.DataFrame:
                          "upper end": band.high})
 
 
-@figure.register
-def _(result: ReleasedCurve, theme: Theme = "light") -> Figure:
+@_chart.register
+def _(result: ReleasedCurve) -> Chart:
     facts, band = result.facts, result.band
     times = traces.plain(facts.from_unit_time(grid()))
     low, middle, high = (traces.plain(values) for values in (band.low, band.middle, band.high))
-    shade = colour("gradient", theme)
-    data = [traces.filled("95 % confidence band", times, low, high, shade),
-            traces.line("released", times, middle, shade, 2.4)]
-    return figure_of(_chart(data, facts, theme, "A released curve with its confidence band"))
+    data = [traces.filled("95 % confidence band", times, low, high, "gradient"),
+            traces.line("released", times, middle, "gradient", 2.4)]
+    return _over_time(data, facts, "A released curve with its confidence band")
 
 
-def _chart(data: list[Spec], facts: PublicFacts, theme: Theme, alt: str) -> Chart:
-    """Curves over time."""
+def _over_time(data: list[Spec], facts: PublicFacts, alt: str) -> Chart:
     return Chart({"data": data, "layout": layout(
-        theme, xaxis=axis(theme, _time(facts)), yaxis=axis(theme, _value(facts), grid=True))}, alt)
+        xaxis=axis(_time(facts)), yaxis=axis(_value(facts), grid=True))}, alt)
 
 
 # -- studies --------------------------------------------------------------------------------------
@@ -221,6 +223,6 @@ def _(result: ExhibitAgain) -> pd.DataFrame:
     return exhibits.frame(result.result.table)
 
 
-@figure.register
-def _(result: ExhibitAgain, theme: Theme = "light") -> Figure:
-    return figure_of(result.exhibit.draw(result.result.table, theme)[0].chart)
+@_chart.register
+def _(result: ExhibitAgain) -> Chart:
+    return result.exhibit.draw(result.result.table)[0].chart

@@ -147,7 +147,7 @@ def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: 
     from engine.figures import rendered
 
     stem = exhibit_files.name(paper, exhibit)
-    panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]
+    panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table)]
     texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
              f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
              f"{stem}.html": rendered.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,

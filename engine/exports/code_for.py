@@ -46,9 +46,9 @@ plain["axes"] = {path: list(values) for path, values in axes.items()}
 chosen = Scenario(source, mechanism, (budget,), run, axes, plain)
 parts = [run_block(block) for block in blocks(chosen.cells(), run)]
 outcomes = gather(chosen.cells(), parts)"""
-_CHART = """import plotly.graph_objects as go
+_CHART = """from engine.figures.rendered import figure_of
 
-go.Figure({}.spec, skip_invalid=True)"""
+figure_of({})"""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
         cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
             "release -", plain),
         plot="from engine.topics.release import charts\n" + _CHART.replace(
-            "go.Figure", "released and go.Figure").format('charts.chart(released, "light")'),
+            "figure_of(", "released and figure_of(").format("charts.chart(released)"),
         about="What a release would cost and, once you give it a name, the release itself: each "
               "new name has noise of its own and is charged; the same name gives the same release.",
         prints="What it would cost, as on the page, and then the release itself:", spends=True)
@@ -140,7 +140,7 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
                 "from engine.topics.sweeps import charts\n"
                 "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
                     "charts.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
-                    'source.facts.value_unit, "light")'),
+                    "source.facts.value_unit)"),
                 "" if file else here_document("run - --csv", dict(chosen.plain)))
 
 

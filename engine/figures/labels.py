@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine import __version__
-from engine.core.palette import Theme, colour
 from engine.core.types import Budget
 from engine.figures.theme import Chart, Spec, heading
 from engine.language.numbers import number, small
@@ -29,7 +28,7 @@ class LineEnd:
     y : float
         The last value, in the unit of the axis; its logarithm to base 10 where that is logarithmic.
     shade : str
-        The colour of the line.
+        Of the line.
     """
 
     name: str
@@ -222,7 +221,7 @@ def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> s
     return " · ".join(part for part in parts if part)
 
 
-def with_foot(chart: Chart, text: str, theme: Theme = "light") -> Chart:
+def with_foot(chart: Chart, text: str) -> Chart:
     """A chart with a line below its axes, and room for it.
 
     Parameters
@@ -231,23 +230,21 @@ def with_foot(chart: Chart, text: str, theme: Theme = "light") -> Chart:
         As on the page.
     text : str
         From `foot`.
-    theme : {"light", "dark"}
-        Of the picture.
     """
     layout = chart.spec["layout"]
     margin = layout.get("margin", {})
     marked = {**layout, "margin": {**margin, "b": margin.get("b", 8) + 76},
-              "annotations": [*layout.get("annotations", ()), _foot_note(text, theme)]}
+              "annotations": [*layout.get("annotations", ()), _foot_note(text)]}
     return replace(chart, spec={**chart.spec, "layout": marked}, alt=f"{chart.alt} {text}.")
 
 
-def _foot_note(text: str, theme: Theme) -> Spec:
+def _foot_note(text: str) -> Spec:
     return {"name": "foot", "text": text, "x": 0, "xref": "paper", "xanchor": "left", "y": 0,
             "yref": "paper", "yanchor": "top", "yshift": -52, "showarrow": False, "align": "left",
-            "font": {"size": 12, "color": colour("quiet", theme)}}
+            "font": {"size": 12, "color": "quiet"}}
 
 
-def leaving(title: str, text: str, theme: Theme) -> Spec:
+def leaving(title: str, text: str) -> Spec:
     """What a picture has beside its chart when it leaves the page: it says where it is from.
 
     Parameters
@@ -256,8 +253,6 @@ def leaving(title: str, text: str, theme: Theme) -> Spec:
         Written above a chart that has no finding as its title.
     text : str
         From `foot`.
-    theme : {"light", "dark"}
-        Of the picture.
 
     Returns
     -------
@@ -267,9 +262,8 @@ def leaving(title: str, text: str, theme: Theme) -> Spec:
 
     Examples
     --------
-    >>> leaving("Twenty releases", "Growth, simulated", "light")["paper_bgcolor"]
-    '#FFFFFF'
+    >>> leaving("Twenty releases", "Growth, simulated")["paper_bgcolor"]
+    'page'
     """
-    page = colour("page", theme)
-    return {"title": heading(title), "paper_bgcolor": page, "plot_bgcolor": page,
-            "annotations": [_foot_note(text, theme)]}
+    return {"title": heading(title), "paper_bgcolor": "page", "plot_bgcolor": "page",
+            "annotations": [_foot_note(text)]}

@@ -8,18 +8,25 @@ import plotly.io
 import plotly.offline
 from plotly.graph_objects import Figure as Figure
 
-from engine.figures.theme import Chart
+from engine.core.palette import Theme
+from engine.figures.theme import Chart, in_theme
 from engine.templates import render
 
 
-def figure_of(chart: Chart) -> Figure:
+def figure_of(chart: Chart, theme: Theme = "light") -> Figure:
     """The figure, which a notebook draws and other programs may change.
+
+    Parameters
+    ----------
+    chart : Chart
+    theme : {"light", "dark"}
+        Whose colours it has.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
-    return Figure(chart.spec, skip_invalid=True)
+    return Figure(in_theme(chart.spec, theme), skip_invalid=True)
 
 
 SCRIPT = "plotly.min.js"  # the name that plotly's own "directory" form asks for
@@ -44,7 +51,7 @@ def page(title: str, about: str, panels: Sequence[tuple[str, Chart]], lines: Seq
 
 
 def _drawn(chart: Chart) -> str:
-    text: str = plotly.io.to_html(chart.spec, include_plotlyjs="directory", full_html=False,
-                                  validate=False, config={"displayModeBar": False},
-                                  default_height="430px")
+    text: str = plotly.io.to_html(in_theme(chart.spec, "light"), include_plotlyjs="directory",
+                                  full_html=False, validate=False,
+                                  config={"displayModeBar": False}, default_height="430px")
     return text

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.lists import shortened
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, on_log_scale
@@ -22,7 +22,7 @@ from engine.privacy.tradeoff import Approximate
 _DOTS_IN_A_ROW, _DOTS = 20, 20
 
 
-def odds(right: float, person: str, theme: Theme) -> Chart:
+def odds(right: float, person: str) -> Chart:
     """A hundred dots: right by chance, at most so many more, wrong.
 
     Parameters
@@ -31,21 +31,18 @@ def odds(right: float, person: str, theme: Theme) -> Chart:
         Chance of a right guess, rounded up to whole dots.
     person : str
         The noun for one person.
-    theme : {"light", "dark"}
-        Of the page.
     """
     most = min(math.ceil(round(100 * right, 6)), 100)
     places = np.arange(100)
     x, y = places % _DOTS_IN_A_ROW, -(places // _DOTS_IN_A_ROW)
-    method, raw = colour("gradient", theme), colour("raw", theme)
-    styles = (("right by chance", slice(0, 50), {"color": raw, "symbol": "circle"}),
-              ("more", slice(50, most), {"color": method, "symbol": "square"}),
-              ("wrong", slice(most, 100), {"color": raw, "symbol": "circle-open"}))
+    styles = (("right by chance", slice(0, 50), {"color": "raw", "symbol": "circle"}),
+              ("more", slice(50, most), {"color": "gradient", "symbol": "square"}),
+              ("wrong", slice(most, 100), {"color": "raw", "symbol": "circle-open"}))
     data = [traces.points(name, x[part].tolist(), y[part].tolist(), {"size": 9, **style},
                           hoverinfo="skip")
             for name, part, style in styles if part.start < part.stop]
     hidden = {"visible": False, "fixedrange": True}
-    spec = {"data": data, "layout": layout(theme, xaxis=hidden, yaxis=hidden,
+    spec = {"data": data, "layout": layout(xaxis=hidden, yaxis=hidden,
                                              margin={"l": 2, "r": 2, "t": 2, "b": 2})}
     alt = (f"Of 100 attempts to pick the right {person}, 50 succeed by chance and at most "
            f"{max(most - 50, 0)} more.")
@@ -56,15 +53,13 @@ def odds(right: float, person: str, theme: Theme) -> Chart:
 _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05, 1, 96)[1:]])
 
 
-def trade_off(odds: Odds, theme: Theme) -> Chart:
+def trade_off(odds: Odds) -> Chart:
     """Detections against false alarms: this noise, what its budget allows, and a blind guess.
 
     Parameters
     ----------
     odds : Odds
         Its trade-off curve is drawn; without one, that of its budget.
-    theme : {"light", "dark"}
-        Of the page.
     """
     cap = Approximate(odds.budget)
     curve = odds.curve or cap
@@ -72,16 +67,15 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     looks = (("No information", _ALARMS, "raw", 1.8, "6px,4px"),
              ("(ε, δ) alone, at most", cap.detection(_ALARMS), "without", 1.8, "2px,3px"),
              ("This noise, at most", curve.detection(_ALARMS), "gradient", 2.4, "solid"))
-    data = [traces.line(name, _ALARMS.tolist(), y.tolist(), colour(role, theme), width, dash,
+    data = [traces.line(name, _ALARMS.tolist(), y.tolist(), role, width, dash,
                         hovertemplate="%{y:.3f}") for name, y, role, width, dash in looks]
     data.append(traces.points(
         "1 and 5 %", marks.tolist(), curve.detection(marks).tolist(),
-        {"size": 9, "symbol": "diamond", "color": colour("gradient", theme)}, hoverinfo="skip",
-        showlegend=False))
+        {"size": 9, "symbol": "diamond", "color": "gradient"}, hoverinfo="skip", showlegend=False))
     unit: Spec = {"range": [0, 1.01], "tickformat": ".1f", "nticks": 6}
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis(theme, "False-positive rate", **unit),
-        yaxis=axis(theme, "Power: share detected", grid=True, **unit))}
+        legend=True, xaxis=axis("False-positive rate", **unit),
+        yaxis=axis("Power: share detected", grid=True, **unit))}
     few, usual = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
     alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
@@ -95,8 +89,7 @@ def _up(chances: Array) -> list[float]:
     return rounded
 
 
-def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
-               floor: float = math.nan) -> Chart:
+def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = math.nan) -> Chart:
     """Twenty equally likely errors as a dot plot; a dashed line marks the non-private one.
 
     Parameters
@@ -107,8 +100,6 @@ def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
         The error without privacy, where it is known.
     unit : str
         Of the errors; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     floor : float
         What no unbiased method with Gaussian noise is below; NaN where it is unknown.
     """
@@ -119,16 +110,16 @@ def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
     columns = np.round(dots / top * 28)
     heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
     tallest = max(int(heights.max()), 6)
-    marker = {"size": 9 if tallest < 9 else 6, "color": colour("gradient", theme)}
+    marker = {"size": 9 if tallest < 9 else 6, "color": "gradient"}
     data = [traces.points("one release", (columns * top / 28).tolist(), heights.tolist(), marker,
                           hoverinfo="skip")]
     if baseline is not None:
         data.append(traces.line("non-private", [baseline] * 2, [0, tallest + 1],
-                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+                                "without", 2, UNPROTECTED, hoverinfo="skip"))
     if math.isfinite(floor):
-        data.append(traces.floor([floor] * 2, [0, tallest + 1], theme, hoverinfo="skip"))
+        data.append(traces.floor([floor] * 2, [0, tallest + 1], hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        theme, xaxis=axis(theme, with_unit("Error of a release", f"({unit})" if unit else ""),
+        xaxis=axis(with_unit("Error of a release", f"({unit})" if unit else ""),
                           range=[0, top], rangemode="tozero", nticks=5),
         yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
     alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "
@@ -139,7 +130,7 @@ def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
 PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and patterns
 
 
-def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
+def split_bar(shares: Sequence[float], names: Sequence[str],
               looks: Sequence[tuple[str, str]] = PARTS) -> Chart:
     """One bar of squared error, cut into privacy noise, sampling and bias.
 
@@ -149,18 +140,16 @@ def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
         Adding up to one.
     names : sequence of str
         Of the parts.
-    theme : {"light", "dark"}
-        Of the page.
     looks : sequence of (role, pattern)
-        Of the parts; see `palette.colour`.
+        Of the parts; see `core.palette`.
     """
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
-             "marker": pattern(colour(role, theme), shape)}
+             "marker": pattern(role, shape)}
             for share, name, (role, shape) in zip(shares, names, looks, strict=True)]
     hidden = {"visible": False, "fixedrange": True}
     spec = {"data": data, "layout": layout(
-        theme, barmode="stack", bargap=0, hovermode="closest", xaxis={**hidden, "range": [0, 1]},
+        barmode="stack", bargap=0, hovermode="closest", xaxis={**hidden, "range": [0, 1]},
         yaxis=hidden, margin={"l": 0, "r": 0, "t": 2, "b": 2})}
     alt = "Shares of squared error: " + ", ".join(
         f"{name} {100 * share:.0f} %" for share, name in zip(shares, names, strict=True)) + "."
@@ -173,7 +162,7 @@ def pattern(main: str, shape: str) -> Spec:
     Parameters
     ----------
     main : str
-        Its colour.
+        Its shade.
     shape : str
         Plotly's sign of a pattern; empty for a plain fill.
     """
@@ -190,7 +179,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
 
 
 def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
-                        baseline: Array | None, kind: str, unit: str, theme: Theme) -> Chart:
+                        baseline: Array | None, kind: str, unit: str) -> Chart:
     """The error of every function with its 95 % range, and without privacy.
 
     Parameters
@@ -207,26 +196,22 @@ def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
         What the functions are, for the table.
     unit : str
         Of the errors; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     names, x = [*names], error
     low, high = np.quantile(releases, [0.025, 0.975], axis=1)
-    shade = colour("gradient", theme)
-    bars = traces.off_by(plain(high - x), plain(x - low), shade, 2, 5)
-    data = [traces.points("This method", plain(x), names, {"size": 11, "color": shade},
+    bars = traces.off_by(plain(high - x), plain(x - low), "gradient", 2, 5)
+    data = [traces.points("This method", plain(x), names, {"size": 11, "color": "gradient"},
                           error_x=bars)]
     table: dict[str, list[Any]] = {kind: names, "error": plain(x), "2.5 % below": plain(low),
                                    "2.5 % above": plain(high)}
     if baseline is not None:
         data.append(traces.points("Non-private", plain(baseline), names, {
-            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
-            "line": {"width": 2.6}}))
+            "size": 11, "symbol": "line-ns-open", "color": "without", "line": {"width": 2.6}}))
         table["non-private"] = plain(baseline)
     spec = {"data": data, "layout": layout(
-        theme, legend=baseline is not None, hovermode="closest", title=_largest(names, x, unit),
-        xaxis=axis(theme, named("Error", unit), grid=True, rangemode="tozero"),
-        yaxis=axis(theme, autorange="reversed", type="category"))}
+        legend=baseline is not None, hovermode="closest", title=_largest(names, x, unit),
+        xaxis=axis(named("Error", unit), grid=True, rangemode="tozero"),
+        yaxis=axis(autorange="reversed", type="category"))}
     if not np.isfinite(x).all():
         return Chart(spec, "Nothing would be published.", table)
     summary = "; ".join(f"{name} {with_unit(number(float(each)), unit)}"
@@ -244,8 +229,7 @@ def _largest(names: Sequence[str], errors: Array, unit: str) -> str:
 
 
 def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
-                        here: float, unit: str, theme: Theme,
-                        together: Mapping[str, Array] | None = None,
+                        here: float, unit: str, together: Mapping[str, Array] | None = None,
                         theory: Mapping[str, Array] | None = None) -> Chart:
     """The error of every function against ε, on log axes, and of all together.
 
@@ -261,8 +245,6 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
         The ε on screen.
     unit : str
         Of the errors; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     together : mapping of str to (epsilons,), optional
         The error of all functions together by its name.
     theory : mapping of str to (epsilons,), optional
@@ -278,22 +260,20 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
     rates = {name: plain(errors) for name, errors in (theory or {}).items()}
     data = [traces.line_with_points(
         f"{name}: 0" if _is_zero(errors) else name, epsilons, [error or None for error in errors],
-        colour("gradient", theme), 2, DASHES[k % len(DASHES)],
-        {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
+        "gradient", 2, DASHES[k % len(DASHES)], {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
         for k, (name, errors) in enumerate(columns.items())]
-    data += [traces.line_with_points(name, epsilons, errors, colour("text", theme), 2, "solid",
+    data += [traces.line_with_points(name, epsilons, errors, "text", 2, "solid",
                                      {"size": 5}) for name, errors in totals.items()]
-    data += traces.fitted(epsilons, rates, theme) if rates else []
+    data += traces.fitted(epsilons, rates) if rates else []
     heights = np.array([*by_function.ravel(),
                         *(error for errors in (together or {}).values() for error in errors)])
     known = heights[np.isfinite(heights) & (heights > 0)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
-    data.append(traces.upright(here, low, high, theme))
+    data.append(traces.upright(here, low, high))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_largest_at(epsilons, columns, here),
-        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * .93,
-                       epsilons[-1] * 1.07),
-        yaxis=log_axis(theme, on_log_scale("Error", unit), low, high, grid=True))}
+        legend=True, title=_largest_at(epsilons, columns, here),
+        xaxis=log_axis("Privacy budget ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
+        yaxis=log_axis(on_log_scale("Error", unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], unit),
                  {"ε": list(epsilons), **columns, **totals, **rates})
 

@@ -1,23 +1,23 @@
-"""One place for fonts, colours, dashes and axes: the same role looks the same on every page."""
+"""One place for fonts, colours, dashes and axes: a role looks the same in every chart."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import THEMES, Theme, colour, translucent
 from engine.core.types import PublicFacts
 from engine.language.numbers import named
 from engine.mechanisms import mechanisms
 
 Spec = dict[str, Any]
 
-# Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
-_REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
-            "dark": {"free": ("#2A3242", "#3D475B"), "bound": ("#33407F", "#4F63C4")}}
+_REGIMES = {False: ("free", "free_strong"), True: ("bound", "bound_strong")}
 _VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
+_COLOURS = ("color", "colors", "colorscale", "colorway")  # how plotly's names of colours end
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Chart:
     Parameters
     ----------
     spec : dict
-        A plotly figure: "data" and "layout".
+        A plotly figure: "data" and "layout", with shades (`core.palette`) in place of colours.
     alt : str
         What the picture shows, for those who hear it.
     table : dict of str to list
@@ -39,15 +39,63 @@ class Chart:
     table: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
-    """Colour, dash and marker of a mechanism: its family gives the hue.
+def in_theme(part: Any, theme: Theme) -> Any:
+    """A figure, or a part of one, with the colours that a theme has for its shades.
+
+    Parameters
+    ----------
+    part : dict or list
+        Numbers in it are shared with what is returned, not copied.
+    theme : {"light", "dark"}
+        Of what it is drawn on.
+
+    Examples
+    --------
+    >>> in_theme({"line": {"color": "gradient", "width": 2}}, "light")
+    {'line': {'color': '#3D57D6', 'width': 2}}
+    """
+    return _painted(part, lambda shade: colour(shade, theme))
+
+
+def in_both_themes(part: Any) -> Any:
+    """A figure with both colours of each shade by theme, for a page that chooses when it draws.
+
+    Parameters
+    ----------
+    part : dict or list
+        As for `in_theme`.
+
+    Examples
+    --------
+    >>> in_both_themes({"color": "gradient"})
+    {'color': {'light': '#3D57D6', 'dark': '#7A92FF'}}
+    """
+    return _painted(part, lambda shade: {theme: colour(shade, theme) for theme in THEMES})
+
+
+def _painted(part: Any, paint: Callable[[str], Any]) -> Any:
+    if isinstance(part, dict):
+        return {name: _coloured(value, paint) if name.endswith(_COLOURS) else _painted(value, paint)
+                for name, value in part.items()}
+    if isinstance(part, list) and part and isinstance(part[0], dict):
+        return [_painted(each, paint) for each in part]
+    return part
+
+
+def _coloured(value: Any, paint: Callable[[str], Any]) -> Any:
+    """A shade, a list or a scale of them; numbers, which a scale gives colours to, stay."""
+    if isinstance(value, list):
+        return [_coloured(each, paint) for each in value]
+    return paint(value) if isinstance(value, str) else value
+
+
+def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str]:
+    """Shade, dash and marker of a mechanism: its family gives the hue.
 
     Parameters
     ----------
     key, family : str
         Of a registered mechanism.
-    theme : {"light", "dark"}
-        Of the page.
     variant : int
         Counts the named settings of one mechanism, which share all but dash and marker.
     """
@@ -55,32 +103,24 @@ def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple
     dash, marker = cls.dash, cls.marker
     if variant:
         dash, marker = _VARIANTS[(variant - 1) % len(_VARIANTS)]
-    return colour(family, theme), dash, marker
+    return family, dash, marker
 
 
-def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:
-    """A colour for each term of a rate, gray where it is no cost of privacy.
+def regime_shades(private: Sequence[bool]) -> list[str]:
+    """A shade for each term of a rate, gray where it is no cost of privacy.
 
     Parameters
     ----------
     private : sequence of bool
         Of each term, whether it is a cost of privacy.
-    theme : {"light", "dark"}
-        Of the page.
 
     Returns
     -------
     list of str
-        One colour for each; terms of one kind alternate between two shades.
+        One shade for each; terms of one kind alternate between two.
     """
-    n_used = {"free": 0, "bound": 0}
-    colours = []
-    for is_private in private:
-        kind = "bound" if is_private else "free"
-        shades = _REGIMES[theme][kind]
-        colours.append(shades[n_used[kind] % len(shades)])
-        n_used[kind] += 1
-    return colours
+    shades = {is_private: itertools.cycle(pair) for is_private, pair in _REGIMES.items()}
+    return [next(shades[is_private]) for is_private in private]
 
 
 def heading(title: str) -> Spec:
@@ -95,13 +135,11 @@ def heading(title: str) -> Spec:
             "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
 
 
-def layout(theme: Theme, *, legend: bool = False, title: str = "", **changes: Any) -> Spec:
+def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
     """The common layout: transparent, horizontal grid only, title and legend above the plot.
 
     Parameters
     ----------
-    theme : {"light", "dark"}
-        Of the page.
     legend : bool
         Whether one is shown.
     title : str
@@ -110,9 +148,8 @@ def layout(theme: Theme, *, legend: bool = False, title: str = "", **changes: An
         Entries of plotly's layout that are added or replaced.
     """
     return {
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": '"Source Sans", sans-serif', "size": 14,
-                 "color": colour("text", theme)},
+        "paper_bgcolor": "transparent", "plot_bgcolor": "transparent",
+        "font": {"family": '"Source Sans", sans-serif', "size": 14, "color": "text"},
         "margin": {"l": 8, "r": 12, "b": 8, "t": (34 if legend else 12) + (26 if title else 0)},
         **({"title": heading(title)} if title else {}),
         "showlegend": legend,
@@ -123,13 +160,11 @@ def layout(theme: Theme, *, legend: bool = False, title: str = "", **changes: An
     }
 
 
-def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
+def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
     """An axis without zoom; every other axis of the project is made of it.
 
     Parameters
     ----------
-    theme : {"light", "dark"}
-        Of the page.
     title : str
         Beside the axis.
     grid : bool
@@ -138,11 +173,11 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
         Entries of plotly's axis that are added or replaced.
     """
     return {
-        "title": {"text": title, "font": {"size": 13, "color": colour("quiet", theme)}},
-        "showgrid": grid, "gridcolor": translucent(colour("raw", theme), 0.28), "zeroline": False,
-        "linecolor": colour("raw", theme), "showline": not grid, "ticks": "outside", "ticklen": 4,
-        "tickcolor": colour("raw", theme), "automargin": True, "fixedrange": True,
-        "tickfont": {"size": 13, "color": colour("quiet", theme)}, **changes,
+        "title": {"text": title, "font": {"size": 13, "color": "quiet"}},
+        "showgrid": grid, "gridcolor": translucent("raw", 0.28), "zeroline": False,
+        "linecolor": "raw", "showline": not grid, "ticks": "outside", "ticklen": 4,
+        "tickcolor": "raw", "automargin": True, "fixedrange": True,
+        "tickfont": {"size": 13, "color": "quiet"}, **changes,
     }
 
 
@@ -183,20 +218,18 @@ def free_range(values: Sequence[float], room: float = 0.06) -> list[float]:
     return [low - margin, high + margin]
 
 
-def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
+def time_axis(facts: PublicFacts) -> Spec:
     """The axis on which the curves were watched; both its ends have a tick where steps fit.
 
     Parameters
     ----------
-    theme : {"light", "dark"}
-        Of the page.
     facts : PublicFacts
         Name, unit and limits of time.
     """
     low, high = facts.time_low, facts.time_high
     step = _even_step(high - low)
     ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
-    return axis(theme, named(facts.time_name, facts.time_unit), range=[low, high], **ticks)
+    return axis(named(facts.time_name, facts.time_unit), range=[low, high], **ticks)
 
 
 def _even_step(length: float) -> float | None:
@@ -209,14 +242,12 @@ def _even_step(length: float) -> float | None:
     return None
 
 
-def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
-             room: float = 0.0) -> Spec:
+def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: float = 0.0
+             ) -> Spec:
     """A log axis; few decades get 1–2–5 ticks or finer ones, many get powers of ten.
 
     Parameters
     ----------
-    theme : {"light", "dark"}
-        Of the page.
     title : str
         Beside the axis.
     low, high : float
@@ -233,7 +264,7 @@ def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = 
     if len(ticks) < 2:
         ticks = _fine(low, high)
     margin = room * max(decades, 0.3)
-    return axis(theme, title, grid=grid, type="log", tickvals=ticks,
+    return axis(title, grid=grid, type="log", tickvals=ticks,
                 ticktext=[_tick(value) for value in ticks],
                 range=[math.log10(low) - margin, math.log10(high) + margin])
 

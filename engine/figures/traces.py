@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels
 from engine.figures.theme import Chart, Spec, axis, free_range, layout
@@ -53,7 +53,7 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
     x, y : sequence
         None in `y` leaves a gap.
     shade, dash : str
-        Its colour and its dash, as plotly has them.
+        Its shade (see `core.palette`), and its dash as plotly has it.
     width : float
         In pixels.
     **more : object
@@ -68,23 +68,20 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
 FLOOR = "Floor of unbiased methods"
 
 
-def floor(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
+def floor(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
     """A dash-dotted line that no unbiased method with Gaussian noise is below.
 
     Parameters
     ----------
     x, y : sequence
         None in `y` leaves a gap.
-    theme : {"light", "dark"}
-        Of the page.
     **more : object
         As for `line`.
     """
-    return line(FLOOR, x, y, colour("text", theme), 2, "8px,3px,2px,3px", **more)
+    return line(FLOOR, x, y, "text", 2, "8px,3px,2px,3px", **more)
 
 
-def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], theme: Theme, **more: Any
-           ) -> list[Spec]:
+def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) -> list[Spec]:
     """A dotted line for a rate with fitted constants, and a fainter one for its other bound.
 
     Parameters
@@ -92,12 +89,10 @@ def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], theme: Theme, *
     x : sequence
     rates : mapping of str to sequence
         Heights by their names; None leaves a gap.
-    theme : {"light", "dark"}
-        Of the page.
     **more : object
         As for `line`.
     """
-    return [line(name, x, y, colour("raw", theme), 1.8, dash, **more)
+    return [line(name, x, y, "raw", 1.8, dash, **more)
             for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)]
 
 
@@ -140,7 +135,7 @@ def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: 
     up, down : list
         Lengths for each point, not negative.
     shade : str
-        The colour.
+        See `core.palette`.
     thickness, width : float
         Of the bar and of its ends, in pixels.
     """
@@ -171,28 +166,27 @@ def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any]
     return xs, ys
 
 
-def diamond(x: float, y: float, theme: Theme, **more: Any) -> Spec:
+def diamond(x: float, y: float, **more: Any) -> Spec:
     """The mark of what is chosen now."""
-    marker = {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-              "line": {"color": colour("text", theme), "width": 2.4}}
+    marker = {"symbol": "diamond", "size": 15, "color": "page",
+              "line": {"color": "text", "width": 2.4}}
     return points("You are here", [x], [y], marker, hoverinfo="skip", showlegend=False, **more)
 
 
-def upright(x: float, low: float, high: float, theme: Theme) -> Spec:
+def upright(x: float, low: float, high: float) -> Spec:
     """A dotted line across the chart at what is chosen now."""
-    return line("You are here", [x, x], [low, high], colour("raw", theme), 1.6, "dot",
-                hoverinfo="skip")
+    return line("You are here", [x, x], [low, high], "raw", 1.6, "dot", hoverinfo="skip")
 
 
-def zero(facts: PublicFacts, theme: Theme) -> Spec:
+def zero(facts: PublicFacts) -> Spec:
     """The average without privacy, where differences from it are drawn."""
-    return unprotected([facts.time_low, facts.time_high], [0, 0], theme, hoverinfo="skip",
+    return unprotected([facts.time_low, facts.time_high], [0, 0], hoverinfo="skip",
                        showlegend=False)
 
 
-def unprotected(x: Sequence[Any], y: Sequence[Any], theme: Theme, **more: Any) -> Spec:
+def unprotected(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
     """What is estimated without privacy."""
-    return line("Non-private", x, y, colour("without", theme), 2.2, UNPROTECTED, **more)
+    return line("Non-private", x, y, "without", 2.2, UNPROTECTED, **more)
 
 
 def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1
@@ -206,7 +200,7 @@ def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, widt
     curves : iterable of sequences
         Each as long as `x`.
     shade : str
-        The colour.
+        See `core.palette`.
     width : float
         In pixels.
     """
@@ -231,15 +225,15 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
     quantity = quantity or capital(lines[0][0])
     looks = list(zip(lines, itertools.cycle(itertools.product(("text", "bias"), DASHES)),
                      strict=False))
-    data = [line(name, x, y, colour(shade, "light"), 1.8, dash, hovertemplate=labels.hover())
+    data = [line(name, x, y, shade, 1.8, dash, hovertemplate=labels.hover())
             for (name, y), (shade, dash) in looks]
     low, high = free_range([value for _, y in lines for value in y if is_number(value)])
-    ends = [labels.LineEnd(name, last, colour(shade, "light")) for (name, y), (shade, _) in looks
+    ends = [labels.LineEnd(name, last, shade) for (name, y), (shade, _) in looks
             if (last := next((v for v in reversed(y) if is_number(v)), None)) is not None]
     is_named = 1 < len(ends) <= labels.FEW and all(map(is_number, x))
-    spec = layout("light", legend=len(lines) > 1 and not is_named, title=title,
-                  xaxis=axis("light", capital(across)),
-                  yaxis=axis("light", quantity, grid=True, range=[low, high]))
+    spec = layout(legend=len(lines) > 1 and not is_named, title=title,
+                  xaxis=axis(capital(across)),
+                  yaxis=axis(quantity, grid=True, range=[low, high]))
     if is_named:
         spec["annotations"] = labels.at_ends(ends, low, high, _HEIGHT)
         spec["margin"]["r"] = labels.room_for([end.name for end in ends])

@@ -93,6 +93,9 @@ STEEP_ENDS = (
 AT_A_BOUND = (
     "The released curve runs along a stated bound over a fifth of the time range or more. "
     "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
+NEAR_A_BOUND = (
+    "The released curve lies near a stated bound. If most observations lie at that bound and few "
+    "far from it, as with rare events, the mean is pulled towards the bound, out of its band.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -248,8 +251,10 @@ class AdaptiveMean(AdaptiveRelease):
                                     released & ~few[:, None, None])
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
-            yield Caution(AT_A_BOUND, released & band_checks.lie_at_a_bound(
-                from_middle, errors, scale.half))
+            at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
+            yield Caution(AT_A_BOUND, released & at_bound)
+            yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
+                from_middle, scale.half))
 
     def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                 half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:

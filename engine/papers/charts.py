@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import between, translucent
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 
 _NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends
-# One hue from pale to strong for an ordered family of lines, such as budgets; see `shades`.
-_PALE, _STRONG = {"light": "#A3B3EE", "dark": "#C2CDFF"}, {"light": "#24358A", "dark": "#4B66C1"}
+_BLUES = [[k / 4, between("page", "gradient", 0.08 + 0.92 * k / 4)] for k in range(5)]
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px", "5px,3px", "4px,2px")
 _MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "triangle-down-open")
 
@@ -50,7 +48,7 @@ class Series:
     x, y : sequence of float
         None in `y` leaves a gap.
     shade, dash, marker : str
-        From `theme.method_style`, `palette.colour` or `styles`.
+        From `theme.method_style` or `styles`, or a role of `core.palette` as the shade.
     se : sequence of float, optional
         Standard errors; bars reach two of them to both sides.
     half : sequence of float, optional
@@ -76,14 +74,13 @@ class Series:
     in_legend: bool = True
 
 
-def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
+def styles(count: int) -> list[tuple[str, str, str]]:
     """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
-    shades = [_between(_PALE[theme], _STRONG[theme], k / max(1, count - 1)) for k in range(count)]
-    return [(shade, _DASHES[k % len(_DASHES)], _MARKERS[k % len(_MARKERS)])
-            for k, shade in enumerate(shades)]
+    return [(between("pale", "strong", k / max(1, count - 1)), _DASHES[k % len(_DASHES)],
+             _MARKERS[k % len(_MARKERS)]) for k in range(count)]
 
 
-def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) -> Chart:
+def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
     """Lines or points against a number, with bars of two standard errors either way.
 
     Parameters
@@ -92,22 +89,20 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
         Later ones lie above earlier ones.
     x, y : Scale
         Across and up.
-    theme : {"light", "dark"}
-        Of the page.
     alt : str
         What is seen; the range of the values is added to it.
     """
-    data = [_trace(line, theme) for line in series]
+    data = [_trace(line) for line in series]
     spec = {"data": data, "layout": layout(
-        theme, legend=len(series) > 1, hovermode="closest",
-        xaxis=_axis(theme, x, [v for line in series for v in line.x]),
-        yaxis=_axis(theme, y, [v for line in series for v in _reach(line)], grid=True))}
+        legend=len(series) > 1, hovermode="closest",
+        xaxis=_axis(x, [v for line in series for v in line.x]),
+        yaxis=_axis(y, [v for line in series for v in _reach(line)], grid=True))}
     summary = _with_range(alt, y.title, [v for line in series for v in line.y])
     return Chart(spec, summary, _columns(series, x, y.title))
 
 
 def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
-        str, str, str], theme: Theme, alt: str, limits: tuple[float, float] | None = None) -> Chart:
+        str, str, str], alt: str, limits: tuple[float, float] | None = None) -> Chart:
     """A map: stronger blue is larger.
 
     Parameters
@@ -118,8 +113,6 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
         None leaves a hole.
     names : tuple of str
         Titles of x, y and z.
-    theme : {"light", "dark"}
-        Of the page.
     alt : str
         What is seen; the range of the values is added to it.
     limits : pair of float, optional
@@ -127,12 +120,11 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
     """
     low, high = limits or (None, None)
     trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
-                   "zmin": low, "zmax": high, "colorscale": _blues(theme),
+                   "zmin": low, "zmax": high, "colorscale": _BLUES,
                    "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
                                 "thickness": 12, "outlinewidth": 0},
                    "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
-    spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
-                                              yaxis=axis(theme, names[1]))}
+    spec = {"data": [trace], "layout": layout(xaxis=axis(names[0]), yaxis=axis(names[1]))}
     pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
     summary = _with_range(alt, names[2], [v for row in z for v in row])
     return Chart(spec, summary, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
@@ -146,7 +138,7 @@ def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
     return f"{alt} {title}: from {number(min(known))} to {number(max(known))}."
 
 
-def _trace(series: Series, theme: Theme) -> Spec:
+def _trace(series: Series) -> Spec:
     trace: Spec = {"type": "scatter", "mode": series.mode, "name": series.name, "x": list(series.x),
                    "y": list(series.y), "line": {"color": series.shade, "dash": series.dash,
                                                  "width": series.width},
@@ -178,15 +170,15 @@ def _wrapped(name: str) -> str:
     return "<br>".join(textwrap.wrap(name, _NAME_WIDTH))
 
 
-def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
+def _axis(scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
     if scale.names:
         count = len(scale.names)
-        return axis(theme, scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
+        return axis(scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
                     ticktext=[_wrapped(name) for name in scale.names], range=[-0.5, count - 0.5])
     positive = [value for value in values if value > 0]
     if scale.log and positive:
-        return log_axis(theme, scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
-    return axis(theme, scale.title, grid=grid)
+        return log_axis(scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
+    return axis(scale.title, grid=grid)
 
 
 def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
@@ -197,13 +189,3 @@ def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]
         ("line", x.title or "at", y, "standard error", "half width"))}
     return {name: values for name, values in columns.items()
             if name not in ("standard error", "half width") or any(v is not None for v in values)}
-
-
-def _blues(theme: Theme) -> list[list[Any]]:
-    page, strong = colour("page", theme), colour("gradient", theme)
-    return [[k / 4, _between(page, strong, 0.08 + 0.92 * k / 4)] for k in range(5)]
-
-
-def _between(start: str, end: str, share: float) -> str:
-    parts = [(int(start[k:k + 2], 16), int(end[k:k + 2], 16)) for k in (1, 3, 5)]
-    return "#" + "".join(f"{math.floor(a + (b - a) * share + 0.5):02X}" for a, b in parts)

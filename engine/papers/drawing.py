@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme, colour
 from engine.papers.charts import Scale, Series, lines, styles
 from engine.papers.evidence import ERROR, SE, Line
 from engine.papers.exhibits import Panel
@@ -24,18 +23,17 @@ def plain(column: Numbers) -> list[Any]:
             for value in (every if isinstance(every, list) else every.tolist())]
 
 
-def look(role: str, theme: Theme, dash: str = "solid", marker: str = "circle") -> Look:
-    """The shade of a role of the theme, with a dash and a marker.
+def look(role: str, dash: str = "solid", marker: str = "circle") -> Look:
+    """A role with a dash and a marker.
 
     Parameters
     ----------
     role : str
-        See `palette.colour`.
-    theme : {"light", "dark"}
+        See `core.palette`.
     dash, marker : str
         As plotly names them.
     """
-    return colour(role, theme), dash, marker
+    return role, dash, marker
 
 
 def curve(name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | None = None,
@@ -66,7 +64,7 @@ def means(name: str, line: Line, style: Look, **options: Any) -> Series:
     return curve(name, line.x, line.y, style, line.se, **options)
 
 
-def family(members: Mapping[str, pd.DataFrame], x: str, y: str, theme: Theme, se: str | None = None
+def family(members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None = None
            ) -> list[Series]:
     """A line for each member of an ordered family, from pale to strong.
 
@@ -76,14 +74,12 @@ def family(members: Mapping[str, pd.DataFrame], x: str, y: str, theme: Theme, se
         Rows by the names of lines.
     x, y, se : str
         Columns; without `se` there are no bars.
-    theme : {"light", "dark"}
     """
     return [curve(name, rows[x], rows[y], style, None if se is None else rows[se])
-            for (name, rows), style in zip(members.items(), styles(len(members), theme),
-                                           strict=True)]
+            for (name, rows), style in zip(members.items(), styles(len(members)), strict=True)]
 
 
-def over_epsilon(table: pd.DataFrame, along: str, theme: Theme) -> list[Series]:
+def over_epsilon(table: pd.DataFrame, along: str) -> list[Series]:
     """Mean errors over one column, a line for each ε, stronger for larger ones.
 
     Parameters
@@ -92,19 +88,17 @@ def over_epsilon(table: pd.DataFrame, along: str, theme: Theme) -> list[Series]:
         With columns `epsilon`, `error` and `se`.
     along : str
         The column of x.
-    theme : {"light", "dark"}
     """
     return family({f"ε = {epsilon:g}": rows.sort_values(along)
-                   for epsilon, rows in table.groupby("epsilon")}, along, ERROR, theme, SE)
+                   for epsilon, rows in table.groupby("epsilon")}, along, ERROR, SE)
 
 
-def level(name: str, ends: Numbers, heights: Numbers, theme: Theme) -> Series:
+def level(name: str, ends: Numbers, heights: Numbers) -> Series:
     """A dotted line to compare with, such as what is promised."""
-    return curve(name, ends, heights, look("without", theme, "2px,3px"), mode="lines")
+    return curve(name, ends, heights, look("without", "2px,3px"), mode="lines")
 
 
-def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, theme: Theme,
-          alt: str) -> Panel:
+def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, alt: str) -> Panel:
     """A picture of lines with its title.
 
     Parameters
@@ -112,12 +106,11 @@ def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, 
     title : str
     x, y : Scale or str
         A title alone makes an axis without logarithm.
-    theme : {"light", "dark"}
     alt : str
         What the picture shows, a sentence.
     """
     across, up = (Scale(axis) if isinstance(axis, str) else axis for axis in (x, y))
-    return Panel(title, lines(series, across, up, theme, alt))
+    return Panel(title, lines(series, across, up, alt))
 
 
 def log(title: str) -> Scale:

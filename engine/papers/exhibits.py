@@ -23,7 +23,6 @@ import scipy
 from engine import __version__
 from engine.core.errors import InputError
 from engine.core.identity import INSTALLED_IN, digest, lasting_name
-from engine.core.palette import Theme
 from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps
@@ -167,14 +166,14 @@ class Exhibit:
     title: str
     about: str
     work: Callable[[Form], Work]
-    pictures: Callable[[pd.DataFrame, Theme], tuple[Panel, ...]]
+    pictures: Callable[[pd.DataFrame], tuple[Panel, ...]]
     claims: tuple[Claim, ...] = ()
     published: Table = ()
     row: Callable[[Outcome], Row] = outcome_row
 
-    def draw(self, table: Table | pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+    def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
         """The pictures of a table of results."""
-        return self.pictures(frame(table), theme)
+        return self.pictures(frame(table))
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
         """What a table says on each claim, in their order."""

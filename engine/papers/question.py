@@ -31,7 +31,7 @@ def _findings(result: Result, question: QuestionLike) -> list[tuple[Claim, Findi
 
 def chart(result: Result, question: QuestionLike) -> Chart:
     """The first figure of the exhibit."""
-    chart: Chart = find(question["key"])[1].draw(result.table, "light")[0].chart
+    chart: Chart = find(question["key"])[1].draw(result.table)[0].chart
     return chart
 
 

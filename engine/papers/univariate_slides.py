@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from engine.core.palette import Theme, colour
 from engine.core.types import Budget
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers.charts import Series
@@ -108,12 +107,11 @@ _LOOKS = {"n": ("solid", "circle", "gradient"), "S": ("8px,3px", "square", "func
           "epsilon": ("2px,3px", "diamond", "wavelet")}
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_panel(where(table, setting=setting), name, theme)
-                 for setting, name in _NAMES.items())
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(_panel(where(table, setting=setting), name) for setting, name in _NAMES.items())
 
 
-def _panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
+def _panel(table: pd.DataFrame, title: str) -> Panel:
     """Errors and what the symbol is multiplied by, both from where each sweep starts."""
     series, slopes = [], []
     for regime in values(table, "regime"):
@@ -122,11 +120,11 @@ def _panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
             if len(rows):
                 line, power = Line.of(rows, moved), rows["power"].iloc[0]
                 name = f"{_SIGNS[moved]}, {regime}"
-                shade = colour(role if regime == "privacy" else "raw", theme)
+                shade = role if regime == "privacy" else "raw"
                 series += _measured_and_power(line, power, name, shade, dash, marker)
                 slopes.append(f"{name}: {log_slope(line)} for {power:g}".replace("-", "−"))
     return panel(title, series, log("Times the first value (log scale)"),
-                 log("Error, first = 1 (log scale)"), theme,
+                 log("Error, first = 1 (log scale)"),
                  f"Measured slopes and powers of the slides. {'; '.join(slopes)}.")
 
 

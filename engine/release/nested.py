@@ -39,9 +39,9 @@ def marks(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
     n, middle = len(curves), nearest_to_median(release.levels)
     out = _target(release, x, place)
     pairs = [(k, n - 1 - k) for k in range(n // 2)]
-    for (low, high), fill in zip(pairs, shades_of_pairs(len(pairs), "light"), strict=True):
+    for (low, high), fill in zip(pairs, shades_of_pairs(len(pairs)), strict=True):
         outline = _points(np.r_[x, x[::-1]], np.r_[curves[low], curves[high][::-1]], place)
-        out.append(f'<polygon points="{outline}" fill="{fill}"/>')
+        out.append(f'<polygon points="{outline}" fill="{colour(fill, "light")}"/>')
     for k, (name, curve) in enumerate(release.columns.items()):
         out.append(f'<polyline points="{_points(x, curve, place)}" fill="none" stroke="{shade}" '
                    f'stroke-width="{_BOLD if k == middle else _THIN}"><title>{escape(name)}'
@@ -110,13 +110,13 @@ def bar_of_ranges(release: ReleasedPercentiles, unit: str, left: float, width: f
     names, target = release.names(unit), None
     if release.target:
         target = release.limits.index(release.target[1])
-    shades = shades_of_ranges(len(names), target, "light")
+    shades = shades_of_ranges(len(names), target)
     out = [f'<text x="{left:.1f}" y="{top:.1f}" font-size="11">Share of observations</text>']
     at = left
     for name, share, shade in zip(names, release.average, shades, strict=True):
         size = width * float(share)
         out.append(f'<rect x="{at:.1f}" y="{top + 6:.1f}" width="{size:.1f}" height="18" '
-                   f'fill="{shade}"><title>{escape(name)}</title></rect>')
+                   f'fill="{colour(shade, "light")}"><title>{escape(name)}</title></rect>')
         if share >= _LABELLED:
             middle = at + size / 2
             out.append(f'<text x="{middle:.1f}" y="{top + 19:.1f}" font-size="11" '

@@ -265,7 +265,7 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("What the attack shows", charts.climbing(
-            known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
+            known, known[0].steps[-1].claimed_epsilon), "climb", 360, 340)
         st.markdown(f":small[{words.LEGEND}]")
     with right:
         for (attack, _), line in zip(started, lines, strict=True):
@@ -404,8 +404,7 @@ def reuse(view: Audited) -> None:
                            reuse_topic.DELTA, current.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Two releases of one average", reuse_charts.reused(releases, layout.theme()),
-                  "reuse", 380, 360)
+        view.draw("Two releases of one average", reuse_charts.reused(releases), "reuse", 380, 360)
     with right, st.container(border=True):
         st.subheader("What is left of the protection", anchor=False)
         if is_fresh:

@@ -120,8 +120,7 @@ def functions(view: Effects) -> None:
                 title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
                 st.markdown(f":small[{words.panel_range(facts, k)}]")
-                view.draw(title, charts.panel(drawn, k, layout.theme(), mode == _ONE),
-                          f"function_{k}", 280, 240)
+                view.draw(title, charts.panel(drawn, k, mode == _ONE), f"function_{k}", 280, 240)
     _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
     if answer.feasibility is not None:
@@ -148,8 +147,7 @@ def errors(view: Effects) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.answer.names
-    view.draw("Errors", charts.errors(view.answer, layout.theme()),
-              "errors", 90 + 44 * len(names))
+    view.draw("Errors", charts.errors(view.answer), "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
     st.markdown(words.visible(view.answer))
@@ -168,7 +166,7 @@ def over_budgets(view: Effects) -> None:
             TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step))
         view.draw("Errors over ε", charts.over_budgets(
             steps, errors_by_step, view.answer.names, view.budget.epsilon, view.facts,
-            layout.theme(), None if beside is None else beside.lines), "over_budgets", 340, 320)
+            None if beside is None else beside.lines), "over_budgets", 340, 320)
         st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
@@ -191,8 +189,7 @@ def cost(view: Effects) -> None:
     costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
     with left:
         view.draw("Total errors over covariates", charts.cost(
-            costs, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
-                  "cost", 320, 300)
+            costs, view.mechanism.key, view.mechanism.family, view.facts), "cost", 320, 300)
         st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
         st.markdown(words.cost(costs, view.budget))

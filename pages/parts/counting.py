@@ -96,8 +96,7 @@ def curve(view: Counts) -> None:
         st.error(f"**{heading}** {why}", icon=":material/block:")
     tallest = max(map(charts.height, [view.answer, *view.pictures]))
     least = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
-    view.draw_steps("Released curve", "curve", tallest, least, "",
-                    lambda answer: charts.curve(answer, layout.theme()))
+    view.draw_steps("Released curve", "curve", tallest, least, "", charts.curve)
     view.say_steps("curve", _below)
     view.complete()
 
@@ -128,8 +127,7 @@ def comparison(view: Counts) -> None:
     st.header("Comparison of two groups", anchor=False)
     st.markdown(words.test(answer))
     if answer.difference is not None and answer.difference.drawn.any():
-        view.draw("Difference of the groups", charts.difference(answer, layout.theme()),
-                  "difference", 300)
+        view.draw("Difference of the groups", charts.difference(answer), "difference", 300)
 
 
 def agreement(view: Counts) -> None:
@@ -137,7 +135,7 @@ def agreement(view: Counts) -> None:
     if view.answer.calibration is None or not view.answer.calibration.drawn.any():
         return
     st.header("Calibration", anchor=False)
-    view.draw("Calibration", charts.calibration(view.answer, layout.theme()), "calibration", 320)
+    view.draw("Calibration", charts.calibration(view.answer), "calibration", 320)
     st.markdown(":small[Bars: 95 % confidence intervals. Dashed: a score that is right.]")
 
 
@@ -151,7 +149,7 @@ def over_budgets(view: Counts) -> None:
     steps, errors = with_present(BUDGET_STEPS, totals(by_function), view.budget.epsilon,
                                  view.answer.error)
     view.draw("Error over ε", charts.over_budgets(
-        steps, errors, view.budget.epsilon, layout.theme()), "over_budgets", 300)
+        steps, errors, view.budget.epsilon), "over_budgets", 300)
     st.markdown(":small[No point: nothing would be published.]")
 
 
@@ -187,5 +185,5 @@ def planner(view: Counts) -> None:
         return
     power = run.answer(counting_topic.power_of_test, view.source, view.mechanism, view.budget,
                        view.now.seed)
-    view.draw("Power", charts.power(power, layout.theme()), "power", 320)
+    view.draw("Power", charts.power(power), "power", 320)
     st.markdown(words.power(power, view.budget))

@@ -115,7 +115,7 @@ def curves(view: Percentiles) -> None:
         for text in words.warned(shown):
             st.warning(text, icon=":material/warning:")
     view.draw_steps("Percentile curves", "percentiles", 460, 320, look,
-                    lambda answer: charts.curves(answer, layout.theme(), look == _BANDS))
+                    lambda answer: charts.curves(answer, look == _BANDS))
     solid = " Thin solid: true." if shown.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
                 f"privacy.{solid}]")
@@ -132,7 +132,7 @@ def errors(view: Percentiles) -> None:
     if not view.answer.errors.size:
         st.markdown(":small[Errors are being simulated.]")
         return
-    view.draw("Errors", charts.errors(view.answer, layout.theme()), "percentile_errors",
+    view.draw("Errors", charts.errors(view.answer), "percentile_errors",
               90 + 44 * len(view.answer.names))
     st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
@@ -149,7 +149,7 @@ def ranges(view: Percentiles) -> None:
                     "observations in each range then follows from the same release, at no further "
                     "cost.")
         return
-    view.draw("Time in range", charts.ranges(view.answer, layout.theme()), "ranges", 180, 160)
+    view.draw("Time in range", charts.ranges(view.answer), "ranges", 180, 160)
     for line in words.in_ranges(view.answer):
         st.markdown(f"- {line}")
 
@@ -166,7 +166,7 @@ def over_budgets(view: Percentiles) -> None:
         return
     steps, by_curve = with_present(BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error)
     view.draw("Errors over ε", charts.over_budgets(
-        steps, by_curve, view.answer, layout.theme()), "percentiles_over_budgets", 340, 320)
+        steps, by_curve, view.answer), "percentiles_over_budgets", 340, 320)
     st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
 
 

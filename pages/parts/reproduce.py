@@ -173,7 +173,7 @@ def drawings(view: ExhibitView) -> None:
     """The pictures, side by side; one below the other on a phone."""
     if view.result is None:
         return
-    panels = view.exhibit.draw(view.result.table, layout.theme())
+    panels = view.exhibit.draw(view.result.table)
     in_row = min(2 if len(panels) <= _FEW else 3, len(panels))
     for k, panel in enumerate(panels):
         if k % in_row == 0:  # a row of its own, so that a phone keeps the order

@@ -116,7 +116,7 @@ def coefficients(view: Coefficients) -> None:
     mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show",
                          label_visibility="collapsed",
                          help="Difference: coefficients less the true ones.")
-    chart = charts.coefficients(view.answer, layout.theme(), mode == _DIFFERENCE)
+    chart = charts.coefficients(view.answer, mode == _DIFFERENCE)
     view.draw("Coefficients", chart, "coefficients", 360, 320)
     st.markdown(f":small[{words.legend(view.answer)}]")
     st.markdown(words.accuracy(view.answer))
@@ -159,7 +159,7 @@ def over_budgets(view: Coefficients) -> None:
         TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
     with left:
         view.draw("Errors over ε", charts.over_budgets(
-            lines, view.budget.epsilon, layout.theme(), None if beside is None else beside.lines),
+            lines, view.budget.epsilon, None if beside is None else beside.lines),
             "over_budgets", 340, 340)
         st.markdown(f":small[{words.distance(view.answer)}]")
         if beside is not None:
@@ -181,7 +181,7 @@ def intervals(view: Coefficients) -> None:
         less = answer.truth is not None and controls.look(
             "Draw", (True, False), "sparse_less", label_visibility="collapsed",
             format_func={True: "Error", False: "Estimate"}.get)
-        chart = charts.intervals(answer, layout.theme(), less)
+        chart = charts.intervals(answer, less)
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
@@ -230,7 +230,7 @@ def machines(view: Coefficients | None) -> None:
                         session.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = charts.machines(errors, layout.theme())
+        chart = charts.machines(errors)
         layout.draw(chart, "sparse_machines", 320, 340)
         if view is not None:
             view.charts["Errors on every machine"] = chart
@@ -251,7 +251,7 @@ def trust(view: Coefficients) -> None:
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", charts.trust(errors, values, label, layout.theme()),
+        view.draw("Errors by who is trusted", charts.trust(errors, values, label),
                   "trust", 380, 420)
     with right:
         st.markdown(words.trust(here, rates))

@@ -25,7 +25,7 @@ from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import SummariesAnswer, Way
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
@@ -85,13 +85,13 @@ class Summary(ReleaseView):
 
     def panel(self, method: Way, k: int) -> Chart:
         """Function k in one way; thousands of numbers, so made once."""
-        return run.made_once(self.answer, ("panel", method.label, k, layout.theme()), lambda:
-                             charts.panel(self.answer, method, k, layout.theme()))
+        return run.made_once(self.answer, ("panel", method.label, k),
+                             lambda: charts.panel(self.answer, method, k))
 
     def surface(self, title: str, values: Array) -> Chart:
         """A function of two numbers; so is this."""
-        return run.made_once(self.answer, ("surface", title, layout.theme()), lambda:
-                             charts.surface(self.answer, values, title, layout.theme()))
+        return run.made_once(self.answer, ("surface", title),
+                             lambda: charts.surface(self.answer, values, title))
 
 
 def task() -> str:
@@ -208,12 +208,11 @@ def accuracy(view: Summary) -> None:
     if not known:
         return
     height = 80 + 42 * len(known)
-    view.draw("Errors", charts.errors(view.answer, layout.theme()), "errors", height)
+    view.draw("Errors", charts.errors(view.answer), "errors", height)
     dashed = " Dashed: without privacy." if view.answer.baseline else ""
     st.markdown(f":small[Line: 95 % of releases.{dashed}]")
     st.markdown(words.compared(view.answer))
-    view.draw("Parts of the error", charts.split(view.answer, layout.theme()), "split",
-              height + 30)
+    view.draw("Parts of the error", charts.split(view.answer), "split", height + 30)
     st.markdown(words.largest(view.chosen))
     st.markdown(words.clipped_share(view.answer))
 
@@ -229,8 +228,7 @@ def components(view: Summary) -> None:
     for k, column in enumerate(st.columns(2, gap="medium")):
         with column:
             view.draw(f"Component {k + 1}", charts.component(
-                directions, k, view.facts, layout.theme()),
-                      f"component_{k}", 240, 220)
+                directions, k, view.facts), f"component_{k}", 240, 220)
             st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
 
@@ -246,8 +244,7 @@ def noise(view: Summary) -> None:
     st.header("Noise by coefficient", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Noise by coefficient", charts.spectrum(by_coefficient, layout.theme()),
-                  "spectrum", 340, 340)
+        view.draw("Noise by coefficient", charts.spectrum(by_coefficient), "spectrum", 340, 340)
         st.markdown(f":small[{words.noises(by_coefficient)}]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
@@ -277,7 +274,7 @@ def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
     sensitivities = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n,
                                view.dimension)
-    view.draw("Sensitivity by grid", charts.by_grid(sensitivities, layout.theme()), "by_grid", 300)
+    view.draw("Sensitivity by grid", charts.by_grid(sensitivities), "by_grid", 300)
     (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))
 
 
@@ -286,7 +283,7 @@ def _worst(view: Summary, mechanism: Mechanism) -> None:
     if pair is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
         return
-    view.draw("The worst pair", charts.worst(pair, view.facts, layout.theme()), "worst", 280)
+    view.draw("The worst pair", charts.worst(pair, view.facts), "worst", 280)
     st.markdown(words.worst(pair, view.chosen.budget))
 
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from engine import __version__
+from engine.core.palette import colour
 from tests.browser.conftest import PHONE
 from tests.heavy import few
 from tests.waiting import settle, until
@@ -68,6 +69,21 @@ def test_a_step_of_the_slider_styles_what_changes_and_not_the_page_anew(lab, bro
     styled = [event["args"]["elementCount"] for event in events
               if event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})]
     assert styled and max(styled) < page.evaluate("document.querySelectorAll('*').length") / 2
+
+
+def test_a_chart_follows_the_theme_of_the_window_without_the_server(lab):
+    page = lab(WIDE)
+    chart = page.locator(".js-plotly-plot").first
+    drawn = """chart => [chart._fullLayout.font.color, chart._fullLayout.xaxis.tickcolor,
+                         ...chart.data.map(line => line.line.color ?? line.fillcolor)]"""
+    light = chart.evaluate(drawn)
+    assert light[:2] == [colour("text", "light"), colour("raw", "light")]
+    page.emulate_media(color_scheme="dark")
+    until(lambda: chart.evaluate(drawn)[:2] == [colour("text", "dark"), colour("raw", "dark")])
+    assert len(light) > 4 and not set(chart.evaluate(drawn)) & set(light)
+    page.emulate_media(color_scheme="light")
+    until(lambda: chart.evaluate(drawn) == light)
+    assert not page.problems
 
 
 def meets(one, other):

@@ -135,11 +135,10 @@ def test_refused_intervals_are_said_on_the_page_and_drawn_nowhere():
     assert "95 % confidence intervals" not in words(at) and "were refused" in words(at)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_chart_has_words_and_a_table(theme):
+def test_every_chart_has_words_and_a_table():
     view = sparse_topic.sparse_answer(SMALL, SparseRegression(), BUDGET, 1)
     lines = sparse_topic.over_budgets(SMALL, SparseRegression(), 1e-6, 1)
-    for chart in (charts.coefficients(view, theme), charts.over_budgets(lines, 1.0, theme)):
+    for chart in (charts.coefficients(view), charts.over_budgets(lines, 1.0)):
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]
         assert len({len(column) for column in chart.table.values()}) == 1
@@ -194,7 +193,7 @@ def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conserv
     if not conservative:
         assert 3 <= apart.sum() < 20
         np.testing.assert_allclose(view.p_values, 2 * norm.sf(np.abs(view.centre) / view.error))
-        np.testing.assert_allclose(charts.intervals(view, "light").table["p-value of zero"],
+        np.testing.assert_allclose(charts.intervals(view).table["p-value of zero"],
                                    view.p_values, rtol=1e-4)
 
 
@@ -205,7 +204,7 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     assert "privacy noise" in each
     assert "does not correct for looking at 20 features" in each
     assert of["band"].p_values is None
-    assert "p-value of zero" not in charts.intervals(of["band"], "light").table
+    assert "p-value of zero" not in charts.intervals(of["band"]).table
     assert "any of them is wrong" in sparse_words.tests_of_zero(of["band"])
     alone = sparse_intervals.intervals_answer(ROOMY, SparseInference(features="3"), BUDGET, 1)
     assert "correct" not in sparse_words.tests_of_zero(alone)

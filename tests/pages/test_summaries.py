@@ -151,15 +151,14 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
         assert result.energy["tight"] <= result.energy["published"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("theme", few(["light", "dark"]))
-def test_every_chart_has_words_and_a_table(theme):
+def test_every_chart_has_words_and_a_table():
     view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
-    charts = [summaries_charts.panel(view, way, 0, theme) for way in view.ways]
-    charts += [summaries_charts.errors(view, theme), summaries_charts.split(view, theme)]
+    charts = [summaries_charts.panel(view, way, 0) for way in view.ways]
+    charts += [summaries_charts.errors(view), summaries_charts.split(view)]
     surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
                                         "covariance", BUDGET, 1)
-    charts.append(summaries_charts.surface(surface, surface.without[0], "Without protection", theme))
+    charts.append(summaries_charts.surface(surface, surface.without[0], "Without protection"))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]

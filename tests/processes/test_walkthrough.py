@@ -59,7 +59,7 @@ try:
 except StopIteration as end:
     table = end.value.table
 seen["claims"] = [finding.holds for finding in exhibit.findings(table)]
-seen["panels"] = len(exhibit.draw(table, "light"))
+seen["panels"] = len(exhibit.draw(table))
 print(json.dumps(seen))
 """
 TASK = """

@@ -18,6 +18,7 @@ from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
 from engine.core.errors import InputError
 from engine.core.types import Budget
+from engine.figures.theme import in_theme
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -160,8 +161,8 @@ def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
     lines = [charts.Line("Method", _steps(Attack(GRADIENT, BUDGET)), False),
              charts.Line("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
                          True)]
-    chart = charts.climbing(lines, 1.0, name)
-    go.Figure(chart.spec)
+    chart = charts.climbing(lines, 1.0)
+    go.Figure(in_theme(chart.spec, name))
     json.dumps(chart.spec["data"], allow_nan=False)
     assert "unlimited" in chart.alt and len({len(c) for c in chart.table.values()}) == 1
 
@@ -181,7 +182,7 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
-    title = charts.climbing([charts.Line("Method", [result], False)], 1.0, "light").spec["layout"][
+    title = charts.climbing([charts.Line("Method", [result], False)], 1.0).spec["layout"][
         "title"]["text"]
     assert "0.999," in title  # the same number as on the card
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000,
@@ -256,8 +257,8 @@ def test_nothing_released_gives_no_limits_and_says_so():
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
     result = coverage_topic.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
-    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "curve", "cm", name)
-    go.Figure(chart.spec)
+    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "curve", "cm")
+    go.Figure(in_theme(chart.spec, name))
     json.dumps(chart.spec["data"], allow_nan=False)
     holds, misses, _ = chart.spec["data"]
     assert len(holds["x"]) == 3 and len(misses["x"]) == 6
@@ -295,8 +296,8 @@ def test_at_one_budget_there_is_nothing_to_solve():
 
 @pytest.mark.parametrize("name", THEMES)
 def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
-    chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
-    go.Figure(chart.spec)
+    chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False))
+    go.Figure(in_theme(chart.spec, name))
     assert chart.alt.endswith("off by up to 0.")
     np.testing.assert_allclose(chart.table["Non-private"],
                                chart.table["What the formula gives"], atol=1e-5)

@@ -10,9 +10,10 @@ import pytest
 
 import engine.topics
 from engine import __version__
+from engine.core.palette import THEMES, colour
 from engine.core.types import Budget
 from engine.figures import labels
-from engine.figures.theme import Spec
+from engine.figures.theme import Spec, in_theme
 from engine.sources import sources
 from tests.heavy import all_but, few
 from tests.unit.test_questions import ASKED, HEAVY
@@ -24,7 +25,7 @@ NO_QUANTITY = {"", "value", "position", "x", "y", "x₁", "x₂"}
 
 def axes_without_quantity(spec: Spec) -> list[str]:
     """Axes in sight whose title says nothing; those of categories are named by these."""
-    layout = go.Figure(spec).to_dict()["layout"]
+    layout = go.Figure(in_theme(spec, "light")).to_dict()["layout"]
     return [name for name, axis in layout.items() if name[1:].startswith("axis")
             and axis.get("visible", True) and axis.get("type") != "category"
             and axis.get("title", {}).get("text", "").split(" (")[0].lower() in NO_QUANTITY
@@ -34,7 +35,9 @@ def axes_without_quantity(spec: Spec) -> list[str]:
 @pytest.mark.parametrize("name", few(all_but(HEAVY, list(ASKED)), 3))
 def test_the_chart_of_a_question_says_what_it_shows_and_where_it_is_from(name):
     chart = ASKED[name].chart(ASKED[name].answer())
-    layout = go.Figure(chart.spec).layout
+    for theme in THEMES:  # refuses whatever is no colour
+        layout = go.Figure(in_theme(chart.spec, theme)).layout
+        assert layout.font.color == colour("text", theme)
     assert axes_without_quantity(chart.spec) == []
     if name not in WITHOUT_TITLE:
         assert 2 <= len(layout.title.text.split()) <= 12 and not layout.title.text.endswith(".")
@@ -70,8 +73,8 @@ def test_every_chart_of_a_topic_has_a_title(path):
 
 
 def test_a_chart_without_a_title_is_noticed():
-    assert charts_without_title("layout(theme, legend=True)") == [1]
-    assert not charts_without_title("layout(theme, title=finding)")
+    assert charts_without_title("layout(legend=True)") == [1]
+    assert not charts_without_title("layout(title=finding)")
 
 
 @pytest.mark.parametrize("title", ["Value", "Position", "x", "", "Value (cm)"])

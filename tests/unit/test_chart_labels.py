@@ -31,11 +31,11 @@ def test_labels_that_do_not_meet_stay_where_their_lines_end():
 
 
 def test_line_ends_are_named_in_their_colours_and_many_lines_need_a_legend():
-    ends = [labels.LineEnd(name, 1.0, "#3D57D6") for name in ("Release", "Mean")]
+    ends = [labels.LineEnd(name, 1.0, "gradient") for name in ("Release", "Mean")]
     first, second = labels.at_ends(ends, 0.0, 2.0, 300)
-    assert (first["text"], first["font"]["color"]) == ("Release", "#3D57D6")
+    assert (first["text"], first["font"]["color"]) == ("Release", "gradient")
     assert abs(first["y"] - second["y"]) * 300 / 2 >= 16  # pixels
-    go.Figure({"layout": {"annotations": [first, second]}})
+    go.Figure(theme.in_theme({"layout": {"annotations": [first, second]}}, "light"))
     with pytest.raises(ValueError, match="6 lines"):
         labels.at_ends(ends * 3, 0.0, 2.0, 300)
 
@@ -45,7 +45,7 @@ def test_values_beside_the_pointer_have_their_unit():
 
 
 def test_a_title_has_room_above_the_legend():
-    bare, titled = (theme.layout("light", legend=True, title=text)["margin"]["t"]
+    bare, titled = (theme.layout(legend=True, title=text)["margin"]["t"]
                     for text in ("", "Privacy costs most below ε = 1"))
     assert titled >= bare + 20
 
@@ -53,7 +53,7 @@ def test_a_title_has_room_above_the_legend():
 @pytest.mark.parametrize("budget", [Budget(0.5, 1e-6), Budget(2.0), None])
 def test_a_picture_that_leaves_says_what_it_is_and_where_it_is_from(budget):
     foot = labels.foot("Growth, simulated", [budget] if budget else [], 1200)
-    figure = go.Figure({"layout": labels.leaving("The mean rises until 17", foot, "light")})
+    figure = go.Figure({"layout": theme.in_theme(labels.leaving("The mean rises until 17", foot), "light")})
     words = " ".join([figure.layout.title.text, *(a.text for a in figure.layout.annotations)])
     for part in ("The mean rises until 17", "Growth, simulated", "n = 1\u202f200", __version__):
         assert part in words

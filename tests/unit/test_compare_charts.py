@@ -25,7 +25,7 @@ def names(chart):
 def test_methods_stand_from_the_smallest_error_to_the_largest_above_the_floor():
     rough, fine = line("Rough", [40.0, 20.0]), line("Fine", [2.0, 1.0])
     floor = Line("Floor", "", "", 0, np.array([0.5, 0.3]), np.array([0.6, 0.6]))
-    chart = charts.sizes([rough, fine], [0, 1], EPSILONS, "cm", "light", floor)
+    chart = charts.sizes([rough, fine], [0, 1], EPSILONS, "cm", floor)
     assert names(chart) == ["Fine", "Rough", "Floor"]
     assert chart.spec["layout"]["title"]["text"] == "Fine has the smallest error at ε = 0.5 and 1"
     assert chart.table["error at ε = 1"] == [1.0, 20.0, 0.3]
@@ -34,7 +34,7 @@ def test_methods_stand_from_the_smallest_error_to_the_largest_above_the_floor():
 @pytest.mark.parametrize("factor", [1.0, 100.0])
 def test_equal_ratios_are_equally_far_apart_and_every_range_is_in_view(factor):
     lines = [line("A", [factor, 0.5 * factor]), line("B", [100 * factor, 50 * factor])]
-    axis = charts.sizes(lines, [0, 1], EPSILONS, "", "light").spec["layout"]["xaxis"]
+    axis = charts.sizes(lines, [0, 1], EPSILONS, "").spec["layout"]["xaxis"]
     low, high = axis["range"]
     assert axis["type"] == "log"
     assert low < np.log10(0.5 * 0.8 * factor) and high > np.log10(100 * 1.3 * factor)
@@ -42,10 +42,10 @@ def test_equal_ratios_are_equally_far_apart_and_every_range_is_in_view(factor):
 
 
 def test_a_budget_at_which_nothing_is_published_says_so_and_has_no_point():
-    chart = charts.sizes([line("A", [np.nan, 1.0])], [0, 1], EPSILONS, "cm", "light")
+    chart = charts.sizes([line("A", [np.nan, 1.0])], [0, 1], EPSILONS, "cm")
     assert "ε = 0.5: nothing published" in names(chart)
     assert sum(trace["mode"] == "markers" for trace in chart.spec["data"]) == 1
-    empty = charts.sizes([line("A", [np.nan, np.nan])], [0, 1], EPSILONS, "cm", "light")
+    empty = charts.sizes([line("A", [np.nan, np.nan])], [0, 1], EPSILONS, "cm")
     assert empty.spec["layout"]["title"]["text"] == "Nothing would be published"
 
 

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.core.types import Budget
+from engine.figures.theme import in_theme
 from engine.language.error_words import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -86,9 +87,9 @@ def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
     parts, method = found(), Method("Ours", "adaptive_mean", "gradient", np.empty(0))
-    charts = (mean_charts.steps(parts.steps, parts.times, method, SIMULATED.facts, theme),
-              mean_charts.left(parts, (True, False, False), method, SIMULATED.facts, theme))
+    charts = (mean_charts.steps(parts.steps, parts.times, method, SIMULATED.facts),
+              mean_charts.left(parts, (True, False, False), method, SIMULATED.facts))
     for chart in charts:
-        go.Figure(chart.spec)
+        go.Figure(in_theme(chart.spec, theme))
         assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1
     assert number(parts.error[True, False, False]) in charts[1].alt

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from engine.core.errors import InputError
+from engine.figures.theme import in_theme
 from engine.rates.univariate_mean import UnivariateMeanRate, largest_exponent
 from engine.topics.rates import charts, words
 from engine.topics.rates.by_eye import by_eye
@@ -41,8 +42,8 @@ def test_fewer_dots_are_drawn_of_many_numbers_and_none_of_too_many():
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_the_picture_has_a_row_for_each_kind_of_trust_and_names_the_farthest(name):
     result = by_eye(50, 20, 0.2, 1)
-    chart = charts.by_eye(result, name)
-    go.Figure(chart.spec)
+    chart = charts.by_eye(result)
+    go.Figure(in_theme(chart.spec, name))
     json.dumps(chart.spec["data"], allow_nan=False)
     assert len(chart.spec["data"]) == len(result.estimates) + 1 == 7
     errors = dict(zip(*chart.table.values(), strict=True))

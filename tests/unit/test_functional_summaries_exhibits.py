@@ -145,7 +145,7 @@ def test_spreads_name_a_single_number_once():
 
 def test_maps_have_the_first_number_across():
     """The smaller mode is at (0.8, 0.7)."""
-    truth = densities.FIGURE_4.draw(stored("figure-4"), "light")[0].chart.spec["data"][0]
+    truth = densities.FIGURE_4.draw(stored("figure-4"))[0].chart.spec["data"][0]
     z = np.array(truth["z"])
     upper = np.where(np.add.outer(truth["y"], truth["x"]) > 1, z, 0)
     j, i = np.unravel_index(upper.argmax(), upper.shape)

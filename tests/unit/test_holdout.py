@@ -12,6 +12,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget
+from engine.figures.theme import in_theme
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.bundled import CarbonDioxide
@@ -137,24 +138,24 @@ def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
 # -- the pictures ---------------------------------------------------------------------------
 
 
-def charts(theme):
+def charts():
     study = holdout_study(STUDY, AdaptiveMean(), BUDGETS, 1, 10)
     result = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)
-    return (holdout_charts.distances(study, METHOD, "pg/mL", theme),
-            holdout_charts.runs(result, 0, 20, METHOD, STUDY.facts, theme))
+    return (holdout_charts.distances(study, METHOD, "pg/mL"),
+            holdout_charts.runs(result, 0, 20, METHOD, STUDY.facts))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_figures_are_valid_and_have_a_sentence_and_a_table(theme):
-    for chart in charts(theme):
-        go.Figure(chart.spec)  # refuses unknown properties and values
+    for chart in charts():
+        go.Figure(in_theme(chart.spec, theme))  # refuses unknown properties and values
         json.dumps(chart.spec["data"], allow_nan=False)
         assert chart.alt.endswith(".") and any(c.isdigit() for c in chart.alt)
         assert len({len(column) for column in chart.table.values()}) == 1
 
 
 def test_the_bars_are_95_percent_intervals_and_both_axes_logarithms():
-    chart = charts("light")[0]
+    chart = charts()[0]
     trace, layout = chart.spec["data"][0], chart.spec["layout"]
     half = [1.96 * error for error in chart.table["standard error"]]
     assert trace["error_y"]["array"] == pytest.approx(half, rel=1e-3)
@@ -163,14 +164,14 @@ def test_the_bars_are_95_percent_intervals_and_both_axes_logarithms():
 
 
 def test_the_non_private_curve_is_dashed():
-    dashes = {t["name"]: t["line"].get("dash") for t in charts("light")[1].spec["data"]}
+    dashes = {t["name"]: t["line"].get("dash") for t in charts()[1].spec["data"]}
     assert dashes["Non-private"] == "6px,4px"
 
 
 @pytest.mark.slow
 def test_budgets_at_which_nothing_is_published_have_no_point():
     study = holdout_study(CarbonDioxide(), AdaptiveMean(), [Budget(0.1, 1e-4)], 1, 5)
-    chart = holdout_charts.distances(study, METHOD, "ppm", "light")
+    chart = holdout_charts.distances(study, METHOD, "ppm")
     assert chart.spec["data"][0]["x"] == []
     assert chart.table["mean squared distance"] == [None]
     json.dumps(chart.spec["data"], allow_nan=False)

@@ -120,7 +120,7 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
 @pytest.mark.parametrize("shows", ["release", "releases", "difference"])
 def test_the_title_of_the_mean_curve_holds_for_every_line_that_is_drawn(shows):
     result = mean_over_budgets(SOURCE, METHOD, DELTA, 3, (0.5, 4.0))
-    title = curve(result, 0, "light", shows).spec["layout"]["title"]["text"]
+    title = curve(result, 0, shows).spec["layout"]["title"]["text"]
     most = float(re.findall(r"[\d.]+", title)[-1])
     drawn = result.releases[0, :1] if shows == "release" else result.releases[0]
     farthest = np.abs(drawn - result.without).max()

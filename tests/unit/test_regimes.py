@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from engine.figures.theme import in_theme
 from engine.language import error_words
 from engine.language.numbers import change, number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -112,8 +113,8 @@ def test_an_axis_always_holds_the_point_with_room_around_it():
 def test_every_figure_and_table_of_the_paper_draws(preset):
     point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
     weighted = Weighted.plain(preset.rate)
-    chart = charts.regimes(weighted, preset.along, preset.across, point, "light")
-    go.Figure(chart.spec)
+    chart = charts.regimes(weighted, preset.along, preset.across, point)
+    go.Figure(in_theme(chart.spec, "light"))
     assert len(PRESETS) == 13 and "Map of what limits the error" in chart.alt
 
 
@@ -221,7 +222,7 @@ def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together()
 
 def test_rates_that_end_at_one_height_are_not_said_to_differ():
     chart = charts.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
-                          POINT, "light")
+                          POINT)
     assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
 
 
@@ -290,9 +291,9 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     point = {s.name: float(s.usual) for s in rate.symbols}
     names = [s.name for s in rate.symbols if s.name != "delta"]
     weighted = Weighted.plain(rate)
-    for chart in (charts.regimes(weighted, names[0], names[1], point, theme),
-                  charts.curves({"one": weighted, "two": weighted}, names[0], point, theme)):
-        go.Figure(chart.spec)
+    for chart in (charts.regimes(weighted, names[0], names[1], point),
+                  charts.curves({"one": weighted, "two": weighted}, names[0], point)):
+        go.Figure(in_theme(chart.spec, theme))
         json.dumps(chart.spec["data"], allow_nan=False)
         assert chart.alt.endswith(".") and chart.table
 
@@ -301,10 +302,10 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [charts.Series("one", points, result, ("#000000", "solid", "circle")),
-            charts.Series("other", points[:2], None, ("#000000", "solid", "x"))]
-    chart = charts.practice(each, along, POINT, "cm", "light")
-    go.Figure(chart.spec)
+    each = [charts.Series("one", points, result, ("gradient", "solid", "circle")),
+            charts.Series("other", points[:2], None, ("gradient", "solid", "x"))]
+    chart = charts.practice(each, along, POINT, "cm")
+    go.Figure(in_theme(chart.spec, "light"))
     names = [trace["name"] for trace in chart.spec["data"]]
     assert len(names) == 3 and names[::2] == ["one", "other"]
     line = chart.spec["data"][1]
@@ -312,16 +313,16 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
         result.fitted.squares(**{**POINT, "epsilon": 0.5})))
     assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
-    go.Figure(charts.practice([], along, POINT, "", "dark").spec)
+    go.Figure(in_theme(charts.practice([], along, POINT, "").spec, "light"))
 
 
 def test_rates_fitted_to_two_methods_are_told_apart_and_each_has_its_factor():
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [charts.Series(name, points, result, ("#000000", "solid", "circle"))
+    each = [charts.Series(name, points, result, ("gradient", "solid", "circle"))
             for name in ("One method", "Another")]
-    lines = [trace for trace in charts.practice(each, along, POINT, "cm", "light").spec["data"]
+    lines = [trace for trace in charts.practice(each, along, POINT, "cm").spec["data"]
              if trace["mode"] == "lines"]
     assert len({line["name"] for line in lines}) == len({line["line"]["dash"] for line in lines}) == 2
     said = rate_words.fitted_to_squares({one.name: one.compared.fitted for one in each})
@@ -340,8 +341,8 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
     chart = planning_charts.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
-                                      "cm", "200 children: target met at ε = 1", "light")
-    go.Figure(chart.spec)
+                                      "cm", "200 children: target met at ε = 1")
+    go.Figure(in_theme(chart.spec, "light"))
     json.dumps(chart.spec["data"], allow_nan=False)
     line = chart.spec["data"][1]["contours"]
     z = chart.spec["data"][0]["z"]
@@ -349,14 +350,14 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
     empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
-                                      "children", "cm", "Nothing", "dark")
-    go.Figure(empty.spec)
+                                      "children", "cm", "Nothing")
+    go.Figure(in_theme(empty.spec, "light"))
 
 
 def test_against_the_smoothness_the_rate_without_privacy_falls_to_that_of_the_number_of_people():
     free = Weighted.plain(FunctionalMeanRate(privacy="none"))
-    chart = charts.curves({"no privacy": free}, "smoothness", POINT, "light")
-    go.Figure(chart.spec)
+    chart = charts.curves({"no privacy": free}, "smoothness", POINT)
+    go.Figure(in_theme(chart.spec, "light"))
     y = chart.spec["data"][0]["y"]
     assert (np.diff(y) <= 0).all()
     expected = FunctionalMeanRate(privacy="none", smoothness=8.0).total(**POINT)

@@ -56,7 +56,7 @@ def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
 
 
 def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
-    chart = charts.chart(one, "light")
+    chart = charts.chart(one)
     _, x, values, low, high = ["", *chart.table.values()]
     assert [*chart.table] == [*captions.columns(one)] and len(x) == 101
     assert all(a <= b <= c for a, b, c in zip(low, values, high, strict=True))
@@ -123,7 +123,7 @@ def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
     rows = release_files.numbers_csv(number).decode().splitlines()
     assert rows[-2] == "Sea-surface temperature (°C)"
     assert 15 < float(rows[-1]) < 32
-    assert charts.chart(number, "light").table == {
+    assert charts.chart(number).table == {
         "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
     ElementTree.fromstring(picture(number))
     release_files.report(number)
@@ -247,7 +247,7 @@ def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
     assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 21**2
     source = children(60)
     release = released(tmp_path / "page", source, "frl", 2.0, task="covariance", grid_size=12)
-    heat, = charts.chart(release, "dark").spec["data"]
+    heat, = charts.chart(release).spec["data"]
     assert heat["type"] == "heatmap" and len(heat["z"]) == len(heat["x"]) == 21
 
 

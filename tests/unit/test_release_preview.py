@@ -44,7 +44,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
 def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
     result = seen()
     said, chart = words.error(result, "mean_function"), preview_charts.chart(
-        result, "Age (years)", "Height (cm)", "light")
+        result, "Age (years)", "Height (cm)")
     title = chart.spec["layout"]["title"]["text"]
     assert title == f"Forecast: error {numbers.error(result.error, 'cm', result.within)}"
     for value in (result.error, result.within, result.half_width):
@@ -56,7 +56,7 @@ def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_publi
 def test_a_band_is_drawn_up_to_the_stated_bounds_between_which_the_truth_is():
     curve = seen().curves[0]
     result = replace(seen(), curves=(replace(curve, low=curve.low - 90, high=curve.high + 90),))
-    axis = preview_charts.chart(result, "Age (years)", "Height (cm)", "light").spec["layout"]["yaxis"]
+    axis = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["yaxis"]
     assert FACTS.value_low <= axis["range"][0] < axis["range"][1] <= FACTS.value_high
 
 

@@ -10,6 +10,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
+from engine.figures.theme import in_theme
 from engine.mechanisms import mechanisms
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
@@ -342,17 +343,17 @@ def test_a_change_is_said_with_both_numbers(before, after, text):
 @pytest.mark.parametrize("rows", [FEW, (SiteRow("A", 5, 4, 0.1), SiteRow("B", 300, 4))])
 def test_every_picture_is_valid_with_a_sentence_and_a_table(rows, theme):
     result = found(rows)
-    charts = [chart for _, chart in sites_charts.panels(result, "adaptive_mean", "gradient", theme)]
-    charts.append(sites_charts.shares(result, "adaptive_mean", "gradient", theme))
-    charts.append(sites_charts.what_if(list(sites_topic.what_if(WAVE, ADAPTIVE, rows, 1)), "cm", theme))
+    charts = [chart for _, chart in sites_charts.panels(result, "adaptive_mean", "gradient")]
+    charts.append(sites_charts.shares(result, "adaptive_mean", "gradient"))
+    charts.append(sites_charts.what_if(list(sites_topic.what_if(WAVE, ADAPTIVE, rows, 1)), "cm"))
     for chart in charts:
-        go.Figure(chart.spec)
+        go.Figure(in_theme(chart.spec, theme))
         assert chart.alt.endswith(".")
         assert len({len(column) for column in chart.table.values()}) == 1
 
 
 def test_the_three_panels_have_the_same_axes_and_as_many_releases():
-    panels = sites_charts.panels(found(FEW), "adaptive_mean", "gradient", "light")
+    panels = sites_charts.panels(found(FEW), "adaptive_mean", "gradient")
     assert len({str(chart.spec["layout"]["yaxis"]["range"]) for _, chart in panels}) == 1
     assert all(chart.spec["data"][0]["x"].count(None) == 20 for _, chart in panels)
 

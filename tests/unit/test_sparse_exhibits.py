@@ -117,7 +117,7 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
     assert not finding.holds and finding.measured.startswith("none of 40 intervals is given")
     some = figures.FIGURE_3.claims[0].check([refused, {**INTERVAL, "where": figures.PAPER}])
     assert not some.holds and some.measured.startswith("20 of 40 intervals are given, of length 0.50")
-    at_paper, _ = figures.FIGURE_3.draw(rows, "light")
+    at_paper, _ = figures.FIGURE_3.draw(rows)
     estimates = at_paper.chart.spec["data"][0]
     assert "without" in estimates["name"] and "error_y" not in estimates
 

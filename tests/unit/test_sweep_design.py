@@ -152,7 +152,7 @@ def test_cells_that_failed_say_why_and_cells_to_come_do_not_count_as_failed():
                        outcome({EPSILON: 2.0}, failure=NOT_RUN),
                        outcome({EPSILON: 3.0}, [[1.0]])])
     assert view.failures == ["Too few."]
-    chart = charts.along_axis(view, LABELS, "cm", "light")
+    chart = charts.along_axis(view, LABELS, "cm")
     assert chart.table["note"] == ["Too few.", NOT_RUN, ""]
     assert chart.spec["data"][0]["x"] == [3.0] and "1 of 3 points" in chart.alt
 

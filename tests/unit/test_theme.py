@@ -101,7 +101,7 @@ def test_the_page_of_the_charts_is_that_of_the_application(name):
 @pytest.mark.parametrize("name", THEMES)
 def test_roles_on_shared_axes_are_told_apart_with_any_eyes(name):
     for one, other in itertools.combinations(ON_SHARED_AXES, 2):
-        pair = palette.colour(one, name), theme.colour(other, name)
+        pair = palette.colour(one, name), palette.colour(other, name)
         assert distance(*pair, UNAFFECTED) >= 14, (one, other)
         for eyes, seen in DICHROMATS.items():
             assert distance(*pair, seen) >= 8, (one, other, eyes)
@@ -109,8 +109,8 @@ def test_roles_on_shared_axes_are_told_apart_with_any_eyes(name):
 
 def test_every_mechanism_has_the_colour_of_its_family():
     for cls, name in itertools.product(mechanisms.all(), THEMES):
-        assert theme.method_style(cls.key, cls.family, name)[0] == \
-            palette.colour(cls.family, name), cls.key
+        shade, _, _ = theme.method_style(cls.key, cls.family)
+        assert palette.colour(shade, name) == palette.colour(cls.family, name), cls.key
     assert {cls.family for cls in mechanisms.all()} <= {*FAMILIES, *ALONE}
     assert not any(cls.family in ALONE and len(mechanisms.for_task(task)) > 1
                    for task in TASKS for cls in mechanisms.for_task(task))
@@ -119,7 +119,7 @@ def test_every_mechanism_has_the_colour_of_its_family():
 @pytest.mark.parametrize("task", TASKS)
 def test_methods_of_one_problem_differ_by_more_than_colour(task):
     members = mechanisms.for_task(task)
-    styles = [theme.method_style(cls.key, cls.family, "light") for cls in members]
+    styles = [theme.method_style(cls.key, cls.family) for cls in members]
     assert len(set(styles)) == len(styles)
     of_family = [(shade, dash) for shade, dash, _ in styles]
     assert len(set(of_family)) == len(of_family)
@@ -130,7 +130,8 @@ def test_regions_where_privacy_is_free_are_gray_and_the_others_are_not(name):
     def chroma(code):
         return float(np.linalg.norm((TO_LAB @ np.cbrt(TO_CONES @ linear(code)))[1:]))
 
-    free, bound, freer, bounder = theme.regime_colours([False, True, False, True], name)
+    free, bound, freer, bounder = (palette.colour(shade, name) for shade in
+                                   theme.regime_shades([False, True, False, True]))
     assert max(chroma(free), chroma(freer)) < 0.5 * min(chroma(bound), chroma(bounder))
     assert len({free, bound, freer, bounder}) == 4
     for shade in (free, bound, freer, bounder):  # their names are written on them

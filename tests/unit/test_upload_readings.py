@@ -258,11 +258,11 @@ def test_a_band_around_own_readings_needs_the_stated_smoothness():
     upload = own(frame(6000), periodic=True)
     shown, _ = view(upload)
     assert shown.band is None and "not been stated" in regression_words.band(shown)
-    assert "95 % confidence from" not in charts.curve(shown, "light").table
-    assert "No confidence band" in charts.curve(shown, "light").alt
+    assert "95 % confidence from" not in charts.curve(shown).table
+    assert "No confidence band" in charts.curve(shown).alt
     stated, _ = view(upload, WaveletGlobal(class_stated=True))
     assert (stated.band[0] < stated.releases[0]).all()
-    assert "95 % confidence from" in charts.curve(stated, "light").table
+    assert "95 % confidence from" in charts.curve(stated).table
 
 
 def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():

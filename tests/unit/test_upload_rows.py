@@ -283,8 +283,7 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
     assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
-    for chart in (charts.coefficients(view, "light"),
-                  charts.over_budgets(lines, 1.0, "light")):
+    for chart in (charts.coefficients(view), charts.over_budgets(lines, 1.0)):
         assert chart.alt and chart.table and chart.spec["data"]
 
 
@@ -292,7 +291,7 @@ def test_features_keep_their_names_and_places_where_names_look_alike():
     table = frame(500).rename(columns={"f0": "a" * 30 + "1", "f1": "a" * 30 + "2"})
     names = [name for name in table.columns if name not in ("y", "site")]
     view = sparse_topic.sparse_answer(own(SPARSE, names, table), SparseRegression(), BUDGET, 1)
-    shown = charts.coefficients(view, "light").table["feature"]
+    shown = charts.coefficients(view).table["feature"]
     assert len(set(shown)) == len(shown) and {"1 " + "a" * 17 + "…", "f2"} <= {*shown}
 
 
@@ -327,7 +326,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
     view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
-    chart = summaries_charts.surface(view, view.without[0], "Without", "light")
+    chart = summaries_charts.surface(view, view.without[0], "Without")
     assert chart.spec["data"][0]["y"][-1] == 987.5
     assert {"f0 (cm)", "f1 (g)"} <= {*chart.table}
 

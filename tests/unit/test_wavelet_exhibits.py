@@ -103,8 +103,8 @@ def test_agreement_is_relative_to_what_is_stated():
 
 
 def test_places_with_names_are_named_on_the_axis_and_in_the_table():
-    chart = lines([Series("a", [0.2, 0.9], [1.0, 2.0], "#000000", half=[0.5, 0.25])],
-                  Scale("", names=("A long name of a place", "B")), Scale("y"), "light", "")
+    chart = lines([Series("a", [0.2, 0.9], [1.0, 2.0], "gradient", half=[0.5, 0.25])],
+                  Scale("", names=("A long name of a place", "B")), Scale("y"), "")
     assert chart.spec["layout"]["xaxis"]["ticktext"] == ["A long name of<br>a place", "B"]
     assert chart.table == {"line": ["a", "a"], "at": ["A long name of a place", "B"],
                            "y": [1.0, 2.0], "half width": [0.5, 0.25]}
@@ -112,7 +112,6 @@ def test_places_with_names_are_named_on_the_axis_and_in_the_table():
 
 
 def test_a_log_axis_holds_its_bars_but_not_ends_that_it_could_not_show():
-    one = Series("a", [1.0, 2.0], [1.0, 10.0], "#000000", se=[0.45, 5.0])
-    low, high = lines([one], Scale("x"), Scale("y", log=True), "dark", "").spec[
-        "layout"]["yaxis"]["range"]
+    one = Series("a", [1.0, 2.0], [1.0, 10.0], "gradient", se=[0.45, 5.0])
+    low, high = lines([one], Scale("x"), Scale("y", log=True), "").spec["layout"]["yaxis"]["range"]
     assert high > math.log10(20) and math.log10(0.8) < low < 0

@@ -354,7 +354,8 @@ class AdaptiveFit:
         self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
-        self.innovations = np.zeros((len(plans), data.n_repeats, draws))  # of final locations
+        # of final locations, and of second moments over sizes
+        self.innovations, self.excesses = np.zeros((2, len(plans), data.n_repeats, draws))
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
             self.kinds.setdefault(plan.kind, []).append(k)
@@ -399,6 +400,8 @@ class AdaptiveFit:
             for row, k in enumerate(feasible):
                 of_plan = slice(row * self.draws, (row + 1) * self.draws)
                 self.innovations[k, piece.repeats] = located.innovation[:, of_plan]
+                if located.excess is not None:
+                    self.excesses[k, piece.repeats] = located.excess[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
 

@@ -26,6 +26,7 @@ from engine.core.types import (
 )
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import Scale, effective_size
+from engine.mechanisms.families.adaptive_constants import LONG_TAILS as LONG_TAILS_FROM
 from engine.mechanisms.families.adaptive_constants import (
     SHARES,
     SHARES_NO_BAND,
@@ -45,6 +46,10 @@ STEPS_DISAGREE = (
     "The steps of this release do not agree with each other: the last one moved the curve by more "
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
+LONG_TAILS = (
+    "People differ from the mean by more than the first steps of this release could tell, as where "
+    "observations lie at both ends of their bounds or are rare events. The confidence band may be "
+    "too narrow, and the mean pulled towards where most people are.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
@@ -228,6 +233,7 @@ class AdaptiveRelease(Mechanism):
         most = np.array([most_innovation(plan.size * max(len(names), 1)) for plan in plans])
         of_steps = [Caution(text, applies) for text, applies in (
             (STEPS_DISAGREE, released & (model.innovations > most[:, None, None])),
+            (LONG_TAILS, released & (model.excesses > LONG_TAILS_FROM)),
             (SITES_DIFFER, released & unit.sites_differ),
             (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]
         return replace(fit, cautions=(

@@ -110,3 +110,24 @@ def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool
     """
     near = np.abs(curves) + np.minimum(NORMAL * errors, constants.NEAR_BOUND * half) > half
     return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
+
+
+def lie_near_a_bound(curves: Array, half: float) -> NDArray[np.bool_]:
+    """Whether half of a curve or more lies within a tenth of the stated range from a bound.
+
+    A mean can lie there only if nearly all observations do, and then those that do not are few and
+    far away.
+
+    Parameters
+    ----------
+    curves : (…, points)
+        Released curves in response units, from the middle of the bounds.
+    half : float
+        Half the distance of the bounds.
+
+    Returns
+    -------
+    (…) of bool
+    """
+    near = np.abs(curves) > (1 - constants.NEAR_END) * half
+    return np.asarray(near.mean(axis=-1) > constants.ALONG_END)

@@ -124,6 +124,7 @@ CENTRE_NOISE = {step.key: row for step, row in (  # rows of a site's noise
 SPREAD_NOISE = {step.key: row for step, row in (
     (FIRST_SPREAD, 1), (SECOND_SPREAD, 3), (SECOND_PAIR, 1), (THIRD_PAIR, 3))}
 _NO_ZERO = 1e-300
+_FIXED_POINT_STEPS = 12
 _MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
@@ -265,6 +266,9 @@ class Located:
         known before and its noise give it. Large where the steps do not agree with each other.
     people : SecondMoments or None
         M, averaged over sites by their numbers of people, (repeats, columns, …); in unit scale.
+    excess : (repeats, columns) or None
+        By how much the released second moments are larger than released sizes say, beyond noise: a
+        ratio of variances, about .8 where people are as in the reference law.
     sites_differ, hides_sites : (repeats, columns) array of bool
         Whether what sites sent shows that the weights move the centre away from the mean of all
         people, and whether their noise would hide that it does.
@@ -277,6 +281,7 @@ class Located:
     sampling: Array
     innovation: Array
     people: SecondMoments | None = None
+    excess: Array | None = None
     sites_differ: NDArray[np.bool_] | None = None
     hides_sites: NDArray[np.bool_] | None = None
 
@@ -466,8 +471,9 @@ def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
              ) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
     people = None if moments is None else _people(sites, after, slope, moments, constants, law)
+    excess = None if moments is None else _excess(sites, after, slope, weights, moments)
     return Located(after.centre, covariance, weights.mean(axis=-1),
-                   *_parts(sites, after, locations, weights), after.innovation, people,
+                   *_parts(sites, after, locations, weights), after.innovation, people, excess,
                    *_away_from_all(sites, after, slope, locations, weights, covariance))
 
 
@@ -587,7 +593,27 @@ def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constan
     clipped_size = np.maximum(smooth, noise)  # no smaller than noise could have hidden
     retained = np.maximum(law.retained_share(clipped_size, state.shape, state.radius),
                           constants.least_kept)
-    return replace(state, spread=clipped_size / retained, clipped_spread=clipped_size)
+    spread = clipped_size / retained
+    excess = ((size / state.shape) ** 2 - (noise / state.shape) ** 2).sum(axis=-1)
+    is_full = (excess > (constants.full * state.radius) ** 2)[..., None]
+    if not is_full.any():
+        return replace(state, spread=spread, clipped_spread=clipped_size)
+    unclipped = _unclipped(clipped_size, state, law, constants)
+    return replace(state, spread=np.where(is_full, unclipped, spread),
+                   clipped_spread=np.where(is_full, unclipped, clipped_size))
+
+
+def _unclipped(clipped_size: Array, state: State, law: DeviationLaw, constants: Constants) -> Array:
+    """The spread s of which clipping leaves this size: s · retained(s) = size, by fixed point.
+
+    Where nearly all people are clipped, as with values at both ends of their bounds, one step from
+    the clipped size would say that clipping took next to nothing.
+    """
+    spread = clipped_size
+    for _ in range(_FIXED_POINT_STEPS):
+        spread = clipped_size / np.maximum(
+            law.retained_share(spread, state.shape, state.radius), constants.least_kept_full)
+    return np.asarray(spread)
 
 
 def _tightened(state: State, width: Array | float) -> State:
@@ -625,21 +651,35 @@ def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Arra
     if sent is None:
         return state.filter.covariance(by_size[..., None] * np.eye(slope.shape[-1]))
     stretch = state.shape / slope
+    moments, variance = _moments_of_average(sites, weights, sent)
+    expected = (by_size / stretch**2)[..., None] * np.eye(slope.shape[-1])
+    if np.isfinite(constants.moments_width):  # they say what goes together, sizes how far
+        total = np.trace(moments, axis1=-2, axis2=-1)
+        larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
+        larger = np.clip(larger, 1.0, _MOST_LARGER)[..., None, None]
+        moments, variance = larger * moments, larger**2 * variance
+    sampling = nearest_semidefinite(_drawn_towards(expected, moments, variance))
+    sampling *= stretch[..., :, None] * stretch[..., None, :]
+    return state.filter.covariance(sampling)
+
+
+def _moments_of_average(sites: Sequence[Site], weights: Array, sent: Sent) -> tuple[Array, Array]:
+    """Σ_s ω_s ω_s' ∘ M_s/n_s and the variance of its noise: (repeats, columns, p, p) each."""
     moments, variance = np.zeros(()), np.zeros(())
     for site, weight, values, scale in zip(sites, weights, sent.values, sent.scales, strict=True):
         share = weight[..., :, None] * weight[..., None, :] / site.n_curves
         moments = moments + share * values
         variance = variance + (share * scale[..., None, None]) ** 2
-    expected = (by_size / stretch**2)[..., None] * np.eye(slope.shape[-1])
-    if np.isfinite(constants.moments_width):  # they say what goes together, sizes how far
-        total = np.trace(np.asarray(moments), axis1=-2, axis2=-1)
-        larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
-        larger = np.clip(larger, 1.0, _MOST_LARGER)[..., None, None]
-        moments, variance = larger * moments, larger**2 * variance
-    sampling = nearest_semidefinite(_drawn_towards(expected, np.asarray(moments),
-                                                   np.asarray(variance)))
-    sampling *= stretch[..., :, None] * stretch[..., None, :]
-    return state.filter.covariance(sampling)
+    return np.asarray(moments), np.asarray(variance)
+
+
+def _excess(sites: Sequence[Site], state: State, slope: Array, weights: Array, sent: Sent) -> Array:
+    """Variance by second moments, less two standard errors, over that by sizes."""
+    moments, variance = _moments_of_average(sites, weights, sent)
+    total = np.trace(moments, axis1=-2, axis2=-1)
+    error = np.sqrt(np.trace(variance, axis1=-2, axis2=-1))
+    by_size = (_sampling(sites, state, weights) * (slope / state.shape) ** 2).sum(axis=-1)
+    return np.asarray((total - 2 * error) / np.maximum(by_size, _NO_ZERO))
 
 
 def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:

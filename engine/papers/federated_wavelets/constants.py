@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant
@@ -69,22 +68,22 @@ def _noise(table: pd.DataFrame) -> pd.DataFrame:
     return table.dropna(subset="classical")
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     bases, noise = _bases(table), _noise(table)
     x = bases["moments"]
-    ratios = [curve(_CURVE, x, bases[_CURVE], look("wavelet", theme)),
-              curve(_POINT, x, bases[_POINT], look("functional", theme, "8px,3px", "diamond")),
-              level("Barely enough", [x.iloc[0], x.iloc[-1]], [1.0, 1.0], theme)]
+    ratios = [curve(_CURVE, x, bases[_CURVE], look("wavelet")),
+              curve(_POINT, x, bases[_POINT], look("functional", "8px,3px", "diamond")),
+              level("Barely enough", [x.iloc[0], x.iloc[-1]], [1.0, 1.0])]
     calibrations = [
-        curve(name, noise["epsilon"], noise[column], look(role, theme, dash, marker))
+        curve(name, noise["epsilon"], noise[column], look(role, dash, marker))
         for name, column, role, dash, marker in (
             ("As printed", "printed", "bias", "8px,3px", "triangle-up"),
             ("Classical formula", "classical", "functional", "2px,3px", "diamond"),
             ("Least that is enough", "exact", "wavelet", "solid", "circle"))]
     return (panel("Printed over exact sensitivity", ratios, "Vanishing moments A of the wavelet",
-                  log("Ratio"), theme, "Ratio of printed and exact sensitivities, by wavelet."),
+                  log("Ratio"), "Ratio of printed and exact sensitivities, by wavelet."),
             panel("Gaussian noise over its sensitivity, δ = 10⁻⁵", calibrations,
-                  log("Privacy budget ε"), log("Ratio"), theme,
+                  log("Privacy budget ε"), log("Ratio"),
                   "Noise over sensitivity against ε, in three ways."))
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -70,7 +69,7 @@ def _row(outcome: Outcome) -> Row:
 
 
 def _panel(title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], axis: str,
-           theme: Theme, alt: str) -> Panel:
+           alt: str) -> Panel:
     """Simulated errors with bars of two standard errors, exact ones, and that of zero."""
     methods = pd.unique(rows["way"]).tolist()
     place = rows[over].map(names.index) + 0.18 * (
@@ -79,12 +78,12 @@ def _panel(title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], ax
     for method in methods:
         of_method, (role, marker) = where(rows, way=method), _LOOKS[method]
         series.append(curve(method, place[of_method.index], of_method["error"],
-                            look(role, theme, marker=marker), of_method["se"], mode="markers"))
-    series += [curve(name, place, rows[column], look(role, theme, marker="line-ew-open"),
+                            look(role, marker=marker), of_method["se"], mode="markers"))
+    series += [curve(name, place, rows[column], look(role, marker="line-ew-open"),
                      mode="markers") for name, column, role in (
         ("Exact", "exact", "text"), ("Zero curve", "zero", "raw"))]
     return panel(title, series, Scale(axis, names=tuple(NAMES.get(name, name) for name in names)),
-                 log("Mean squared error"), theme, alt)
+                 log("Mean squared error"), alt)
 
 
 _SIMULATED = Claim("Simulated errors are the exact ones, within 3.5 standard errors in every cell",
@@ -123,8 +122,8 @@ def _curve_work(form: Form) -> Work:
     return Work(_cells(methods, signals), Run(30 if form == "quick" else 200, seed=11))
 
 
-def _draw_curves(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_panel(name, where(table, network=network), "curve", SIGNALS, "Curve", theme,
+def _draw_curves(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(_panel(name, where(table, network=network), "curve", SIGNALS, "Curve",
                         f"{name}: simulated and exact errors of five curves.")
                  for network, name in NAMES.items())
 
@@ -173,8 +172,8 @@ def _point_work(form: Form) -> Work:
                 Run(50 if form == "quick" else 400, seed=11))
 
 
-def _draw_point(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return (_panel("At the tip of a cusp, time 0.37", table, "network", tuple(NAMES), "", theme,
+def _draw_point(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return (_panel("At the tip of a cusp, time 0.37", table, "network", tuple(NAMES), "",
                    "Simulated and exact errors at the tip of a cusp in four networks."),)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -68,9 +67,9 @@ def _networks_work(form: Form) -> Work:
     return Work(calls=tuple(Call(f"{__name__}:network_rows", (name,)) for name in CONFIGURATIONS))
 
 
-def _draw_networks(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_networks(table: pd.DataFrame) -> tuple[Panel, ...]:
     networks = {name: where(table, network=network) for network, name in NAMES.items()}
-    return tuple(panel(title, family(networks, "gamma", column, theme), "Smoothness γ", axis, theme,
+    return tuple(panel(title, family(networks, "gamma", column), "Smoothness γ", axis,
                        f"{title}, in four networks.") for title, column, axis in (
         ("How fine a curve can be", "resolution", log("Resolution D (log scale)")),
         ("Whom privacy holds back", "held back", "Share of the sites")))
@@ -189,26 +188,26 @@ def _exact(table: pd.DataFrame) -> pd.DataFrame:
     return table.dropna(subset="exact")
 
 
-def _draw_sites(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_sites(table: pd.DataFrame) -> tuple[Panel, ...]:
     by_sites = {f"{sites} site{'s' * (sites > 1)}": where(_exact(table), sites=sites)
                 for sites in _SITES}
     simulated, free = table.dropna(subset="error"), by_sites["1 site"]
-    series = [*family(by_sites, "epsilon", "exact", theme),
+    series = [*family(by_sites, "epsilon", "exact"),
               curve("16 sites, simulated", simulated["epsilon"], simulated["error"],
-                    look("truth", theme, marker="x"), simulated["se"], mode="markers"),
+                    look("truth", marker="x"), simulated["se"], mode="markers"),
               curve("No protection", free["epsilon"], free["free"],
-                    look("without", theme, "8px,3px"), mode="lines")]
+                    look("without", "8px,3px"), mode="lines")]
     costs = []
     for subject, role, dash in (("Whole curve", "wavelet", "solid"),
                                 ("One point", "functional", "8px,3px")):
         rows = where(table, **{"cost of": subject})
-        costs.append(curve(subject, rows["epsilon"], rows["factor"], look(role, theme, dash),
+        costs.append(curve(subject, rows["epsilon"], rows["factor"], look(role, dash),
                            mode="lines"))
     epsilon = log("Privacy budget ε")
     return (panel("As many observations on more sites", series, epsilon, log("Mean squared error"),
-                  theme, "Exact errors against ε, by the number of sites."),
+                  "Exact errors against ε, by the number of sites."),
             panel("What privacy multiplies the error by, sixteen sites", costs, epsilon,
-                  log("By the rates"), theme,
+                  log("By the rates"),
                   "Cost of privacy against ε for the whole curve and a point."))
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.papers.charts import Scale
@@ -73,16 +72,16 @@ def _bases_work(form: Form) -> Work:
                 tuple(Call(f"{__name__}:basis_parts", (name,)) for name in BASES_TRIED))
 
 
-def _draw_bases(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_bases(table: pd.DataFrame) -> tuple[Panel, ...]:
     simulated, parts = _simulated(table), table.dropna(subset="data")
     x = np.arange(len(BASES_TRIED))
-    series = [curve(name, x + 0.15 * (k - 2), parts[part], look(role, theme, marker=marker),
+    series = [curve(name, x + 0.15 * (k - 2), parts[part], look(role, marker=marker),
                     mode="markers")
               for k, (part, (name, role, marker)) in enumerate(_PARTS.items())]
     series.append(curve("All together, simulated", x + 0.3, simulated["error"],
-                        look("truth", theme, marker="cross"), simulated["se"], mode="markers"))
+                        look("truth", marker="cross"), simulated["se"], mode="markers"))
     return (panel("A curve that rises from one end to the other", series,
-                  Scale("Wavelets", names=tuple(BASES_TRIED)), log("Mean squared error"), theme,
+                  Scale("Wavelets", names=tuple(BASES_TRIED)), log("Mean squared error"),
                   "Parts of the error of a rising curve with three bases."),)
 
 
@@ -150,7 +149,7 @@ def _times_work(form: Form) -> Work:
                                                               "Observations weighted")))
 
 
-def _draw_times(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_times(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for protection in _BUDGETS:
         series = []
@@ -159,11 +158,10 @@ def _draw_times(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
             simulated = where(_simulated(table), design=name, protection=protection)
             if len(exact):
                 series.append(curve(f"{name}, exact", exact["n"], exact["exact"],
-                                    look(role, theme), mode="lines"))
+                                    look(role), mode="lines"))
             series.append(curve(name, simulated["n"], simulated["error"],
-                                look(role, theme, marker=marker), simulated["se"], mode="markers"))
+                                look(role, marker=marker), simulated["se"], mode="markers"))
         panels.append(panel(protection, series, log("Observations N"), log("Mean squared error"),
-                            theme,
                             f"{protection}: errors of four treatments of rising times."))
     return tuple(panels)
 
@@ -224,18 +222,18 @@ def _clips_work(form: Form) -> Work:
     return Work(cells, Run(30 if form == "quick" else 200, seed=6))
 
 
-def _draw_clips(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_clips(table: pd.DataFrame) -> tuple[Panel, ...]:
     series = []
     for kind, role, marker, mode in ((_AS_IS, "bias", "triangle-up", "markers"),
                                      (_UNDONE, "wavelet", "circle", "lines+markers")):
         rows = where(table, way=kind)
-        series.append(curve(kind, rows["clip"], rows["error"], look(role, theme, marker=marker),
+        series.append(curve(kind, rows["clip"], rows["error"], look(role, marker=marker),
                             rows["se"], mode=mode))
     rows = where(table, way=_AS_IS)
     series.append(curve("As it is, exact", rows["clip"], rows["exact"],
-                        look("text", theme, "2px,3px"), mode="lines", width=1.5))
+                        look("text", "2px,3px"), mode="lines", width=1.5))
     return (panel("Smooth curve within ±2", series, "Clip τ, in response units",
-                  log("Mean squared error"), theme,
+                  log("Mean squared error"),
                   "Error against the clip, with the clip left as it is and undone."),)
 
 

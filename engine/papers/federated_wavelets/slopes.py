@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import NON_PRIVATE, Array
 from engine.figures.theme import method_style
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -81,28 +80,27 @@ def _slope(table: pd.DataFrame, key: str) -> float:
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(panel(title, [line for key in keys for line in _series(table, key, theme)],
-                       log(_AXES[keys[0]]), log("Mean squared error"), theme,
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(panel(title, [line for key in keys for line in _series(table, key)],
+                       log(_AXES[keys[0]]), log("Mean squared error"),
                        f"{title}: exact errors and the rates.")
                  for title, keys in _PANELS.items())
 
 
-def _series(table: pd.DataFrame, key: str, theme: Theme) -> list[Series]:
+def _series(table: pd.DataFrame, key: str) -> list[Series]:
     path, rows = _path(key), _exact(table, key)
     name, mechanism, dash = (("One point", "wavelet_pointwise", "8px,3px") if path.is_pointwise else
                              ("Whole curve", "wavelet_global", "2px,3px"))
-    shade, own_dash, marker = method_style(mechanism, "wavelet", theme)
+    shade, own_dash, marker = method_style(mechanism, "wavelet")
     x, y = rows["x"].to_numpy(), rows["exact"].to_numpy()
     series = [curve(f"{name}, exact", x, y,
                     (shade, own_dash if path.is_pointwise else "solid", marker)),
               curve(f"Rate, slope {path.theory:+.2f}".replace("-", "−"), x,
-                    _rate(x, y, path.theory), look("without", theme, dash), mode="lines",
-                    width=1.5)]
+                    _rate(x, y, path.theory), look("without", dash), mode="lines", width=1.5)]
     simulated = _simulated(table, key)
     if len(simulated):
         series.append(curve(f"{name}, simulated", simulated["x"], simulated["error"],
-                            look("truth", theme, marker="x"), simulated["se"], mode="markers"))
+                            look("truth", marker="x"), simulated["se"], mode="markers"))
     return series
 
 

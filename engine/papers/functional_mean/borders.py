@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from engine.core.palette import Theme
 from engine.papers import charts
 from engine.papers.charts import Scale
 from engine.papers.drawing import curve, log, panel
@@ -104,18 +103,18 @@ def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
 # -- drawings and claims ------------------------------------------------------------------------
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     return (_panel(where(table, symbol="epsilon"), "Borders in ε",
-                   log("Privacy budget ε (log scale)"), theme),
+                   log("Privacy budget ε (log scale)")),
             _panel(where(table, symbol="m"), "Borders in observations",
-                   log("Observations m (log scale)"), theme))
+                   log("Observations m (log scale)")))
 
 
-def _panel(table: pd.DataFrame, title: str, scale: Scale, theme: Theme) -> Panel:
+def _panel(table: pd.DataFrame, title: str, scale: Scale) -> Panel:
     borders = {letter: rows for (letter,), rows in groups(table, ["border"])}
     series = []
     for (letter, rows), (shade, dash, marker) in zip(
-            borders.items(), charts.styles(len(borders), theme), strict=True):
+            borders.items(), charts.styles(len(borders)), strict=True):
         series += [curve(f"{letter}, printed", rows["n"], rows["printed"],
                          (shade, dash, "circle"), mode="lines"),
                    curve(f"{letter}, where the terms cross", rows["n"], rows["crossing"],
@@ -124,7 +123,7 @@ def _panel(table: pd.DataFrame, title: str, scale: Scale, theme: Theme) -> Panel
                   f"{rows['printed'].iloc[0]:.3g} to {rows['printed'].iloc[-1]:.3g}"
                   for letter, rows in borders.items()}, "{0}: {1}", "; ")
     n = table["n"]
-    return panel(title, series, PEOPLE, scale, theme,
+    return panel(title, series, PEOPLE, scale,
                  f"Borders from {n.iloc[0]:g} to {n.iloc[-1]:g} people on each site. {reach}.")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.papers import charts
 from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
@@ -76,18 +75,18 @@ def _with_quiet(outcome: Outcome) -> Row:
     return {**row(outcome), **measured(outcome, "estimation_error", "quiet", "quiet_se")}
 
 
-def _draw_slopes(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_slope_panel(where(table, estimator=name), title, theme)
+def _draw_slopes(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(_slope_panel(where(table, estimator=name), title)
                  for name, title in _TITLES.items())
 
 
-def _slope_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
+def _slope_panel(table: pd.DataFrame, title: str) -> Panel:
     quiet = _quiet(table)
-    series = [*over_epsilon(table, "n", theme),
-              means("same steps, no noise", quiet, look("without", theme, "1px,3px", "x"))]
+    series = [*over_epsilon(table, "n"),
+              means("same steps, no noise", quiet, look("without", "1px,3px", "x"))]
     slopes = tell({epsilon: log_slope(Line.of(rows, "n"))
                    for epsilon, rows in table.groupby("epsilon")}, "ε = {0:g}: {1}", "; ")
-    return panel(title, series, PEOPLE, ERROR, theme,
+    return panel(title, series, PEOPLE, ERROR,
                  f"Mean squared error from {quiet.x[0]:g} to {quiet.x[-1]:g} people. Slopes on log "
                  f"scales: {slopes}; without noise: {log_slope(quiet)}.")
 
@@ -151,18 +150,17 @@ def _map(form: Form) -> Work:
     return Work(joined(work), Run(repeats=200, seed=2027))
 
 
-def _draw_map(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_map(table: pd.DataFrame) -> tuple[Panel, ...]:
     logs = np.log(table["error"])
-    return tuple(_map_panel(where(table, m=m), m, (logs.min(), logs.max()), theme)
-                 for m in _READINGS)
+    return tuple(_map_panel(where(table, m=m), m, (logs.min(), logs.max())) for m in _READINGS)
 
 
-def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float], theme: Theme) -> Panel:
+def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float]) -> Panel:
     errors = table.pivot(index="epsilon", columns="n", values="error")
     people, epsilons = plain(errors.columns), plain(errors.index)
     z = np.log(errors.to_numpy()).round(3).tolist()
     return Panel(f"{m} observations each", charts.heat(
-        people, epsilons, z, ("People n", "Privacy budget ε", "log mean squared error"), theme,
+        people, epsilons, z, ("People n", "Privacy budget ε", "log mean squared error"),
         f"Logarithm of the mean squared error with {m} observations per curve: from "
         f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "
         f"at {people[-1]} and {epsilons[-1]:g}.", limits))
@@ -231,12 +229,12 @@ def _tuned(name: str, value: float) -> Any:
     return replace(PUBLISHED, **changed)
 
 
-def _draw_tuning(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_tuning(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for name, (title, sign, _) in _TUNING.items():
-        series = over_epsilon(where(table, knob=name), "value", theme)
+        series = over_epsilon(where(table, knob=name), "value")
         panels.append(panel(
-            title, series, title, ERROR, theme,
+            title, series, title, ERROR,
             f"Mean squared error over {sign} from {series[0].x[0]:g} to {series[0].x[-1]:g}, 250 "
             f"people with 10 observations. {ends(series)}."))
     return tuple(panels)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.papers.drawing import curve, ends, log, look, means, panel
@@ -116,9 +115,9 @@ def _work(form: Form) -> Work:
 # -- drawings and claims ------------------------------------------------------------------------
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return (_distance_panel(table, theme),
-            *(_curve_panel(rows, epsilon, theme) for epsilon, rows in _curves(table).items()))
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return (_distance_panel(table),
+            *(_curve_panel(rows, epsilon) for epsilon, rows in _curves(table).items()))
 
 
 def _curves(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
@@ -126,13 +125,13 @@ def _curves(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
     return {epsilon: rows for (epsilon,), rows in groups(where(table, part="curve"), ["epsilon"])}
 
 
-def _distance_panel(table: pd.DataFrame, theme: Theme) -> Panel:
-    series = [means(label, _distance(table, name), look(role, theme, dash, marker))
+def _distance_panel(table: pd.DataFrame) -> Panel:
+    series = [means(label, _distance(table, name), look(role, dash, marker))
               for name, label, role, dash, marker in (
                   ("published", "as published", "gradient", "8px,3px", "diamond-open"),
                   ("ours", "our default", "without", "solid", "square"))]
     return panel("Distance from women held back", series, log("Privacy budget ε (log scale)"),
-                 log("Mean squared distance, range = 1 (log scale)"), theme,
+                 log("Mean squared distance, range = 1 (log scale)"),
                  f"Mean squared distance between private curves and one without privacy on other "
                  f"women, over ε. {ends(series, '.2g')}.")
 
@@ -141,8 +140,8 @@ def _distance(table: pd.DataFrame, estimator: str) -> Line:
     return Line.of(table, "epsilon", part="distance", estimator=estimator)
 
 
-def _curve_panel(rows: pd.DataFrame, epsilon: float, theme: Theme) -> Panel:
-    series = [curve(name, rows["age"], rows[column], look(role, theme, dash), mode="lines",
+def _curve_panel(rows: pd.DataFrame, epsilon: float) -> Panel:
+    series = [curve(name, rows["age"], rows[column], look(role, dash), mode="lines",
                     width=width) for column, name, role, dash, width in (
         ("without", "without privacy", "without", "2px,3px", 2.0),
         ("mean", "mean of 100 runs", "gradient", "solid", 2.6),
@@ -151,7 +150,7 @@ def _curve_panel(rows: pd.DataFrame, epsilon: float, theme: Theme) -> Panel:
         ("high", "5 % of runs above", "gradient", "1px,3px", 1.2))]
     middle = rows["high"] - rows["low"]
     return panel(f"ε = {epsilon:g}, the same study 100 times", series, "Age (years)",
-                 "Estradiol (pg/mL)", theme,
+                 "Estradiol (pg/mL)",
                  f"At ε = {epsilon:g} the mean of 100 private curves is at most "
                  f"{(rows['mean'] - rows['without']).abs().max():.0f} pg/mL from the curve without "
                  f"privacy; the middle 90 % of runs is {middle.min():.0f} to {middle.max():.0f} "

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget
 from engine.papers.charts import Scale, Series
@@ -74,26 +73,24 @@ def _two_sweeps(mean: str, estimator: str, form: Form) -> Work:
     return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2024), calls)
 
 
-def _draw_sweeps(estimator: str, table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_panel(where(table, part=part), estimator, along, group, theme)
+def _draw_sweeps(estimator: str, table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(_panel(where(table, part=part), estimator, along, group)
                  for part, along in _MOVED.items() for group in _GROUPS)
 
 
-def _panel(table: pd.DataFrame, estimator: str, along: str, group: str, theme: Theme) -> Panel:
+def _panel(table: pd.DataFrame, estimator: str, along: str, group: str) -> Panel:
     rows = _in_group(table, group)
-    series = over_epsilon(where(rows, estimator=estimator), along, theme)
+    series = over_epsilon(where(rows, estimator=estimator), along)
     ours = where(rows, estimator="ours")
     series += [means(f"our default, ε = {epsilon:g}", Line.of(ours, along, epsilon=epsilon),
-                     look("without", theme, marker="square"))
-               for epsilon in values(ours, "epsilon")]
+                     look("without", marker="square")) for epsilon in values(ours, "epsilon")]
     name, scale, fixed = {"m": ("Observations", READINGS, "250 people"),
                           "n": ("People", PEOPLE, "10 observations per curve")}[along]
-    return _errors(f"{name}, {group}", series, scale, f"With {fixed}", name.lower(), theme)
+    return _errors(f"{name}, {group}", series, scale, f"With {fixed}", name.lower())
 
 
-def _errors(title: str, series: Sequence[Series], scale: Scale, fixed: str, name: str, theme: Theme
-            ) -> Panel:
-    return panel(title, series, scale, ERROR, theme, f"{fixed}, mean squared errors from "
+def _errors(title: str, series: Sequence[Series], scale: Scale, fixed: str, name: str) -> Panel:
+    return panel(title, series, scale, ERROR, f"{fixed}, mean squared errors from "
                  f"{series[0].x[0]:g} to {series[0].x[-1]:g} {name}. {ends(series)}.")
 
 
@@ -213,11 +210,10 @@ def _readings(form: Form) -> Work:
     return Work(joined(work), Run(repeats=200, seed=2025))
 
 
-def _draw_readings(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_readings(table: pd.DataFrame) -> tuple[Panel, ...]:
     return tuple(_errors(f"{n} people, {group}",
-                         over_epsilon(_in_group(where(table, n=n), group), "m", theme), READINGS,
-                         f"With {n} people", "readings", theme)
-                 for n in (300, 800) for group in _GROUPS)
+                         over_epsilon(_in_group(where(table, n=n), group), "m"), READINGS,
+                         f"With {n} people", "readings") for n in (300, 800) for group in _GROUPS)
 
 
 FIGURE_7 = Exhibit(

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.core.palette import Theme
 from engine.core.types import Array, Budget
 from engine.papers import charts
 from engine.papers.charts import Scale
-from engine.papers.drawing import Look, curve, ends, level, log, look, means, panel
+from engine.papers.drawing import curve, ends, level, log, look, means, panel
 from engine.papers.evidence import (
     Check,
     Line,
@@ -49,19 +48,9 @@ TERM_NAMES = {"I": "sparse observations", "II": "privacy, sparse", "III": "numbe
               "IV": "privacy, dense"}
 EPSILON, RATE = log("Privacy budget ε (log scale)"), log("Rate, constants dropped (log scale)")
 PEOPLE = log("People on each site n (log scale)")
-
-
-def term_styles(theme: Theme) -> dict[str, Look]:
-    """Shade, dash and marker of the four terms; costs of privacy are blue.
-
-    Returns
-    -------
-    dict of str to Look
-        By the number of the term.
-    """
-    return {"I": look("raw", theme, "6px,3px"), "II": look("gradient", theme, marker="square"),
-            "III": look("text", theme, "2px,3px", "diamond"),
-            "IV": look("functional", theme, "12px,3px,2px,3px", "triangle-up")}
+_LOOKS = {"I": look("raw", "6px,3px"), "II": look("gradient", marker="square"),
+          "III": look("text", "2px,3px", "diamond"),
+          "IV": look("functional", "12px,3px,2px,3px", "triangle-up")}
 
 
 def _calculated(function: str, quick: int, full: int, form: Form) -> Work:
@@ -94,17 +83,17 @@ def terms_over_epsilon(points: int) -> list[Row]:
     return rows
 
 
-def _draw_terms(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_terms_panel(where(table, m=m), f"{title}, m = {m:g}", theme)
+def _draw_terms(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return tuple(_terms_panel(where(table, m=m), f"{title}, m = {m:g}")
                  for m, title in zip(values(table, "m"), _PANELS.values(), strict=True))
 
 
-def _terms_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
+def _terms_panel(table: pd.DataFrame, title: str) -> Panel:
     series = [curve(f"{term}, {TERM_NAMES[term]}", table["epsilon"], table[term], (shade, dash,
                     "circle"), mode="lines")
-              for term, (shade, dash, _) in term_styles(theme).items()]
+              for term, (shade, dash, _) in _LOOKS.items()]
     order = ", then ".join(f"{term} ({TERM_NAMES[term]})" for term, _ in _order(table))
-    return panel(title, series, EPSILON, RATE, theme,
+    return panel(title, series, EPSILON, RATE,
                  f"Sizes of the four terms over ε. The largest is {order}.")
 
 
@@ -278,25 +267,25 @@ def _table_of_rates(notion: Trust, form: Form) -> Work:
     return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
 
 
-def _draw_rates(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    return (*(_bounds_panel(where(table, part="bounds", of=problem), title, theme)
+def _draw_rates(table: pd.DataFrame) -> tuple[Panel, ...]:
+    return (*(_bounds_panel(where(table, part="bounds", of=problem), title)
               for problem, title in (("mean", "Mean curve"),
                                      ("coefficients", "Varying coefficients, d = 3"))),
-            *(_measured_panel(table, name, axis, theme) for name, axis in _AXES.items()
+            *(_measured_panel(table, name, axis) for name, axis in _AXES.items()
               if name in values(where(table, part="measured"), "sweep")))
 
 
-def _bounds_panel(table: pd.DataFrame, title: str, theme: Theme) -> Panel:
+def _bounds_panel(table: pd.DataFrame, title: str) -> Panel:
     series = []
     epsilons = values(table, "epsilon")
-    for epsilon, style in zip(epsilons, charts.styles(len(epsilons), theme), strict=True):
+    for epsilon, style in zip(epsilons, charts.styles(len(epsilons)), strict=True):
         rows, (shade, dash, marker) = where(table, epsilon=epsilon), style
         series += [curve(f"rate, ε = {epsilon:g}", rows["n"], rows["rate"], (shade, dash, "circle"),
                          mode="lines"),
                    curve(f"best bound, ε = {epsilon:g}", rows["n"], rows["best"],
                          (shade, "solid", marker), mode="markers")]
     ratios = table["best"] / table["rate"]
-    return panel(title, series, PEOPLE, RATE, theme,
+    return panel(title, series, PEOPLE, RATE,
                  f"The rate and the bound at the best number of functions, for three ε from 100 to "
                  f"a million people: the bound is {ratios.min():.2f} to {ratios.max():.2f} times "
                  "the rate.")
@@ -312,14 +301,13 @@ def _cost(table: pd.DataFrame, along: str) -> Line:
     return Line.of(table, along, part="measured", sweep=along)
 
 
-def _measured_panel(table: pd.DataFrame, along: str, axis: tuple[str, Scale], theme: Theme
-                    ) -> Panel:
+def _measured_panel(table: pd.DataFrame, along: str, axis: tuple[str, Scale]) -> Panel:
     line, power = _cost(table, along), _POWERS[along]
-    series = [means("measured, as published", line, look("gradient", theme)),
+    series = [means("measured, as published", line, look("gradient")),
               level(f"power {power:g} of the rate".replace("-", "−"), line.x,
-                    line.y[0] * (line.x / line.x[0]) ** power, theme)]
+                    line.y[0] * (line.x / line.x[0]) ** power)]
     return panel(axis[0], series, axis[1], log("Squared error that privacy adds (log scale)"),
-                 theme, f"What privacy adds falls from {line.y[0]:.2g} to {line.y[-1]:.2g}; the "
+                 f"What privacy adds falls from {line.y[0]:.2g} to {line.y[-1]:.2g}; the "
                  f"slope is {log_slope(line)}, that of the rate {power:g}.")
 
 
@@ -426,14 +414,14 @@ def _printed_regime(m: float, epsilon: float) -> tuple[str, ...]:
     return ("III", "II") if m <= n ** (1 / a) else ("III",)
 
 
-def _draw_regimes(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_regimes(table: pd.DataFrame) -> tuple[Panel, ...]:
     series = [curve(f"{term}, {TERM_NAMES[term]}", rows["epsilon"], rows["m"],
                     (shade, "solid", marker), mode="markers")
-              for term, (shade, _, marker) in term_styles(theme).items()
+              for term, (shade, _, marker) in _LOOKS.items()
               if len(rows := where(table, rules=term))]
     counts = ", ".join(f"{line.name} at {len(line.x)}" for line in series)
     return (panel("What rules, 10 000 people", series, EPSILON,
-                  log("Observations per curve m (log scale)"), theme,
+                  log("Observations per curve m (log scale)"),
                   f"The largest of the four terms at {len(table)} points: {counts}."),)
 
 
@@ -485,8 +473,8 @@ def beside(points: int) -> list[Row]:
     return rows
 
 
-def _draw_beside(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-    series = [curve(name, table["m"], table[column], look(role, theme, dash), mode="lines")
+def _draw_beside(table: pd.DataFrame) -> tuple[Panel, ...]:
+    series = [curve(name, table["m"], table[column], look(role, dash), mode="lines")
               for column, name, role, dash in (
                   ("curve", "mean curve, people protected", "gradient", "solid"),
                   ("regression", "regression curve, single observations protected", "wavelet",
@@ -494,7 +482,7 @@ def _draw_beside(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
                   ("number", "one number from each person", "without", "2px,3px"))]
     return (panel("Rates over "
                   "observations", series, log("Observations per curve m (log scale)"), RATE,
-                  theme, "Rates from one to ten thousand observations per curve. "
+                  "Rates from one to ten thousand observations per curve. "
                   f"{ends(series, '.2g')}."),)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -201,44 +200,44 @@ DRAWN_CLAIMS = (
 _FAMILIES = {"ICLP-QR and FRL": OF_AGES[:3], "Bernstein": OF_AGES[3:]}
 
 
-def region_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def region_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """Errors of the methods over the regions, printed and here."""
-    return tuple(_regions(f"{origin}: {family}", rows, methods, theme)
+    return tuple(_regions(f"{origin}: {family}", rows, methods)
                  for family, methods in _FAMILIES.items()
                  for origin, rows in (("Printed", frame(published.table_3())),
                                       ("Here", of_regions(table))))
 
 
-def _regions(title: str, rows: pd.DataFrame, methods: Sequence[str], theme: Theme) -> Panel:
+def _regions(title: str, rows: pd.DataFrame, methods: Sequence[str]) -> Panel:
     return panel(title, [curve(method, range(1, len(rows) + 1), rows[method],
-                               _style(method, theme), mode="markers") for method in methods],
-                 "Region, in the order of the table", log("Squared error"), theme,
+                               _style(method), mode="markers") for method in methods],
+                 "Region, in the order of the table", log("Squared error"),
                  f"{title}: squared errors of densities of age at death in 19 regions.")
 
 
-def _style(method: str, theme: Theme) -> Look:
+def _style(method: str) -> Look:
     """The second of two settings of one mechanism has a dash and a marker of its own."""
-    shade, dash, marker = style(method.split()[0], theme)
+    shade, dash, marker = style(method.split()[0])
     if method in ("ICLP-QR 1.05", "Bernstein 20"):
         return shade, "2px,4px" if method.startswith("ICLP") else "9px,3px", "diamond-open"
     return shade, dash, marker
 
 
-def age_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def age_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """For every region the kernel releases, and the Bernstein ones, over the common density."""
-    return tuple(_overlay(table, region, family, theme)
+    return tuple(_overlay(table, region, family)
                  for region in pd.unique(table["region"]) for family in _FAMILIES)
 
 
-def _overlay(table: pd.DataFrame, region: str, family: str, theme: Theme) -> Panel:
+def _overlay(table: pd.DataFrame, region: str, family: str) -> Panel:
     rows = where(table, region=region)
-    series = [curve("Without protection", rows["age"], rows["without"], look("without", theme),
+    series = [curve("Without protection", rows["age"], rows["without"], look("without"),
                     mode="lines", width=3)]
     for method in _FAMILIES[family]:
-        shade, dash, _ = _style(method, theme)
+        shade, dash, _ = _style(method)
         series.append(curve(method, rows["age"], rows[method], (shade, dash, "circle"),
                             mode="lines", width=1.8))
-    return panel(f"{region}: {family}", series, "Age in years", "Density on [0, 1]", theme,
+    return panel(f"{region}: {family}", series, "Age in years", "Density on [0, 1]",
                  f"{region}: released densities of age at death over the one without protection.")
 
 

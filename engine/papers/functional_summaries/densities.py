@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.signal import find_peaks
 
-from engine.core.palette import Theme, translucent
+from engine.core.palette import translucent
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, Estimate
 from engine.mechanisms.bernstein import Bernstein
@@ -332,39 +332,38 @@ PLANE_CLAIMS = (
 # -- drawings ------------------------------------------------------------------------------------
 
 
-def line_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def line_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """Ten releases of each method over the true density."""
     truth = where(table, curve="truth")["truth"]
-    return tuple(_ten(where(table, curve=method), truth, method, theme) for method in ON_LINE)
+    return tuple(_ten(where(table, curve=method), truth, method) for method in ON_LINE)
 
 
-def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str, theme: Theme) -> Panel:
+def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str) -> Panel:
     x = rows["x"].tolist()
     every: list[float | None] = []
     for k in range(_PRIVATE):  # one line with gaps, so that the legend names it once
         every += [*rows[str(k + 1)], None]
-    shade = translucent(style(method.split()[0], theme)[0], 0.45)
+    shade = translucent(style(method.split()[0])[0], 0.45)
     return panel(method, [
         curve("Released", [*x, x[-1]] * _PRIVATE, every, shade, mode="lines", width=1.2),
-        curve("Without noise", x, rows["without"], look("without", theme, "4px,3px"),
-              mode="lines"),
-        curve("True density", x, truth, look("truth", theme), mode="lines")], "x", "Density", theme,
+        curve("Without noise", x, rows["without"], look("without", "4px,3px"), mode="lines"),
+        curve("True density", x, truth, look("truth"), mode="lines")], "x", "Density",
         f"Ten releases of a density with two modes by {method}, the same without noise, and the "
         "true density.")
 
 
-def plane_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def plane_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """The true density, and one release of each method, as maps."""
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())
-    return tuple(_map(cells, method, limits, theme) for method in ("truth", *IN_PLANE))
+    return tuple(_map(cells, method, limits) for method in ("truth", *IN_PLANE))
 
 
-def _map(cells: pd.DataFrame, method: str, limits: tuple[float, float], theme: Theme) -> Panel:
+def _map(cells: pd.DataFrame, method: str, limits: tuple[float, float]) -> Panel:
     z = cells.pivot(index="y", columns="x", values=method)
     title = "True density" if method == "truth" else method
     return Panel(title, heat(plain(z.columns), plain(z.index), z.to_numpy().tolist(),
-                             ("x₁", "x₂", "Density"), theme,
+                             ("x₁", "x₂", "Density"),
                              f"{title}: a density with two modes in the plane.", limits))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.core.palette import Theme
 from engine.figures.theme import method_style
 from engine.papers.drawing import Look
 
@@ -10,7 +9,7 @@ _STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),
            "Bernstein": ("bernstein", 0), "GP": ("gaussian_process", 0)}
 
 
-def style(method: str, theme: Theme) -> Look:
+def style(method: str) -> Look:
     """Colour, dash and marker of a mechanism by its name in the paper."""
     key, variant = _STYLES[method]
-    return method_style(key, "functional", theme, variant)
+    return method_style(key, "functional", variant)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import Budget
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.functional_release import FunctionalRelease
@@ -321,43 +320,41 @@ CHOICE_CLAIMS = (
 # -- drawings ------------------------------------------------------------------------------------
 
 
-def split_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def split_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """Total errors with printed and exact constants and estimation errors; then the noise."""
     rows = _pss(table)
     error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
     kinds = {"total, printed constants": error + printed, "total, exact constants": error + exact,
              "without noise": error}
-    return (*(_panel(rows, f"{mean}: {kind}", mean, values, theme)
+    return (*(_panel(rows, f"{mean}: {kind}", mean, values)
               for mean in MEANS for kind, values in kinds.items()),
-            *(_panel(rows, f"Noise in S-1: {name} constants", "S-1", rows[noise], theme)
+            *(_panel(rows, f"Noise in S-1: {name} constants", "S-1", rows[noise])
               for name, noise in _NOISES.items()))
 
 
-def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float], theme: Theme
-           ) -> Panel:
+def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float]) -> Panel:
     series = []
     for method in pd.unique(where(rows, mean=mean)["way"]):
         if method == "GP" and title.endswith("without noise"):
             continue  # smoothed as QR is
         of_method = where(rows, mean=mean, way=method)
         se = None if title.startswith("Noise") else of_method["estimation_error_se"]
-        series.append(curve(method, of_method["n"], values[of_method.index], style(method, theme),
-                            se))
-    return panel(title, series, _N, _ERROR, theme,
+        series.append(curve(method, of_method["n"], values[of_method.index], style(method), se))
+    return panel(title, series, _N, _ERROR,
                  f"{title}: squared error against the number of curves, falling for every "
                  "mechanism.")
 
 
-def choice_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def choice_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """For every mean and mechanism the error by formula and by cross-validation."""
-    return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}", theme)
+    return tuple(_choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}")
                  for mean in MEANS for method in CHOSEN)
 
 
-def _choice_panel(rows: pd.DataFrame, title: str, theme: Theme) -> Panel:
+def _choice_panel(rows: pd.DataFrame, title: str) -> Panel:
     pss, series = _pss(rows), []
     for (shade, *_), (sensitivities, choice) in zip(
-            styles(2, theme), (("printed", "PCV printed"), ("exact", "PCV")), strict=True):
+            styles(2), (("printed", "PCV printed"), ("exact", "PCV")), strict=True):
         validated = where(rows, choice=choice)
         if len(validated):
             series += [curve(f"PSS, {sensitivities}", pss["n"],
@@ -365,7 +362,7 @@ def _choice_panel(rows: pd.DataFrame, title: str, theme: Theme) -> Panel:
                              pss["estimation_error_se"]),
                        curve(f"PCV, {sensitivities}", validated["n"], validated["total_error"],
                              (shade, "6px,3px", "diamond-open"), validated["total_error_se"])]
-    return panel(title, series, _N, _ERROR, theme, f"{title.replace(':', ',')}: total error by "
+    return panel(title, series, _N, _ERROR, f"{title.replace(':', ',')}: total error by "
                  "formula and by cross-validation against n.")
 
 
@@ -406,8 +403,8 @@ FIGURE_2 = Exhibit(
 
 
 def _copy(number: int, setting: CurveDesign, words: str, claims: tuple[Claim, ...]) -> Exhibit:
-    def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
-        return (*choice_panels(table, theme), *split_panels(table, theme))
+    def panels(table: pd.DataFrame) -> tuple[Panel, ...]:
+        return (*choice_panels(table), *split_panels(table))
 
     return Exhibit(
         f"figure-{number}", f"Figure {number}: Figures 1 and 2 with {words}",

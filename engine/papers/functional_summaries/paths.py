@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.core.palette import Theme
 from engine.core.types import Array
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
@@ -72,20 +71,20 @@ CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are o
           "process; only the numbers themselves cost a little more for Laplace.", is_ours=True))
 
 
-def panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """Seconds against points for every kernel, as printed and here."""
-    return tuple(_panel(name, table, theme) for name in KERNELS)
+    return tuple(_panel(name, table) for name in KERNELS)
 
 
-def _panel(name: str, table: pd.DataFrame, theme: Theme) -> Panel:
+def _panel(name: str, table: pd.DataFrame) -> Panel:
     series = []
     for origin, rows, shade in (
-            ("printed", where(published.table_1(), kernel=name), styles(2, theme)[0][0]),
-            ("here", where(table, kernel=name), style("ICLP-QR", theme)[0])):
+            ("printed", where(published.table_1(), kernel=name), styles(2)[0][0]),
+            ("here", where(table, kernel=name), style("ICLP-QR")[0])):
         series += [curve(f"{process}, {origin}", rows["points"], rows[column],
                          (shade, dash, marker)) for process, column, dash, marker in (
             ("ICLP", "iclp", "solid", "square"), ("GP", "gaussian_process", "4px,3px", "cross"))]
-    return panel(name[0].upper() + name[1:], series, log("Points"), log("Seconds"), theme,
+    return panel(name[0].upper() + name[1:], series, log("Points"), log("Seconds"),
                  f"{name}: seconds for 100 paths against the points of the grid, printed and here.")
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.core.palette import Theme
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.bernstein import Bernstein
@@ -315,33 +314,33 @@ CLAIMS = (
 # -- drawings ------------------------------------------------------------------------------------
 
 
-def table_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def table_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """The printed halves under the names the columns must have, then our own runs."""
-    return (*(_errors(f"Printed: {data}, ν = {nu:g}", _meant(rows), theme)
+    return (*(_errors(f"Printed: {data}, ν = {nu:g}", _meant(rows))
               for data, nu, rows in printed_halves()),
-            *(_errors(f"Here: {name}, ν = {nu:g}", _totals(table, name, nu), theme)
+            *(_errors(f"Here: {name}, ν = {nu:g}", _totals(table, name, nu))
               for name in DATA for nu in KERNELS))
 
 
-def _errors(title: str, errors: pd.DataFrame, theme: Theme) -> Panel:
-    return panel(title, [curve(method, EPSILONS, errors[method], style(method, theme))
-                         for method in _NAMES], log("ε"), log("Squared distance"), theme,
+def _errors(title: str, errors: pd.DataFrame) -> Panel:
+    return panel(title, [curve(method, EPSILONS, errors[method], style(method))
+                         for method in _NAMES], log("ε"), log("Squared distance"),
                  f"{title}: squared distance to the sample mean, falling as ε grows, then level.")
 
 
-def draw_panels(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def draw_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
     """One release over the sample mean, for every data set, kernel and mechanism."""
-    return tuple(_draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method, theme)
+    return tuple(_draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method)
                  for name in DATA for nu in KERNELS for method in _NAMES)
 
 
-def _draw(rows: pd.DataFrame, name: str, words: str, method: str, theme: Theme) -> Panel:
+def _draw(rows: pd.DataFrame, name: str, words: str, method: str) -> Panel:
     title = f"{name.capitalize()}, {words}"
-    series = [curve("Sample mean", rows["time"], rows["sample mean"], look("without", theme),
+    series = [curve("Sample mean", rows["time"], rows["sample mean"], look("without"),
                     mode="lines"),
-              curve("Released", rows["time"], rows[method], style(method, theme)[0], mode="lines")]
+              curve("Released", rows["time"], rows[method], style(method)[0], mode="lines")]
     return panel(title, series, "Time, as a share of the range",
-                 {"temperatures": "Temperature in °C"}.get(name, "Value"), theme,
+                 {"temperatures": "Temperature in °C"}.get(name, "Value"),
                  f"{title}: one release at ε = 1 over the sample mean.")
 
 

@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.types import Array
 from engine.noise.laplace import laplace
 from engine.papers.drawing import curve, level, log, look, panel
@@ -122,18 +121,17 @@ def _work(form: Form) -> Work:
                        Call(f"{__name__}:slope_rows", (1000 if form == "quick" else 10_000,))))
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for n in _PEOPLE:
         rows = where(table, part="slope", n=n)
         ends = [_SHARES[0], _SHARES[-1]]
-        series = [curve("Measured", rows["share"], rows["error"], look("gradient", theme),
-                        rows["se"]),
+        series = [curve("Measured", rows["share"], rows["error"], look("gradient"), rows["se"]),
                   curve("Planned, to first order", rows["share"], rows["planned"],
-                        look("functional", theme, "8px,3px", "square")),
-                  level("Without privacy", ends, rows["without"].iloc[:2], theme)]
+                        look("functional", "8px,3px", "square")),
+                  level("Without privacy", ends, rows["without"].iloc[:2])]
         panels.append(panel(f"{n} people, ε = {_EPSILON:g}", series,
-                            "Share of ε for the covariance", log("Error of the slope"), theme,
+                            "Share of ε for the covariance", log("Error of the slope"),
                             f"Error of the slope over the share, {n} people. "
                             + drawn_ends(series)))
     return tuple(panels)

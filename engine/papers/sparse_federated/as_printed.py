@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.mechanisms.families.sparse_as_published import (
@@ -184,49 +183,48 @@ def _work(form: Form) -> Work:
 # -- pictures and claims ---------------------------------------------------------------------------
 
 
-def _draw(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     guarantees = where(table, part="guarantee")
     x = np.arange(len(guarantees), dtype=float)
     names = tuple(f"Algorithm {k:.0f}" for k in guarantees["algorithm"])
     budgets = panel(
         "What each gives", [curve("ε that is proved", x, guarantees["given"],
-                                  look("sparse", theme, marker="circle"), mode="markers"),
-                            level("ε that is stated", x, guarantees["stated"], theme)],
-        Scale("", names=names), log("Privacy budget ε"), theme,
+                                  look("sparse", marker="circle"), mode="markers"),
+                            level("ε that is stated", x, guarantees["stated"])],
+        Scale("", names=names), log("Privacy budget ε"),
         "ε that each algorithm gives, beside the one it states; none where there is no point.")
     sizes = where(table, part="variance")
     variance = panel(
-        "Lemma 4.1", [curve("Error of σ̂²", sizes["x"], sizes["error"], look("sparse", theme)),
+        "Lemma 4.1", [curve("Error of σ̂²", sizes["x"], sizes["error"], look("sparse")),
                       curve("Its noise, as printed for H", sizes["x"], sizes["printed noise"],
-                            look("bias", theme, "2px,3px"), mode="lines"),
+                            look("bias", "2px,3px"), mode="lines"),
                       curve("Bound with constant 1", sizes["x"], sizes[_BOUND],
-                            look("without", theme, "12px,3px,2px,3px"), mode="lines")],
-        log("Rows N"), log("Error of the variance"), theme,
+                            look("without", "12px,3px,2px,3px"), mode="lines")],
+        log("Rows N"), log("Error of the variance"),
         "Error of the released variance of errors against the number of rows, with the bound.")
     bands = where(table, part="band")
     bands = bands[bands["eps"].notna()]
     series = [curve(f"Theorem {theorem:.0f}, {kind}", rows["eps"], rows["coverage"],
-                    look(role, theme, dash))
-              for theorem, role in ((6, "sparse"), (9, "bias"))
+                    look(role, dash)) for theorem, role in ((6, "sparse"), (9, "bias"))
               for kind, dash in ((_PRIVATE, "solid"), (_EXACT, "2px,3px"))
               for rows in [where(bands, theorem=theorem, kind=kind)]]
-    series.append(level("Level", [_BUDGETS[0], _BUDGETS[-1]], [_LEVEL, _LEVEL], theme))
-    coverage = panel("Theorems 6 and 9", series, log("Privacy budget ε"), Scale("Coverage"), theme,
+    series.append(level("Level", [_BUDGETS[0], _BUDGETS[-1]], [_LEVEL, _LEVEL]))
+    coverage = panel("Theorems 6 and 9", series, log("Privacy budget ε"), Scale("Coverage"),
                      "How often bands of the printed bootstrap hold all coefficients, against ε.")
-    return budgets, variance, coverage, _intervals(table, theme)
+    return budgets, variance, coverage, _intervals(table)
 
 
-def _intervals(table: pd.DataFrame, theme: Theme) -> Panel:
+def _intervals(table: pd.DataFrame) -> Panel:
     """Coverage of the intervals of Algorithms 6 and 9 where the coefficient is not zero."""
     rows = where(table, part="interval", place=_MATTERS)
     rows = rows[rows["eps"].notna()]
-    series = [curve(f"Algorithm {algorithm}", each["eps"], each["coverage"], look(role, theme))
+    series = [curve(f"Algorithm {algorithm}", each["eps"], each["coverage"], look(role))
               for algorithm, role, sign in ((6, "sparse", -1), (9, "bias", 1))
               for each in [where(rows, algorithm=algorithm, sign=sign)]]
     budgets = [_BUDGETS[0], _LARGE[-1]]
-    series.append(level("Level", budgets, [_LEVEL, _LEVEL], theme))
+    series.append(level("Level", budgets, [_LEVEL, _LEVEL]))
     return panel("Theorems 5 and 8", series, log("Privacy budget ε of each release"),
-                 Scale("Coverage"), theme, "How often intervals as printed, without their bias "
+                 Scale("Coverage"), "How often intervals as printed, without their bias "
                  "term, hold a coefficient that is not zero, against ε.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.core.palette import Theme
 from engine.papers.charts import Scale, Series
 from engine.papers.drawing import curve, family, log, look, panel, plain
 from engine.papers.evidence import (
@@ -60,7 +59,7 @@ def _figure_3_work(form: Form) -> Work:
         f"{__name__}:interval_rows", (FEASIBLE, _LARGE.n, _LARGE.m, _LARGE.d, repeats))))
 
 
-def _draw_figure_3(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_figure_3(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for sizes in (PAPER, FEASIBLE):
         rows = where(table, where=sizes).sort_values("true", kind="stable")
@@ -68,11 +67,10 @@ def _draw_figure_3(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         is_given = rows["intervals"].sum() > 0
         panels.append(panel(sizes, [
             curve("Average interval" if is_given else "Estimate without an interval", x,
-                  rows["centre"], look("sparse", theme), mode="markers",
+                  rows["centre"], look("sparse"), mode="markers",
                   half=plain(rows["length"] / 2) if is_given else None),
-            curve("True", x, rows["true"], look("truth", theme, marker="line-ew-open"),
-                  mode="markers")],
-            "60 coefficients, by their true value", "Coefficient", theme,
+            curve("True", x, rows["true"], look("truth", marker="line-ew-open"), mode="markers")],
+            "60 coefficients, by their true value", "Coefficient",
             f"{sizes}: {'average intervals' if is_given else 'estimates'} of 60 coefficients."))
     return tuple(panels)
 
@@ -187,21 +185,21 @@ _LINES = {_BY_N: ("eps", "ε = {:g}"), _BY_S: ("s0", "{} shared, ε = 0.5"),
           _BY_M: ("eps", "ε = {:g}")}
 
 
-def _draw_figure_4(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_figure_4(table: pd.DataFrame) -> tuple[Panel, ...]:
     return tuple(panel(
         f"{sizes}: {along[0].lower()}{along[1:]}",
-        _figure_4_series(where(table, where=sizes, along=along), along, theme),
-        Scale(along, log=sizes == FEASIBLE and along != _BY_S), log("Squared error"), theme,
+        _figure_4_series(where(table, where=sizes, along=along), along),
+        Scale(along, log=sizes == FEASIBLE and along != _BY_S), log("Squared error"),
         f"{sizes}: errors against {along}.") for sizes, grids in _GRIDS.items() for along in grids)
 
 
-def _figure_4_series(table: pd.DataFrame, along: str, theme: Theme) -> list[Series]:
+def _figure_4_series(table: pd.DataFrame, along: str) -> list[Series]:
     column, name = _LINES[along]
     members = {name.format(value): rows for (value,), rows in groups(table, [column])}
     *_, last = members.values()
-    return [*family(members, "x", "error", theme, "error_se"),
+    return [*family(members, "x", "error", "error_se"),
             curve("Without noise", last["x"], last["quiet"],
-                  look("without", theme, "2px,3px", "square"), last["quiet_se"])]
+                  look("without", "2px,3px", "square"), last["quiet_se"])]
 
 
 def _end_to_end(along: str) -> Measure:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from pandas import col
 
-from engine.core.palette import Theme
 from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.figures.theme import method_style
@@ -78,17 +77,17 @@ def _trust_work(form: Form) -> Work:
                        Call(f"{__name__}:bound_rows", (3 if form == "quick" else 20,))))
 
 
-def _draw_trust(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_trust(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for axis, _ in _AXES.values():
         rows = where(table, along=axis)
-        series = [curve(name, rows["x"], rows[label], method_style(key, "sparse", theme))
+        series = [curve(name, rows["x"], rows[label], method_style(key, "sparse"))
                   for label, (key, name) in _METHODS.items()]
         series += [curve("One machine", rows["x"], rows[ALONE],
-                         look("raw", theme, "2px,3px", "square-open")),
+                         look("raw", "2px,3px", "square-open")),
                    curve("Printed rate", rows["x"], rows["printed"],
-                         look("without", theme, "12px,3px,2px,3px"), mode="lines")]
-        panels.append(panel(axis, series, log(axis), log("Squared error"), theme,
+                         look("without", "12px,3px,2px,3px"), mode="lines")]
+        panels.append(panel(axis, series, log(axis), log("Squared error"),
                             f"Errors with and without trust against {axis}."))
     return tuple(panels)
 
@@ -178,19 +177,19 @@ def _differing_work(form: Form) -> Work:
           for s0 in _N_SHARED if s0 != _MANY.s0)))
 
 
-def _draw_differing(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_differing(table: pd.DataFrame) -> tuple[Panel, ...]:
     by_budget, by_share = [], []
     for fit, (name, role, dash, marker) in _FITS.items():
-        style = look(role, theme, dash, marker)
+        style = look(role, dash, marker)
         rows = where(table, fit=fit, s0=_MANY.s0).dropna(subset="eps")
         by_budget.append(curve(name, rows["eps"], rows["median"], style))
         rows = where(table, fit=fit, eps=1.0).sort_values("s0")
         if len(rows) > 1:
             by_share.append(curve(name, rows["s0"], rows["median"], style))
     label = log("Squared error, median")
-    return (panel("Five features shared, two own", by_budget, log("Privacy budget ε"), label, theme,
+    return (panel("Five features shared, two own", by_budget, log("Privacy budget ε"), label,
                   "Errors of three ways of fitting against ε."),
-            panel("Seven features, ε = 1", by_share, "Shared features s₀ of 7", label, theme,
+            panel("Seven features, ε = 1", by_share, "Shared features s₀ of 7", label,
                   "Errors of two ways of fitting against the number of shared features."))
 
 
@@ -269,16 +268,16 @@ def _costs_work(form: Form) -> Work:
     return Work(calls=(Call(f"{__name__}:cost_rows"),))
 
 
-def _draw_costs(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_costs(table: pd.DataFrame) -> tuple[Panel, ...]:
     x = np.arange(len(table), dtype=float)
-    series = [curve(name, x, table[column], look(role, theme, marker=marker), mode="markers")
+    series = [curve(name, x, table[column], look(role, marker=marker), mode="markers")
               for name, column, role, marker in (
                   ("ε of all releases, added up", "added", "bias", "triangle-up"),
                   ("ε that is proved, by ρ", "proved", "sparse", "circle"))]
-    series.append(level("Stated", x, [_NOMINAL] * len(x), theme))
+    series.append(level("Stated", x, [_NOMINAL] * len(x)))
     return (panel("At the base point", series,
                   Scale("", names=tuple(_TASKS[task] for task in table["task"])),
-                  log("Privacy budget ε"), theme,
+                  log("Privacy budget ε"),
                   "What each task spends in two ways of counting, beside the stated ε."),)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from engine.core.palette import Theme
 from engine.core.types import Array
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
@@ -113,31 +112,28 @@ def _table_2_work(form: Form) -> Work:
         for place, epsilons in _settings().items()))
 
 
-def _draw_table_2(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_table_2(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for factor, name in _NAMES.items():
         rows, printed = _along(table, factor), _along(table_2(), factor)
         series = [curve("As printed", printed[factor], printed["err"],
-                        look("bias", theme, "8px,3px", "triangle-up"),
-                        printed["err_sd"] / math.sqrt(50)),
-                  curve("ε kept", rows[factor], rows["error"], look("sparse", theme),
-                        rows["error_se"]),
+                        look("bias", "8px,3px", "triangle-up"), printed["err_sd"] / math.sqrt(50)),
+                  curve("ε kept", rows[factor], rows["error"], look("sparse"), rows["error_se"]),
                   curve("Without noise", rows[factor], rows["quiet"],
-                        look("without", theme, "2px,3px", "square"), rows["quiet_se"])]
-        panels.append(panel(name, series, name, log("Squared error"), theme,
+                        look("without", "2px,3px", "square"), rows["quiet_se"])]
+        panels.append(panel(name, series, name, log("Squared error"),
                             f"Errors against {name}, in three ways."))
-    return (*panels, _lengths_panel(theme))
+    return (*panels, _lengths_panel())
 
 
-def _lengths_panel(theme: Theme) -> Panel:
+def _lengths_panel() -> Panel:
     printed = frame(table_2())
     formula = _lengths(printed)
     ends = [min(formula), max(formula)]
     return panel("Printed lengths and a formula", [
         curve("Rows of the table", formula, printed["length"],
-              look("bias", theme, marker="triangle-up"), mode="markers"),
-        level("Equal", ends, ends, theme)],
-        "By the formula", "Length of an interval, as printed", theme,
+              look("bias", marker="triangle-up"), mode="markers"), level("Equal", ends, ends)],
+        "By the formula", "Length of an interval, as printed",
         "Printed lengths of intervals against a formula that fits them.")
 
 
@@ -276,17 +272,17 @@ def _pooled(table: pd.DataFrame, kind: str, column: str) -> pd.Series[float]:
     return where(table, kind=kind).groupby("eps")[column].mean()
 
 
-def _draw_intervals(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_intervals(table: pd.DataFrame) -> tuple[Panel, ...]:
     axis, panels = log(_NAMES["eps"]), []
     for kind in (MATTERS, IS_ZERO):
-        series = [curve(label, _EPSILONS, _pooled(table, kind, variant), look(role, theme, *style))
+        series = [curve(label, _EPSILONS, _pooled(table, kind, variant), look(role, *style))
                   for variant, (label, role, *style) in _VARIANTS.items()]
-        series.append(level("Nominal", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95], theme))
-        panels.append(panel(kind, series, axis, "Share of intervals that hold", theme,
+        series.append(level("Nominal", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95]))
+        panels.append(panel(kind, series, axis, "Share of intervals that hold",
                             f"{kind}: coverage against ε, in four ways."))
     lengths = [curve("As derived", _EPSILONS, _pooled(table, MATTERS, "length"),
-                     look("sparse", theme))]
-    return (*panels, panel("Length of an interval", lengths, axis, "Length", theme,
+                     look("sparse"))]
+    return (*panels, panel("Length of an interval", lengths, axis, "Length",
                            "Length of intervals against ε."))
 
 
@@ -389,7 +385,7 @@ def _beside_table_5(table: pd.DataFrame) -> pd.DataFrame:
     return _with_printed(where(table, part="printed"), table_5())
 
 
-def _draw_table_5(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
+def _draw_table_5(table: pd.DataFrame) -> tuple[Panel, ...]:
     both, series = _beside_table_5(table), []
     for epsilon, role, marker in ((0.8, "sparse", "circle"), (0.5, "functional", "diamond"),
                                   (0.3, "bias", "triangle-up")):
@@ -397,24 +393,24 @@ def _draw_table_5(table: pd.DataFrame, theme: Theme) -> tuple[Panel, ...]:
         series.append(curve(f"Printed at ε = {epsilon:g}",
                             rows[["len", "len_S"]].to_numpy().ravel(),
                             rows[["len_printed", "len_S_printed"]].to_numpy().ravel(),
-                            look(role, theme, marker=marker), mode="markers"))
+                            look(role, marker=marker), mode="markers"))
     ends = [0.05, 0.095]
-    return (panel("Lengths of bands", [*series, level("Equal", ends, ends, theme)],
-                  "Without privacy", "As printed", theme,
+    return (panel("Lengths of bands", [*series, level("Equal", ends, ends)],
+                  "Without privacy", "As printed",
                   "Printed lengths of bands against those without privacy."),
-            _coverage_panel(table, theme))
+            _coverage_panel(table))
 
 
-def _coverage_panel(table: pd.DataFrame, theme: Theme) -> Panel:
+def _coverage_panel(table: pd.DataFrame) -> Panel:
     rows = where(table, part="bands", features=20)
-    series = [curve(name, rows["eps"], rows[column], look(role, theme, dash, marker))
+    series = [curve(name, rows["eps"], rows[column], look(role, dash, marker))
               for name, column, role, dash, marker in (
                   ("All held together", "joint", "sparse", "solid", "circle"),
                   ("Share of coefficients held", "average", "functional", "12px,3px,2px,3px",
                    "diamond"),
                   ("Together, noise left out", "naive", "bias", "8px,3px", "triangle-up"))]
-    series.append(level("Nominal", [1.0, 4.0], [0.95, 0.95], theme))
-    return panel("Bands that keep ε, 20 features", series, log(_NAMES["eps"]), "Share", theme,
+    series.append(level("Nominal", [1.0, 4.0], [0.95, 0.95]))
+    return panel("Bands that keep ε, 20 features", series, log(_NAMES["eps"]), "Share",
                  "Coverage of bands against ε: joint, on average, and with the noise left out.")
 
 

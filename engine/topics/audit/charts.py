@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.audit import Progress
-from engine.core.palette import Theme, colour
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 from engine.topics.audit.words import down
@@ -36,7 +35,7 @@ class Line:
     is_planted: bool
 
 
-def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
+def climbing(lines: Sequence[Line], claim: float) -> Chart:
     """The worst pair against pairs tried, and the bound against releases, below the claim.
 
     Parameters
@@ -45,29 +44,25 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
         One for each attack.
     claim : float
         The claimed ε.
-    theme : {"light", "dark"}
-        Of the page.
     """
     known = [value for line in lines for step in line.steps
              for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
     top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MOST_SHOWN * claim)
     data: list[Spec] = []
     for line in lines:
-        data += [_worst(line, top, theme), _bound(line, top, theme)]
+        data += [_worst(line, top), _bound(line, top)]
     tried = [step.tried for line in lines for step in line.steps] or [100]
     runs = [step.runs for line in lines for step in line.steps if step.runs] or [1000]
-    lines_at = [_claimed(theme, xref=f"{x} domain", x0=0, x1=1, y0=claim, y1=claim)
-                for x in ("x", "x2")]
+    lines_at = [_claimed(xref=f"{x} domain", x0=0, x1=1, y0=claim, y1=claim) for x in ("x", "x2")]
     note = {"text": f"claimed ε = {claim:.4g}", "showarrow": False, "xref": "x domain", "x": 0,
             "y": claim, "xanchor": "left", "yanchor": "bottom", "font": {"size": 13}}
-    left = axis(theme, "Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)],
-                nticks=4)
-    right = log_axis(theme, "Releases of each", min([1000, *runs]), max([40_000, *runs]), room=0.06)
+    left = axis("Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)], nticks=4)
+    right = log_axis("Releases of each", min([1000, *runs]), max([40_000, *runs]), room=0.06)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", title=_finding(lines, claim),
+        legend=True, hovermode="closest", title=_finding(lines, claim),
         shapes=lines_at, annotations=[note],
         xaxis=left, xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
-        yaxis=axis(theme, "Privacy budget ε that is shown", grid=True, range=[-0.03 * top, top]))}
+        yaxis=axis("Privacy budget ε that is shown", grid=True, range=[-0.03 * top, top]))}
     return Chart(spec, _alt(lines, claim), _table(lines))
 
 
@@ -81,36 +76,36 @@ def _finding(lines: Sequence[Line], claim: float) -> str:
     return f"Attacks show ε ≥ {down(most)}, below the claimed {claim:.3g}"
 
 
-def _claimed(theme: Theme, **ends: Any) -> Spec:
+def _claimed(**ends: Any) -> Spec:
     """The dashed line of the claim."""
     return {"type": "line", **ends,
-            "line": {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}}
+            "line": {"color": "text", "width": 2, "dash": "6px,4px"}}
 
 
-def _worst(line: Line, top: float, theme: Theme) -> Spec:
+def _worst(line: Line, top: float) -> Spec:
     steps = [step for step in line.steps if not step.runs or step is line.steps[-1]]
     heights = [step.worst_epsilon for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
             "x": [step.tried for step in steps], "y": _clamped(heights, top),
-            "customdata": [down(value) for value in heights], **_look(line, theme),
+            "customdata": [down(value) for value in heights], **_look(line),
             "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
 
 
-def _bound(line: Line, top: float, theme: Theme) -> Spec:
+def _bound(line: Line, top: float) -> Spec:
     steps = [step for step in line.steps if step.runs]
     heights = [step.bound for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
             "x": [step.runs for step in steps], "y": _clamped(heights, top),
-            "customdata": [down(value) for value in heights], **_look(line, theme),
+            "customdata": [down(value) for value in heights], **_look(line),
             "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
 
 
-def _look(line: Line, theme: Theme) -> Spec:
+def _look(line: Line) -> Spec:
     """A planted fault has its own colour and cross; the mechanism a line with dots."""
     role, symbol = ("bias", "x") if line.is_planted else ("gradient", "circle")
-    return {"line": {"width": 2.2, "color": colour(role, theme)},
+    return {"line": {"width": 2.2, "color": role},
             "marker": {"size": 10 if line.is_planted else 8, "symbol": symbol,
-                       "color": colour(role, theme)}}
+                       "color": role}}
 
 
 def _clamped(heights: Sequence[float], top: float) -> list[float]:

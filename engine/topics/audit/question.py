@@ -57,7 +57,7 @@ def chart(steps: Steps, question: QuestionLike) -> Chart:
     """
     lines = [charts.Line(attack.name, progress, bool(attack.variant))
              for attack, progress in zip(question["attacks"], steps, strict=True)]
-    return charts.climbing(lines, steps[0][-1].claimed_epsilon, "light")
+    return charts.climbing(lines, steps[0][-1].claimed_epsilon)
 
 
 def command(question: QuestionLike) -> str:

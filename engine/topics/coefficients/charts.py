@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, small_charts, traces
 from engine.figures.theme import (
@@ -26,7 +26,7 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariat
 TOGETHER = "All functions"
 
 
-def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = False) -> Chart:
+def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Chart:
     """One function: possible releases, or one with its band, over the curve without privacy.
 
     Effects have a line at zero; all are in response units.
@@ -37,24 +37,21 @@ def panel(answer: CoefficientsAnswer, k: int, theme: Theme, one_release: bool = 
         Of all functions.
     k : int
         The place of the function; 0 is the intercept.
-    theme : {"light", "dark"}
-        Of the page.
     one_release : bool
         Whether one release is drawn instead of many.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
-    data = _one_release(answer, k, x, theme) if one_release else _releases(answer, k, x, theme)
+    data = _one_release(answer, k, x) if one_release else _releases(answer, k, x)
     hover = labels.hover(facts.value_unit)
-    data.append(traces.unprotected(x, _rounded(answer.without[k]), theme, hovertemplate=hover))
+    data.append(traces.unprotected(x, _rounded(answer.without[k]), hovertemplate=hover))
     if answer.truth is not None:
-        data.append(traces.line("True", x, _rounded(answer.truth[k]), colour("truth", theme), 1.6,
+        data.append(traces.line("True", x, _rounded(answer.truth[k]), "truth", 1.6,
                                 hovertemplate=hover))
     quantity = facts.value_name if k == 0 else f"Effect on {uncapital(facts.value_name)}"
     spec = {"data": data, "layout": layout(
-        theme, legend=False,
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
-                   zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
+        legend=False, xaxis=time_axis(facts),
+        yaxis=axis(named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
+                   zeroline=k > 0, zerolinecolor="raw"))}
     typical = with_unit(number(float(answer.error[k])), facts.value_unit)
     name = f"Effect of {answer.names[k]}" if k else "Mean curve"
     return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
@@ -73,19 +70,18 @@ def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
     return {name: plain(values) for name, values in columns.items()}
 
 
-def _releases(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
+def _releases(answer: CoefficientsAnswer, k: int, x: list[float]) -> list[Spec]:
     return [{**traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
-                               translucent(colour("gradient", theme), 0.6)), "hoverinfo": "skip"}]
+                               translucent("gradient", 0.6)), "hoverinfo": "skip"}]
 
 
-def _one_release(answer: CoefficientsAnswer, k: int, x: list[float], theme: Theme) -> list[Spec]:
-    shade = colour("gradient", theme)
-    release = traces.line("One release", x, _rounded(answer.releases[0, k]), shade, 2.6,
+def _one_release(answer: CoefficientsAnswer, k: int, x: list[float]) -> list[Spec]:
+    release = traces.line("One release", x, _rounded(answer.releases[0, k]), "gradient", 2.6,
                           hovertemplate=labels.hover(answer.facts.value_unit))
     if answer.low is None or answer.high is None:
         return [release]
     return [traces.filled("95 % confidence band", x, _rounded(answer.low[0, k]),
-                          _rounded(answer.high[0, k]), shade, hoverinfo="skip"), release]
+                          _rounded(answer.high[0, k]), "gradient", hoverinfo="skip"), release]
 
 
 def _rounded(curve: Array) -> list[float]:
@@ -103,24 +99,21 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     return [low - room, high + room]
 
 
-def errors(answer: CoefficientsAnswer, theme: Theme) -> Chart:
+def errors(answer: CoefficientsAnswer) -> Chart:
     """The error of every function with its 95 % range, and without privacy.
 
     Parameters
     ----------
     answer : CoefficientsAnswer
         Of all functions.
-    theme : {"light", "dark"}
-        Of the page.
     """
     return small_charts.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
                                             answer.errors, answer.baseline, "function",
-                                            answer.facts.value_unit, theme)
+                                            answer.facts.value_unit)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
-                 facts: PublicFacts, theme: Theme, theory: Mapping[str, Array] | None = None
-                 ) -> Chart:
+                 facts: PublicFacts, theory: Mapping[str, Array] | None = None) -> Chart:
     """The error of every function against ε, on log axes, and of all together beside the rate.
 
     Parameters
@@ -135,17 +128,15 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         The ε on screen.
     facts : PublicFacts
         Its unit of values.
-    theme : {"light", "dark"}
-        Of the page.
     theory : mapping of str to (epsilons,), optional
         Rates of all functions together by their names, in response units.
     """
     together = {} if theory is None else {TOGETHER: totals(by_function)}
     return small_charts.errors_over_budgets(epsilons, by_function, ["Average curve", *names[1:]],
-                                            here, facts.value_unit, theme, together, theory)
+                                            here, facts.value_unit, together, theory)
 
 
-def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
+def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> Chart:
     """Total error against the number of covariates, with and without privacy.
 
     Parameters
@@ -156,26 +147,22 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
         Of the mechanism, for its look.
     facts : PublicFacts
         Its unit of values.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade, dash, marker = method_style(key, family, theme)
+    shade, dash, marker = method_style(key, family)
     counts, private, without = list(costs.counts), plain(costs.private), plain(costs.without)
-    gray = colour("without", theme)
     data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
                                     {"size": 9, "symbol": marker}),
-            traces.line_with_points("Non-private", counts, without, gray, 2.2, UNPROTECTED,
-                                    {"size": 5, "color": gray})]
+            traces.line_with_points("Non-private", counts, without, "without", 2.2, UNPROTECTED,
+                                    {"size": 5, "color": "without"})]
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
-        data.append(traces.diamond(costs.here, float(here), theme))
+        data.append(traces.diamond(costs.here, float(here)))
     ends = [with_unit(number(float(costs.private[k])), facts.value_unit)
             if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",
-        xaxis=axis(theme, "Number of covariates d", dtick=1),
-        yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
-                   rangemode="tozero"))}
+        legend=True, title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",
+        xaxis=axis("Number of covariates d", dtick=1),
+        yaxis=axis(named("Total error", facts.value_unit), grid=True, rangemode="tozero"))}
     return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
                      "covariates": counts, "total error": private, "non-private": without})

@@ -42,7 +42,7 @@ def chart(answer: CoefficientsAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.errors(answer, "light")
+    return charts.errors(answer)
 
 
 KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers, chart,

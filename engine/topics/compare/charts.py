@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import (
@@ -64,7 +64,7 @@ class Line:
 
 
 def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float], unit: str,
-          theme: Theme, floor: Line | None = None) -> Chart:
+          floor: Line | None = None) -> Chart:
     """Errors of all methods on one logarithmic axis, a row for each, the smallest on top.
 
     A row has a point for every budget, with the middle 90 % of its releases.
@@ -79,8 +79,6 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
         ε of those budgets.
     unit : str
         Of the errors; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     floor : Line, optional
         What no unbiased method with Gaussian noise is below; the lowest row.
     """
@@ -89,24 +87,24 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
     rows += [] if floor is None else [floor]
     data, notes, ends = [], [], []
     for row, line in enumerate(rows):
-        shade, symbol = _row_look(line, theme)
+        shade, symbol = _row_look(line)
         heights = [-row - _BELOW_NAME - k * _STEP for k in range(len(marked))]
-        notes.append(_note(0, "paper", -row, line.label, colour("text", theme), 14))
+        notes.append(_note(0, "paper", -row, line.label, "text", 14))
         for k, height, epsilon in zip(marked, heights, epsilons, strict=True):
             if not line.errors[k] > 0:  # no place on a log axis
                 why = "no error" if line.errors[k] == 0 else "nothing published"
                 notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: {why}",
-                                   colour("quiet", theme), 12))
+                                   "quiet", 12))
                 continue
             low, high = (line.errors[k],) * 2 if line.within is None else line.within[k]
             ends += [end for end in (low, high, line.errors[k]) if end > 0]
             data += _sized(line, k, height, shade, symbol, unit)
             notes.append(_note(math.log10(max(high, line.errors[k])), "x", height,
-                               f"ε = {epsilon:g}", colour("quiet", theme), 12, shift=8))
+                               f"ε = {epsilon:g}", "quiet", 12, shift=8))
     low, high = (0.9 * float(min(ends)), 1.45 * float(max(ends))) if ends else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
-        theme, title=_smallest(lines, marked, epsilons), hovermode="closest", annotations=notes,
-        xaxis=log_axis(theme, on_log_scale("Error", unit), low, high, grid=True),
+        title=_smallest(lines, marked, epsilons), hovermode="closest", annotations=notes,
+        xaxis=log_axis(on_log_scale("Error", unit), low, high, grid=True),
         yaxis={"visible": False, "fixedrange": True,
                "range": [-len(rows) + 1 - _BELOW_NAME - len(marked) * _STEP, 0.3]})}
     picked = [[line.errors[k] for k in marked] for line in rows]
@@ -119,11 +117,11 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
 _BELOW_NAME, _STEP = 0.3, 0.2  # shares of a row: from its name to its points, and between points
 
 
-def _row_look(line: Line, theme: Theme) -> tuple[str, str]:
-    """Colour and marker of a method; the floor has none of its own."""
+def _row_look(line: Line) -> tuple[str, str]:
+    """Shade and marker of a method; the floor has none of its own."""
     if not line.key:
-        return colour("text", theme), "line-ns-open"
-    shade, _, symbol = method_style(line.key, line.family, theme, line.variant)
+        return "text", "line-ns-open"
+    shade, _, symbol = method_style(line.key, line.family, line.variant)
     return shade, symbol
 
 
@@ -162,7 +160,7 @@ def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[f
 
 
 def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
-               caption: str, theme: Theme) -> Chart:
+               caption: str) -> Chart:
     """Possible releases less the non-private mean, on ± `edge`.
 
     Parameters
@@ -179,21 +177,19 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
         See `edge_of`.
     caption : str
         What stands above the picture, for its text alternative.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade, dash, _ = method_style(line.key, line.family, theme, line.variant)
+    shade, dash, _ = method_style(line.key, line.family, line.variant)
     x, y = traces.joined(plain(times[::_EVERY], 4),
                          [plain(curve, 4) for curve in differences[:, ::_EVERY]])
     data = [traces.line("Possible releases", x, y, translucent(shade, 0.85), 1.1, dash,
                         hoverinfo="skip"),
-            traces.zero(facts, theme)]
+            traces.zero(facts)]
     spec = {"data": data, "layout": layout(
-        theme, hovermode=False,
+        hovermode=False,
         title=with_unit(number(float(np.sqrt((differences**2).mean()))), facts.value_unit)
         + " from the non-private mean",
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
+        xaxis=time_axis(facts),
+        yaxis=axis(named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
     low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)
     table = {named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
@@ -217,7 +213,7 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
     return min(1.1 * far, 2 * facts.value_half_width) or 1.0
 
 
-def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme: Theme,
+def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
                  most: float, floor: Line | None = None) -> Chart:
     """Errors against the chance of a right guess, which means the same for all methods.
 
@@ -229,8 +225,6 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
         Places of the budgets with a marker.
     unit : str
         Of the errors; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     most : float
         Errors beyond it say nothing and are left out.
     floor : Line, optional
@@ -239,10 +233,10 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
     visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
     visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
     data = [trace for line, errors in visible
-            for trace in _against_risk(line, errors, marked, unit, theme)]
+            for trace in _against_risk(line, errors, marked, unit)]
     if floor is not None:
         least = np.where(floor.errors < most, floor.errors, np.nan)
-        data.append(traces.floor(plain(100 * floor.right, 4), plain(least, 4), theme,
+        data.append(traces.floor(plain(100 * floor.right, 4), plain(least, 4),
                                  hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %"))
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
@@ -250,10 +244,9 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str, theme:
         known.append(float(np.nanmin(floor.errors)))
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", title=_finding([line for line, _ in visible]),
-        xaxis=axis(theme, "Attacker’s accuracy, at most (%; guessing: 50)", range=[49, 101],
-                   nticks=7),
-        yaxis=log_axis(theme, quantity, low, high, grid=True))}
+        legend=True, hovermode="closest", title=_finding([line for line, _ in visible]),
+        xaxis=axis("Attacker’s accuracy, at most (%; guessing: 50)", range=[49, 101], nticks=7),
+        yaxis=log_axis(quantity, low, high, grid=True))}
     return Chart(spec, _alt(lines, marked, unit),
                  _table(lines if floor is None else [*lines, floor]))
 
@@ -273,10 +266,9 @@ def _finding(lines: Sequence[Line]) -> str:
     return labels.smallest_error(errors, f"{100 * middle:.0f} % attacker’s accuracy")
 
 
-def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str, theme: Theme
-                  ) -> list[Spec]:
+def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -> list[Spec]:
     """A line through all budgets, and its marks at those that are chosen."""
-    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+    shade, dash, symbol = method_style(line.key, line.family, line.variant)
     x, places = 100 * line.right, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
     return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
@@ -303,7 +295,7 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
 
 
 def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]],
-                   here: float | None, theme: Theme) -> Chart:
+                   here: float | None) -> Chart:
     """Share of releases that keep an answer at every budget, with what simulation leaves open.
 
     Budgets at which a method's errors are NaN have no point.
@@ -316,18 +308,15 @@ def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agre
         A pair for each method, the one on screen first.
     here : float or None
         The ε on screen, one of `epsilons`.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    data = [_kept_line(epsilons, line, share, theme) for line, share in answers]
+    data = [_kept_line(epsilons, line, share) for line, share in answers]
     place = [*epsilons].index(here) if here is not None else None
     if place is not None and np.isfinite(answers[0][0].errors[place]):
-        data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place]), theme))
+        data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place])))
     spec = {"data": data, "layout": layout(
-        theme, legend=len(answers) > 1, title=_first_kept(epsilons, answers),
-        xaxis=log_axis(theme, "Privacy budget ε (log scale)", epsilons[0] * 0.93,
-                       epsilons[-1] * 1.07),
-        yaxis=axis(theme, "Releases that keep it (%)", grid=True, range=[-3, 103], nticks=6))}
+        legend=len(answers) > 1, title=_first_kept(epsilons, answers),
+        xaxis=log_axis("Privacy budget ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),
+        yaxis=axis("Releases that keep it (%)", grid=True, range=[-3, 103], nticks=6))}
     return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
 
 
@@ -341,8 +330,8 @@ def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreein
     return f"19 of 20 releases keep it from ε = {epsilons[first]:g}"
 
 
-def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing, theme: Theme) -> Spec:
-    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing) -> Spec:
+    shade, dash, symbol = method_style(line.key, line.family, line.variant)
     known = np.isfinite(line.errors)
     y, up, down = (plain(np.where(known, 100 * values, np.nan), 4) for values in (
         share.share, share.high - share.share, share.share - share.low))

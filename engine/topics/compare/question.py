@@ -53,7 +53,7 @@ def chart(ways: Methods, question: QuestionLike) -> Chart:
                          keys[:k].count(method.mechanism.key), method.error, method.right)
              for k, method in enumerate(methods)]
     facts = methods[0].picture.data.facts
-    return charts.against_risk(lines, [*map(step, question["epsilons"])], facts.value_unit, "light",
+    return charts.against_risk(lines, [*map(step, question["epsilons"])], facts.value_unit,
                                2 * facts.value_half_width)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.arrays import Flags
 from engine.core.bands import ROUNDED_NORMAL
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.at_risk import numbers_at_risk
@@ -30,22 +30,20 @@ from engine.topics.counting.answer import CountingAnswer, Power
 _ROLES = ("gradient", "bias", "functional", "wavelet")
 
 
-def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> Chart:
+def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
     """The released curves with their bands, other possible releases, the ordinary curve, the truth.
 
     Parameters
     ----------
     answer : CountingAnswer
         With a release.
-    theme : {"light", "dark"}
-        Of the page.
     with_releases : bool
         Whether further releases are drawn, thin.
     """
     x, data = answer.times.round(5).tolist(), list[Spec]()
     columns: dict[str, list[Any]] = {_axis_name(answer): plain(answer.times)}
     for k, name in enumerate(answer.names):
-        shade, suffix = colour(_ROLES[k % len(_ROLES)], theme), f", {name}" if name else ""
+        shade, suffix = _ROLES[k % len(_ROLES)], f", {name}" if name else ""
         until = answer.times <= _last(answer, k) + 1e-9
         if with_releases:
             others = [_until(each[k], until) for each in answer.drawn[1:8]]
@@ -59,23 +57,23 @@ def curve(answer: CountingAnswer, theme: Theme, with_releases: bool = True) -> C
         data.append(traces.line(f"Release{suffix}", x, _until(answer.drawn[0, k], until), shade,
                                 2.6, hovertemplate=labels.hover(decimals=3)))
         data.append(traces.line(f"Non-private{suffix}", x, plain(answer.ordinary.curves[k]),
-                                colour("without", theme), 1.6, UNPROTECTED,
+                                "without", 1.6, UNPROTECTED,
                                 line={"shape": "hv", "dash": UNPROTECTED, "width": 1.6,
-                                      "color": colour("without", theme)},
+                                      "color": "without"},
                                 showlegend=k == 0, hovertemplate=labels.hover(decimals=3)))
         columns |= {f"release{suffix}": plain(np.where(until, answer.drawn[0, k], np.nan)),
                     f"non-private{suffix}": plain(answer.ordinary.curves[k])}
         if answer.truth is not None:
             data.append(traces.line(f"True{suffix}", x, plain(answer.truth[k]),
-                                    colour("truth", theme), 1.4, showlegend=k == 0,
+                                    "truth", 1.4, showlegend=k == 0,
                                     hovertemplate=labels.hover(decimals=3)))
             columns[f"true{suffix}"] = plain(answer.truth[k])
-    notes, room = _at_risk(answer, theme)
+    notes, room = _at_risk(answer)
     estimand = answer.estimand
-    across = (axis(theme, estimand.argument, range=[0, 1]) if estimand.argument
-              else time_axis(theme, answer.facts))
-    look = layout(theme, legend=True, title=words.finding(answer), annotations=notes, xaxis=across,
-                  yaxis=axis(theme, estimand.quantity, grid=True, range=[0, 1.02]))
+    across = (axis(estimand.argument, range=[0, 1]) if estimand.argument
+              else time_axis(answer.facts))
+    look = layout(legend=True, title=words.finding(answer), annotations=notes, xaxis=across,
+                  yaxis=axis(estimand.quantity, grid=True, range=[0, 1.02]))
     look["margin"] = {**look["margin"], "b": 8 + room}
     return Chart({"data": data, "layout": look}, _alt(answer), columns)
 
@@ -103,7 +101,7 @@ def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str
                          shade, hoverinfo="skip")
 
 
-def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
+def _at_risk(answer: CountingAnswer) -> tuple[list[Spec], int]:
     """Numbers at risk below the axis, a row for each group, and the room that they take."""
     of_groups = answer.curves[::answer.estimand.n_causes(answer.facts)]  # causes share people
     rows = [curve for curve in of_groups if len(curve.at_risk)]
@@ -111,7 +109,7 @@ def _at_risk(answer: CountingAnswer, theme: Theme) -> tuple[list[Spec], int]:
         return [], 0
     last = max(int(counted.drawn.sum()) for counted in rows)
     return numbers_at_risk({"time": rows[0].edges[:last + 1], **{
-        str(r): counted.at_risk[:last + 1].tolist() for r, counted in enumerate(rows)}}, theme)
+        str(r): counted.at_risk[:last + 1].tolist() for r, counted in enumerate(rows)}})
 
 
 def height(answer: CountingAnswer, plot: int = 380) -> int:
@@ -122,7 +120,7 @@ def height(answer: CountingAnswer, plot: int = 380) -> int:
     plot : int
         Pixels of the picture alone.
     """
-    return plot + _at_risk(answer, "light")[1]
+    return plot + _at_risk(answer)[1]
 
 
 def _alt(answer: CountingAnswer) -> str:
@@ -134,65 +132,61 @@ def _alt(answer: CountingAnswer) -> str:
     return f"{answer.estimand.quantity} by {_axis_name(answer)}: {'; '.join(parts)}."
 
 
-def difference(answer: CountingAnswer, theme: Theme) -> Chart:
+def difference(answer: CountingAnswer) -> Chart:
     """The difference of two survival curves with its band.
 
     Parameters
     ----------
     answer : CountingAnswer
         Of two groups.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    groups, shade = answer.difference, colour("gradient", theme)
+    groups = answer.difference
     assert groups is not None
     drawn = groups.drawn
     x = plain(np.asarray(answer.curves[0].edges[1:])[drawn])
     low, high = (plain((groups.values + sign * groups.half_width)[drawn]) for sign in (-1, 1))
     values = plain(groups.values[drawn])
-    data = [traces.filled("95 % confidence band", x, low, high, shade, hoverinfo="skip"),
-            traces.line_with_points("Difference", x, values, shade, 2.2, "solid",
-                                    {"size": 7, "color": shade})]
+    data = [traces.filled("95 % confidence band", x, low, high, "gradient", hoverinfo="skip"),
+            traces.line_with_points("Difference", x, values, "gradient", 2.2, "solid",
+                                    {"size": 7, "color": "gradient"})]
     verdict = "excludes 0 somewhere" if bool(groups.excludes_zero) else "includes 0 everywhere"
     first, second = answer.facts.groups
     spec = {"data": data, "layout": layout(
-        theme, title=f"The band {verdict}", xaxis=time_axis(theme, answer.facts),
-        yaxis=axis(theme, f"{first} less {second}", grid=True, zeroline=True,
-                   zerolinecolor=colour("raw", theme)))}
+        title=f"The band {verdict}", xaxis=time_axis(answer.facts),
+        yaxis=axis(f"{first} less {second}", grid=True, zeroline=True, zerolinecolor="raw"))}
     return Chart(spec, f"{first} less {second}: the band {verdict}.",
                  {_axis_name(answer): x, "difference": values, "95 % confidence from": low,
                   "95 % confidence to": high})
 
 
-def calibration(answer: CountingAnswer, theme: Theme) -> Chart:
+def calibration(answer: CountingAnswer) -> Chart:
     """The share with the label in each bin of the score.
 
     Parameters
     ----------
     answer : CountingAnswer
         Of scores and labels.
-    theme : {"light", "dark"}
-        Of the page.
     """
     calibration, table = answer.calibration, answer.table
     assert calibration is not None and table is not None
-    edges, shade = np.asarray(table.cells.edges), colour("gradient", theme)
+    edges = np.asarray(table.cells.edges)
     x, y = ((edges[1:] + edges[:-1]) / 2)[calibration.drawn], calibration.rate[calibration.drawn]
     width = ROUNDED_NORMAL * calibration.error[calibration.drawn]
     right = int((np.abs(y - x) <= width + (edges[1] - edges[0]) / 2).sum())
-    bars = traces.off_by(plain(width), plain(width), shade, 2, 4)
+    bars = traces.off_by(plain(width), plain(width), "gradient", 2, 4)
     data = [traces.line("Right", [edges[0], edges[-1]], [edges[0], edges[-1]],
-                        colour("quiet", theme), 1.4, UNPROTECTED, hoverinfo="skip"),
-            traces.points("Release", plain(x), plain(y), {"size": 9, "color": shade}, error_y=bars)]
+                        "quiet", 1.4, UNPROTECTED, hoverinfo="skip"),
+            traces.points("Release", plain(x), plain(y), {"size": 9, "color": "gradient"},
+                          error_y=bars)]
     spec = {"data": data, "layout": layout(
-        theme, title=f"The score is right in {right} of {len(x)} bins",
-        xaxis=axis(theme, named(answer.facts.time_name, answer.facts.time_unit)),
-        yaxis=axis(theme, "Share with the label", grid=True, range=[0, 1.05]))}
+        title=f"The score is right in {right} of {len(x)} bins",
+        xaxis=axis(named(answer.facts.time_name, answer.facts.time_unit)),
+        yaxis=axis("Share with the label", grid=True, range=[0, 1.05]))}
     return Chart(spec, f"Share with the label in {len(x)} bins of the score.",
                  {"score": plain(x), "share": plain(y), "95 % half-width": plain(width)})
 
 
-def over_budgets(epsilons: Sequence[float], errors: Array, here: float, theme: Theme) -> Chart:
+def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart:
     """The error against ε.
 
     Parameters
@@ -202,43 +196,38 @@ def over_budgets(epsilons: Sequence[float], errors: Array, here: float, theme: T
         NaN where nothing would be published.
     here : float
         The ε on screen.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    known, shade = np.isfinite(errors), colour("gradient", theme)
-    data = [traces.line_with_points("Error", plain(epsilons), plain(errors), shade, 2.4, "solid",
-                                    {"size": 8, "color": shade})]
+    known = np.isfinite(errors)
+    data = [traces.line_with_points("Error", plain(epsilons), plain(errors), "gradient", 2.4,
+                                    "solid", {"size": 8, "color": "gradient"})]
     top = float(errors[known].max()) * 1.1 if known.any() else 1.0
-    data.append(traces.upright(here, 0.0, top, theme))
+    data.append(traces.upright(here, 0.0, top))
     first, last = (errors[known][[0, -1]].tolist() if known.any() else (np.nan, np.nan))
     spec = {"data": data, "layout": layout(
-        theme, title=labels.changed("Error", first, last),
-        xaxis=log_axis(theme, "Privacy budget ε", min(epsilons), max(epsilons), room=0.04),
-        yaxis=axis(theme, "Error", grid=True, rangemode="tozero"))}
+        title=labels.changed("Error", first, last),
+        xaxis=log_axis("Privacy budget ε", min(epsilons), max(epsilons), room=0.04),
+        yaxis=axis("Error", grid=True, rangemode="tozero"))}
     return Chart(spec, f"{labels.changed('Error', first, last)} over ε.",
                  {"ε": plain(epsilons), "error": plain(errors)})
 
 
-def power(tests: Power, theme: Theme) -> Chart:
+def power(tests: Power) -> Chart:
     """How often the tests find the difference, against the number of people.
 
     Parameters
     ----------
     tests : Power
-    theme : {"light", "dark"}
-        Of the page.
     """
-    x, shade = list(tests.people), colour("gradient", theme)
-    data = [traces.line_with_points("Private test", x, plain(tests.private), shade, 2.4, "solid",
-                                    {"size": 8, "color": shade}),
-            traces.line("Ordinary test", x, plain(tests.ordinary), colour("without", theme), 2,
-                        UNPROTECTED),
-            traces.line("Wanted", [x[0], x[-1]], [tests.wanted] * 2, colour("quiet", theme), 1.2,
+    x = list(tests.people)
+    data = [traces.line_with_points("Private test", x, plain(tests.private), "gradient", 2.4,
+                                    "solid", {"size": 8, "color": "gradient"}),
+            traces.line("Ordinary test", x, plain(tests.ordinary), "without", 2, UNPROTECTED),
+            traces.line("Wanted", [x[0], x[-1]], [tests.wanted] * 2, "quiet", 1.2,
                         "2px,3px", hoverinfo="skip")]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=words.people_for(tests),
-        xaxis=log_axis(theme, "People", x[0], x[-1], room=0.03),
-        yaxis=axis(theme, "Power", grid=True, range=[0, 1.04], tickformat=".0%"))}
+        legend=True, title=words.people_for(tests),
+        xaxis=log_axis("People", x[0], x[-1], room=0.03),
+        yaxis=axis("Power", grid=True, range=[0, 1.04], tickformat=".0%"))}
     return Chart(spec, f"Power of the private test: {number(float(tests.private[0]))} with {x[0]} "
                  f"people, {number(float(tests.private[-1]))} with {x[-1]}.",
                  {"people": x, "private test": plain(tests.private),

@@ -50,7 +50,7 @@ def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.curve(answer, "light")
+    return charts.curve(answer)
 
 
 KIND = Kind("counting", "Survival and other counts", counting_answer, numbers, chart,

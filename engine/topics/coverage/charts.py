@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.palette import Theme, colour
 from engine.figures import traces
 from engine.figures.theme import Chart, axis, layout
 from engine.figures.traces import plain
@@ -16,7 +15,7 @@ from engine.topics.coverage.answer import Limits
 from engine.topics.coverage.words import noun, target
 
 
-def repetitions(limits: Limits, half: float, kind: str, unit: str, theme: Theme) -> Chart:
+def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
     """Limits of all repetitions around their target at zero; misses stand out by colour and mark.
 
     Parameters
@@ -29,8 +28,6 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str, theme: Theme)
         A key of `engine.topics.coverage.answer.KINDS`.
     unit : str
         Of the values; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
     low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
@@ -40,18 +37,17 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str, theme: Theme)
         rows = missed == is_miss
         data.append(traces.line(name, _gaps(places[rows], places[rows]),
                                 _gaps(low[rows], high[rows]),
-                                colour(role, theme), 2.4 if is_miss else 1.2, hoverinfo="skip"))
+                                role, 2.4 if is_miss else 1.2, hoverinfo="skip"))
     if missed.any():
         data.append(traces.points(
             "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
-            {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
-            showlegend=False))
+            {"symbol": "x", "size": 6, "color": "bias"}, hoverinfo="skip", showlegend=False))
     finding = f"{int(missed.sum())} of {len(missed)} {noun(kind)}s miss the {target(kind)}"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=finding,
-        xaxis=axis(theme, "Repetition (number)", range=[0, max(len(places), 200) + 1]),
-        yaxis=axis(theme, named(f"Estimate less {target(kind)}", unit), grid=True,
-                   range=[-half, half], zeroline=True, zerolinecolor=colour("text", theme),
+        legend=True, title=finding,
+        xaxis=axis("Repetition (number)", range=[0, max(len(places), 200) + 1]),
+        yaxis=axis(named(f"Estimate less {target(kind)}", unit), grid=True,
+                   range=[-half, half], zeroline=True, zerolinecolor="text",
                    zerolinewidth=2), hovermode=False)}
     return Chart(spec, f"{finding}.",
                  {"repetition": places.tolist(), "off by": plain(limits.off),

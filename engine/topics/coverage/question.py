@@ -52,7 +52,7 @@ def chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
     experiment = question["experiment"]
     half = charts.common_half([answer.proper, answer.naive])
     return charts.repetitions(answer.proper, half, experiment.kind,
-                              experiment.source.facts.value_unit, "light")
+                              experiment.source.facts.value_unit)
 
 
 KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart,

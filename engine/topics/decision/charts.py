@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import drawn, traces
 from engine.figures.drawn import Axis, Mark, Picture
@@ -85,7 +84,7 @@ def trade_off(answer: Decision) -> Picture:
 PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the page shows it
 
 
-def option_picture(answer: Decision, option: Option, theme: Theme) -> Chart:
+def option_picture(answer: Decision, option: Option) -> Chart:
     """The small picture of an option: its band about a curve, or else how far releases are off.
 
     Parameters
@@ -94,16 +93,14 @@ def option_picture(answer: Decision, option: Option, theme: Theme) -> Chart:
         Of a study.
     option : Option
         One of its budgets.
-    theme : {"light", "dark"}
-        Of the page.
     """
     bands = answer.profile.bands
     if bands is None or option.band is None:
-        return _distances(answer, option, theme)
-    return _band(answer, option, bands, option.band, theme)
+        return _distances(answer, option)
+    return _band(answer, option, bands, option.band)
 
 
-def _band(answer: Decision, option: Option, bands: Bands, band: Array, theme: Theme) -> Chart:
+def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
     """Between what distances from the truth 95 % of releases lie at each place.
 
     Less the truth, since a small error is not seen on the scale of the values; the axis is the
@@ -114,13 +111,11 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array, theme: Th
     widest = max(float(np.abs(each.band - bands.truth).max())
                  for _, each in answer.options if each.band is not None)
     spec = {"data": [
-        traces.filled("95 % of releases", x, plain(low), plain(high), colour("gradient", theme),
-                      hoverinfo="skip"),
-        traces.line("Truth", x, [0.0] * len(x), colour("truth", theme), 1.4,
-                    hoverinfo="skip")],
-        "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
-                         xaxis=time_axis(theme, facts) | {"nticks": 4},
-                         yaxis=axis(theme, named("Error", unit), grid=True,
+        traces.filled("95 % of releases", x, plain(low), plain(high), "gradient", hoverinfo="skip"),
+        traces.line("Truth", x, [0.0] * len(x), "truth", 1.4, hoverinfo="skip")],
+        "layout": layout(hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
+                         xaxis=time_axis(facts) | {"nticks": 4},
+                         yaxis=axis(named("Error", unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = with_unit(number(float((high - low).mean()) / 2), unit)
@@ -129,7 +124,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array, theme: Th
                   "lower difference": plain(low), "upper difference": plain(high)})
 
 
-def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
+def _distances(answer: Decision, option: Option) -> Chart:
     """The share of releases within each distance from the truth, with the target.
 
     Both axes are the same for the options beside each other.
@@ -142,24 +137,20 @@ def _distances(answer: Decision, option: Option, theme: Theme) -> Chart:
     widest = 1.05 * max(answer.target, *(float(each[-1]) for each in (distance, *others)))
     percents = plain(100 * shares)
     spec = {"data": [
-        traces.line("Releases", plain(distance), percents, colour("gradient", theme), 2.0,
-                    hoverinfo="skip"),
-        traces.line("Target", [answer.target] * 2, [0.0, 100.0], colour("truth", theme), 1.4,
-                    hoverinfo="skip")],
-        "layout": layout(theme, hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
+        traces.line("Releases", plain(distance), percents, "gradient", 2.0, hoverinfo="skip"),
+        traces.line("Target", [answer.target] * 2, [0.0, 100.0], "truth", 1.4, hoverinfo="skip")],
+        "layout": layout(hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
                          annotations=[{"x": answer.target, "y": 4, "text": " target ",
                                        "xanchor": "left" if 2 * answer.target < widest else
                                        "right", "yanchor": "bottom", "showarrow": False}],
-                         xaxis=axis(theme, named("Error", profile.unit), range=[0, widest],
-                                    nticks=4),
-                         yaxis=axis(theme, "% within", grid=True, range=[0, 103], nticks=3))}
+                         xaxis=axis(named("Error", profile.unit), range=[0, widest], nticks=4),
+                         yaxis=axis("% within", grid=True, range=[0, 103], nticks=3))}
     share = float((profile.errors[step_of(option)] <= answer.target).mean())
     return Chart(spec, f"At ε = {option.budget.epsilon:g} {percent(share)} of releases are within "
                  "the target.", {"% of releases": percents, "distance": plain(distance)})
 
 
-def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], theme: Theme
-              ) -> Chart:
+def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> Chart:
     """Over people in all and ε: the distance that so many releases stay within; the target's line.
 
     Parameters
@@ -170,8 +161,6 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
         In all, by row; the study itself is one row more.
     errors : sequence of (budgets, data sets, releases)
         As `engine.topics.decision.answer.map_row` gives them.
-    theme : {"light", "dark"}
-        Of the page.
     """
     facts = answer.profile.facts
     known = on_map(answer, people, errors)
@@ -181,7 +170,7 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array], 
     return planning_charts.error_map(
         rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
         (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit,
-        words.map_title(answer), theme)
+        words.map_title(answer))
 
 
 def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:

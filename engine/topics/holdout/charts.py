@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from engine.core.bands import NORMAL
-from engine.core.palette import Theme, colour
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
@@ -17,7 +16,7 @@ from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
 from engine.topics.mean.charts import Method
 
 
-def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:
+def distances(study: HoldoutStudy, method: Method, unit: str) -> Chart:
     """Mean squared distance with its 95 % interval against ε, on log axes.
 
     Parameters
@@ -28,13 +27,11 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
         Gives the name and the look; its errors are not used.
     unit : str
         Of the values; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])
     y, half = study.mean[known], NORMAL * study.standard_error[known]
-    shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
+    shade, dash, marker = method_style(method.key, method.family, method.variant)
     trace = traces.line_with_points(
         method.label, x[known].tolist(), y.tolist(), shade, 2, dash,
         {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
@@ -43,10 +40,10 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
         hovertemplate=f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}<extra></extra>")
     low, high = ((y - half).min() * 0.85, (y + half).max() * 1.15) if len(y) else (0.1, 1.0)
     scale = f"{_squared(unit)}, log scale" if unit else "log scale"
-    across = log_axis(theme, "Privacy budget ε (log scale)", x.min() * 0.93, x.max() * 1.07)
-    up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
+    across = log_axis("Privacy budget ε (log scale)", x.min() * 0.93, x.max() * 1.07)
+    up = log_axis(f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
     return Chart({"data": [trace], "layout": layout(
-        theme, legend=True, hovermode="closest", xaxis=across, yaxis=up,
+        legend=True, hovermode="closest", xaxis=across, yaxis=up,
         title=labels.changed("Squared distance", float(y[0]), float(y[-1])) if len(y) else
         "Nothing would be published")},
         _alt_of_distances(x[known], y, unit),
@@ -65,8 +62,8 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
     return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
 
 
-def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts,
-         theme: Theme) -> Chart:
+def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts
+         ) -> Chart:
     """Mean and middle 90 % of many runs at one budget, over the curve without privacy.
 
     Parameters
@@ -81,25 +78,21 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
         For its look.
     facts : PublicFacts
         Names and units.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x = releases.times.tolist()
-    private = method_style(method.key, method.family, theme, method.variant)[0]
     low, mean, high = releases.low[place], releases.mean[place], releases.high[place]
     data: list[Spec] = [
-        traces.filled("90 % of runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
-        traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
+        traces.filled("90 % of runs", x, low.tolist(), high.tolist(), method.family,
+                      hoverinfo="skip"),
+        traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), method.family, 2.2,
                     hovertemplate="%{y:.3g}"),
-        traces.line("Non-private", x, releases.without.tolist(), colour("without", theme),
-                    2.2,
+        traces.line("Non-private", x, releases.without.tolist(), "without", 2.2,
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
-        theme, legend=True,
+        legend=True,
         title="Mean of the runs within " + with_unit(
             number(float(np.abs(mean - releases.without).max())), facts.value_unit),
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
+        xaxis=time_axis(facts), yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(releases, place, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 % quantile": _plain(low), "95 % quantile": _plain(high),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import (
@@ -59,7 +59,7 @@ class Method:
     variant: int = 0
 
 
-def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, *,
+def against_budget(answer: MeanAnswer, here: int, method: Method, *,
                    odds: Sequence[Odds] = (), others: Sequence[Method] = (),
                    in_table: Sequence[Method] = (),
                    theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
@@ -76,8 +76,6 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
         The place of the budget that is marked.
     method : Method
         The one of `answer`.
-    theme : {"light", "dark"}
-        Of the page.
     odds : sequence of Odds
         Of an attacker against the method, at every budget.
     others : sequence of Method
@@ -93,25 +91,22 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, theme: Theme, 
     x, unit = [budget.epsilon for budget in answer.budgets], facts.value_unit
     errors = method.errors
     low, high = (np.where(answer.published, study.quantile(q), np.nan) for q in (0.025, 0.975))
-    data = [_range(x, low, high, method, theme)]
-    data += [_line(x, line, unit, theme) for line in (method, *others)]
+    data = [_range(x, low, high, method)]
+    data += [_line(x, line, unit) for line in (method, *others)]
     if study.baseline is not None:
         data.append(traces.line("Non-private", [x[0], x[-1]], [study.baseline, study.baseline],
-                                colour("without", theme), 2.2, UNPROTECTED,
-                                hovertemplate=f"%{{y:.3g}} {unit}"))
-    data += traces.fitted(x, {name: _gaps(rate) for name, rate in (theory or {}).items()}, theme,
+                                "without", 2.2, UNPROTECTED, hovertemplate=f"%{{y:.3g}} {unit}"))
+    data += traces.fitted(x, {name: _gaps(rate) for name, rate in (theory or {}).items()},
                           hovertemplate=f"%{{y:.3g}} {unit}")
     if floor is not None:
-        data.append(traces.floor(x, _gaps(floor), theme, hovertemplate=f"%{{y:.3g}} {unit}"))
+        data.append(traces.floor(x, _gaps(floor), hovertemplate=f"%{{y:.3g}} {unit}"))
     if np.isfinite(errors[here]):
-        data.append(traces.diamond(x[here], float(errors[here]), theme))
+        data.append(traces.diamond(x[here], float(errors[here])))
     heights = np.concatenate([low, high, *(line.errors for line in others),
                               [study.baseline or np.nan],
                               [] if floor is None else floor[np.isfinite(errors)]])
-    frame = layout(theme, legend=True,
-                   title=_finding(method, others, study.baseline, x[here], here),
-                   xaxis=_budgets(x, method.label, odds, theme),
-                   yaxis=_errors(heights, facts, theme))
+    frame = layout(legend=True, title=_finding(method, others, study.baseline, x[here], here),
+                   xaxis=_budgets(x, method.label, odds), yaxis=_errors(heights, facts))
     return Chart({"data": data, "layout": frame},
                  _alt(x, errors, here, unit),
                  _table(x, errors, low, high, study.baseline, (*others, *in_table),
@@ -149,16 +144,16 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
 
-def _range(x: list[float], low: Array, high: Array, method: Method, theme: Theme) -> Spec:
+def _range(x: list[float], low: Array, high: Array, method: Method) -> Spec:
     """The middle 95 % of releases, where anything is published."""
     known = np.isfinite(method.errors)
     return traces.filled("95 % of releases", np.array(x)[known].tolist(), low[known].tolist(),
-                         high[known].tolist(), method_style(method.key, method.family, theme)[0],
+                         high[known].tolist(), method.family,
                          hoverinfo="skip", showlegend=False)
 
 
-def _line(x: list[float], method: Method, unit: str, theme: Theme) -> Spec:
-    shade, dash, symbol = method_style(method.key, method.family, theme, method.variant)
+def _line(x: list[float], method: Method, unit: str) -> Spec:
+    shade, dash, symbol = method_style(method.key, method.family, method.variant)
     marker = {"size": 7, "symbol": symbol, "line": {"width": 1.4, "color": shade}}
     return traces.line_with_points(method.label, x, _gaps(method.errors), shade, 2, dash, marker,
                                    hovertemplate=f"%{{y:.3g}} {unit}")
@@ -168,20 +163,20 @@ def _gaps(values: Array) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in values]
 
 
-def _errors(heights: Array, facts: PublicFacts, theme: Theme) -> Spec:
+def _errors(heights: Array, facts: PublicFacts) -> Spec:
     """The axis of errors, over `heights` as far as the range of the values."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     most = 2 * facts.value_half_width
     name = on_log_scale(capital(error_words.distance(facts, "mean")), facts.value_unit)
-    return log_axis(theme, name, bottom, max(min(top, most), 2 * bottom), grid=True)
+    return log_axis(name, bottom, max(min(top, most), 2 * bottom), grid=True)
 
 
-def _budgets(x: list[float], label: str, odds: Sequence[Odds], theme: Theme) -> Spec:
+def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
     """The axis of budgets, with what an attacker gains from the method at each."""
     allowed = {epsilon: _allowed(each) for epsilon, each in zip(x, odds, strict=False)}
     below = f"<br>attacker’s accuracy in %, {uncapital(label)}" if odds else ""
-    spec = log_axis(theme, _BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
+    spec = log_axis(_BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
     spec["ticktext"] = [f"{text}<br>{allowed[epsilon]}" if epsilon in allowed else text
                         for text, epsilon in zip(spec["ticktext"], spec["tickvals"], strict=True)]
     return spec
@@ -208,7 +203,7 @@ def _table(x: list[float], errors: Array, low: Array, high: Array, baseline: flo
 # -- one budget taken apart --------------------------------------------------------------------
 
 
-def steps(done: Steps, times: Array, method: Method, facts: PublicFacts, theme: Theme) -> Chart:
+def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Chart:
     """The curve after each step, less the average without privacy.
 
     Parameters
@@ -221,26 +216,22 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts, theme: 
         For its look.
     facts : PublicFacts
         Names and units.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade, dash, _ = method_style(method.key, method.family, theme, method.variant)
-    looks = ((colour("raw", theme), 2.2, "2px,3px"), (colour("bias", theme), 2.2, "8px,3px"),
-             (shade, 2.6, dash))
+    shade, dash, _ = method_style(method.key, method.family, method.variant)
+    looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
     away = {name: plain(curve - done.without) for name, curve in zip(
         _STEPS, (done.fewer, done.quiet, done.released), strict=True)}
     data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
             for (name, curve), look in zip(away.items(), looks, strict=True)]
-    spec = {"data": [*data, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, _largest_move(done, facts), legend=True)}
+    spec = {"data": [*data, traces.zero(facts)],
+            "layout": _difference_axes(facts, _largest_move(done, facts), legend=True)}
     far = ", ".join(f"{name.lower()} {with_unit(number(move), facts.value_unit)}"
                     for name, move in zip(_STEPS, done.moves, strict=True))
     return Chart(spec, f"How far each step moves the average: {far}.", {
         named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away})
 
 
-def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFacts, theme: Theme
-         ) -> Chart:
+def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFacts) -> Chart:
     """Errors of twenty releases with some of their parts alone, on the axes of the whole.
 
     Parameters
@@ -253,19 +244,16 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
         For its look.
     facts : PublicFacts
         Names and units.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade, dash, _ = method_style(method.key, method.family, theme, method.variant)
+    shade, dash, _ = method_style(method.key, method.family, method.variant)
     lines, whole = parts.lines(switched_on), parts.lines((True, True, True))
     edge = 1.1 * float(np.quantile(np.abs(whole), 0.99)) or 1.0
     x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
     errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
                          hoverinfo="skip")
     typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
-    spec = {"data": [errors, traces.zero(facts, theme)],
-            "layout": _difference_axes(facts, theme, f"Error {typical}",
-                                       range=[-edge, edge])}
+    spec = {"data": [errors, traces.zero(facts)],
+            "layout": _difference_axes(facts, f"Error {typical}", range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
                  f"typically {typical}.", {
@@ -279,14 +267,14 @@ def _largest_move(done: Steps, facts: PublicFacts) -> str:
     return f"{name.split(':')[0]}: {with_unit(number(move), facts.value_unit)}, the largest step"
 
 
-def _difference_axes(facts: PublicFacts, theme: Theme, title: str, legend: bool = False,
+def _difference_axes(facts: PublicFacts, title: str, legend: bool = False,
                      **changes: object) -> Spec:
     return layout(
-        theme, legend=legend, hovermode=False, title=title, xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=6, **changes))
+        legend=legend, hovermode=False, title=title, xaxis=time_axis(facts),
+        yaxis=axis(named("Difference", facts.value_unit), grid=True, nticks=6, **changes))
 
 
-def curve(answer: MeanAnswer, budget: int, theme: Theme, shows: Shows = "release") -> Chart:
+def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
     """The private mean beside the non-private one, at one budget.
 
     Parameters
@@ -295,31 +283,27 @@ def curve(answer: MeanAnswer, budget: int, theme: Theme, shows: Shows = "release
         At all budgets.
     budget : int
         The place of the budget.
-    theme : {"light", "dark"}
-        Of the page.
     shows : {"release", "releases", "difference"}
         One release with its 95 % confidence band, equally likely ones, or these less the
         non-private mean.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     less = answer.without if shows == "difference" else np.zeros_like(answer.without)
-    shade = colour("gradient", theme)
     releases = answer.releases[budget] - less
     if shows == "release":
-        data = [*_band(answer, budget, x, shade),
-                traces.line("Private mean", x, plain(releases[0]), shade, 2.8)]
+        data = [*_band(answer, budget, x),
+                traces.line("Private mean", x, plain(releases[0]), "gradient", 2.8)]
     else:
-        data = [traces.releases(x, map(plain, releases), translucent(shade, 0.6))]
+        data = [traces.releases(x, map(plain, releases), translucent("gradient", 0.6))]
     data.append(traces.line("Non-private mean", x, plain(answer.without - less),
-                            colour("without", theme), 2.2, traces.UNPROTECTED))
+                            "without", 2.2, traces.UNPROTECTED))
     if answer.truth is not None and shows != "difference":
-        data.append(traces.line("True mean", x, plain(answer.truth), colour("truth", theme), 1.6))
+        data.append(traces.line("True mean", x, plain(answer.truth), "truth", 1.6))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
     finding = _curve_finding(answer, budget, shows)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=finding,
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True))}
+        legend=True, title=finding, xaxis=time_axis(facts),
+        yaxis=axis(named(quantity, facts.value_unit), grid=True))}
     return Chart(spec, f"{finding}.", _columns(answer, budget))
 
 
@@ -334,12 +318,12 @@ def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
             f"{with_unit(most, facts.value_unit)}")
 
 
-def _band(answer: MeanAnswer, budget: int, x: list[float], shade: str) -> list[Spec]:
+def _band(answer: MeanAnswer, budget: int, x: list[float]) -> list[Spec]:
     """Its confidence band, where the method gives one."""
     if answer.band is None:
         return []
     return [traces.filled("95 % confidence band", x, plain(answer.band.low[budget, 0]),
-                          plain(answer.band.high[budget, 0]), shade, hoverinfo="skip")]
+                          plain(answer.band.high[budget, 0]), "gradient", hoverinfo="skip")]
 
 
 def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import nested, small_charts, traces
 from engine.figures.theme import Chart, Spec, time_axis
@@ -16,15 +15,13 @@ from engine.topics.percentiles import words
 from engine.topics.percentiles.answer import PercentilesAnswer
 
 
-def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) -> Chart:
+def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
     """One release as nested shades with a bold median, over the curves without privacy.
 
     Parameters
     ----------
     answer : PercentilesAnswer
         With its releases.
-    theme : {"light", "dark"}
-        Of the page.
     with_bands : bool
         Whether the 95 % confidence band of every curve is drawn in place of the shades.
     """
@@ -33,8 +30,8 @@ def curves(answer: PercentilesAnswer, theme: Theme, with_bands: bool = False) ->
         answer.names, answer.times, answer.releases[0], answer.levels, facts.value_unit,
         () if answer.ranges is None else answer.ranges.limits, answer.target)
     spec = drawn.spec(
-        theme, _width(answer), time_axis(theme, facts), named(facts.value_name, facts.value_unit),
-        more=_beside(answer, x, theme), fill=_bands(answer, x, theme) if with_bands else None,
+        _width(answer), time_axis(facts), named(facts.value_name, facts.value_unit),
+        more=_beside(answer, x), fill=_bands(answer, x) if with_bands else None,
         reach=answer.without.ravel().tolist())
     names = ", ".join(answer.names)
     return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
@@ -49,18 +46,17 @@ def _width(answer: PercentilesAnswer) -> str:
     return f"{share} of observations span {span} on average"
 
 
-def _bands(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+def _bands(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
     return [traces.filled(f"95 % confidence band of {name}", x, _rounded(answer.low[0, k]),
-                          _rounded(answer.high[0, k]), colour("gradient", theme),
+                          _rounded(answer.high[0, k]), "gradient",
                           hoverinfo="skip") for k, name in enumerate(answer.names)]
 
 
-def _beside(answer: PercentilesAnswer, x: list[float], theme: Theme) -> list[Spec]:
+def _beside(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
     """The curves without privacy dashed, and the true ones where they are known."""
-    data = [traces.unprotected(x, _rounded(curve), theme, hoverinfo="skip")
-            for curve in answer.without]
+    data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.without]
     if answer.truth is not None:
-        data += [traces.line("True", x, _rounded(curve), colour("truth", theme), 1.0,
+        data += [traces.line("True", x, _rounded(curve), "truth", 1.0,
                              hoverinfo="skip") for curve in answer.truth]
     return data
 
@@ -81,25 +77,22 @@ def _rounded(curve: Array) -> list[float]:
     return list(curve.round(5).tolist())
 
 
-def errors(answer: PercentilesAnswer, theme: Theme) -> Chart:
+def errors(answer: PercentilesAnswer) -> Chart:
     """The error of every percentile curve with its 95 % range, and without privacy.
 
     Parameters
     ----------
     answer : PercentilesAnswer
         Of all curves.
-    theme : {"light", "dark"}
-        Of the page.
     """
     order = slice(None, None, -1)  # the highest curve on top
     baseline = None if answer.baseline is None else answer.baseline[order]
     return small_charts.errors_of_functions(_names(answer)[order], answer.error[order],
                                             answer.errors[order], baseline, "percentile",
-                                            answer.facts.value_unit, theme)
+                                            answer.facts.value_unit)
 
 
-def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer,
-                 theme: Theme) -> Chart:
+def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer) -> Chart:
     """The error of every percentile curve against ε, and of all together, on log axes.
 
     Parameters
@@ -110,11 +103,9 @@ def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: Percentiles
         NaN where nothing is published.
     answer : PercentilesAnswer
         At the ε on screen.
-    theme : {"light", "dark"}
-        Of the page.
     """
     return small_charts.errors_over_budgets(
-        epsilons, by_curve, _names(answer), answer.budget.epsilon, answer.facts.value_unit, theme,
+        epsilons, by_curve, _names(answer), answer.budget.epsilon, answer.facts.value_unit,
         together={words.TOGETHER: totals(by_curve)})
 
 
@@ -122,17 +113,15 @@ def _names(answer: PercentilesAnswer) -> list[str]:
     return [f"{name} curve" for name in answer.names]
 
 
-def ranges(answer: PercentilesAnswer, theme: Theme) -> Chart:
+def ranges(answer: PercentilesAnswer) -> Chart:
     """The average time in every range as one stacked bar, with one release's numbers.
 
     Parameters
     ----------
     answer : PercentilesAnswer
         With the time in ranges of its releases.
-    theme : {"light", "dark"}
-        Of the page.
     """
     assert answer.ranges is not None
     ranges = answer.ranges
     return nested.time_in_ranges(ranges.limits, answer.target, ranges.average[0, 0],
-                                 ranges.error[0, 0], answer.facts.value_unit, theme)
+                                 ranges.error[0, 0], answer.facts.value_unit)

@@ -41,7 +41,7 @@ def chart(answer: PercentilesAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.curves(answer, "light")
+    return charts.curves(answer)
 
 
 KIND = Kind("percentiles", "Percentile curves", percentiles_answer, numbers, chart,

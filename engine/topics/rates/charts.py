@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from engine.core.bands import NORMAL
-from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_colours
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, regime_shades
 from engine.figures.traces import DASHES, plain
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number
@@ -45,8 +44,7 @@ _SAME = 1.01  # rates whose ends differ by less are drawn as one
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
 
 
-def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
-            theme: Theme) -> Chart:
+def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float]) -> Chart:
     """The map of ruling terms with its named regions, the phase boundaries and "you are here".
 
     Boundaries are drawn where they separate regimes, and only with all constants one: fitted
@@ -60,22 +58,20 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
         Symbols of the rate, on the horizontal and on the vertical axis.
     point : mapping of str to float
         Values of all symbols, where we are.
-    theme : {"light", "dark"}
-        Of the page.
     """
     regions = regime_map(weighted, along, across, point, _CELLS)
     terms = weighted.rate.terms
     private = [term.is_private for term in terms]
-    data = [_heat(regions, [term.name for term in terms], regime_colours(private, theme))]
+    data = [_heat(regions, [term.name for term in terms], regime_shades(private))]
     if weighted.is_plain:
-        data += _borders(weighted.rate, regions, point, theme)
-    data.append(traces.diamond(point[along], point[across], theme))
+        data += _borders(weighted.rate, regions, point)
+    data.append(traces.diamond(point[along], point[across]))
     ruling = terms[int(weighted.dominant(**point))].name
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", title=f"Largest term here: {ruling[:1].lower()}{ruling[1:]}",
-        annotations=_names(regions, [t.name for t in terms], theme),
-        xaxis=_axis_of(theme, _symbol(weighted.rate, along), regions.x),
-        yaxis=_axis_of(theme, _symbol(weighted.rate, across), regions.y))}
+        hovermode="closest", title=f"Largest term here: {ruling[:1].lower()}{ruling[1:]}",
+        annotations=_names(regions, [t.name for t in terms]),
+        xaxis=_axis_of(_symbol(weighted.rate, along), regions.x),
+        yaxis=_axis_of(_symbol(weighted.rate, across), regions.y))}
     shares = {term.name: float((regions.regimes == k).mean()) for k, term in enumerate(terms)}
     return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
                  + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
@@ -83,8 +79,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
                  {"term": list(shares), "share of the map": [round(s, 3) for s in shares.values()]})
 
 
-def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float], theme: Theme
-           ) -> Chart:
+def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]) -> Chart:
     """Rates for several notions of privacy together, and where we are on them.
 
     Parameters
@@ -95,28 +90,26 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
         A symbol of the rate, or "smoothness" for a rate that has one.
     point : mapping of str to float
         Values of all symbols, where we are.
-    theme : {"light", "dark"}
-        Of the page.
     """
     rate: Any = next(iter(lines.values())).rate
     if along == SMOOTHNESS:
         here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
         values = {name: _over_smoothness(line, x, point) for name, line in lines.items()}
-        axis_of_x = axis(theme, label, range=[1.0, 8.0])
+        axis_of_x = axis(label, range=[1.0, 8.0])
     else:
         symbol = _symbol(rate, along)
         here, label = point[along], f"{symbol.label} {symbol.written}"
         x = axis_values(rate, along, point, _POINTS)
         values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
-        axis_of_x = _axis_of(theme, symbol, x)
+        axis_of_x = _axis_of(symbol, x)
     heights = np.concatenate(list(values.values()))
     high = float(heights.max())
     low = max(float(heights.min()), _LOWEST * high)
-    data = [_rate(k, name, x, y, theme) for k, (name, y) in enumerate(values.items())]
-    data.append(traces.upright(here, low, high, theme))
+    data = [_rate(k, name, x, y) for k, (name, y) in enumerate(values.items())]
+    data.append(traces.upright(here, low, high))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_fastest(values), xaxis=axis_of_x,
-        yaxis=log_axis(theme, _LEAST if rate.has_constants else QUANTITY, low, high, room=0.06))}
+        legend=True, title=_fastest(values), xaxis=axis_of_x,
+        yaxis=log_axis(_LEAST if rate.has_constants else QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",
@@ -124,9 +117,9 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
                   **{name: plain(y[::10], 4) for name, y in values.items()}})
 
 
-def _rate(k: int, name: str, x: Array, y: Array, theme: Theme) -> Spec:
+def _rate(k: int, name: str, x: Array, y: Array) -> Spec:
     """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
-    shade = colour("without" if name == "no privacy" else "gradient", theme)
+    shade = "without" if name == "no privacy" else "gradient"
     return traces.line(capital(name), x.tolist(), y.tolist(), shade, 2.2 if k else 2.8,
                        _DASHES[k % len(_DASHES)], hovertemplate="%{y:.3g}")
 
@@ -153,13 +146,13 @@ class Series:
     compared : Comparison or None
         With the rate; None where too few points were measured.
     style : tuple of str
-        Colour, dash and marker of the method.
+        Shade, dash and marker of the method.
     """
 
     name: str
     points: Sequence[Measured]
     compared: Comparison | None
-    style: tuple[str, str, str]  # colour, dash and marker of the method
+    style: tuple[str, str, str]  # shade, dash and marker of the method
 
     @property
     def known(self) -> list[Measured]:
@@ -188,8 +181,7 @@ def _slopes(each: Sequence[Series]) -> str:
     return "Too few points for a slope"
 
 
-def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
-             theme: Theme) -> Chart:
+def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str) -> Chart:
     """Squared errors of some methods with 95 % intervals, and the rate through each.
 
     Parameters
@@ -202,12 +194,10 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
         Values of all symbols.
     unit : str
         Of the values; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     several = sum(series.compared is not None for series in each) > 1
     data = [trace for k, series in enumerate(each) for trace in _measured(
-        series, along.name, point, unit, theme, _FITS[k % len(_FITS)] if several else "")]
+        series, along.name, point, unit, _FITS[k % len(_FITS)] if several else "")]
     x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
     if data:
         x = np.concatenate([trace["x"] for trace in data])
@@ -215,12 +205,12 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     quantity = "Mean squared error (log scale)" if not unit else \
         f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_slopes(each), xaxis=_axis_of(theme, along, x, 0.06),
-        yaxis=log_axis(theme, quantity, float(heights.min()), float(heights.max()), room=0.1))}
+        legend=True, title=_slopes(each), xaxis=_axis_of(along, x, 0.06),
+        yaxis=log_axis(quantity, float(heights.min()), float(heights.max()), room=0.1))}
     return Chart(spec, _practice_alt(each), _practice_table(each, along))
 
 
-def _measured(series: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme,
+def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
               own_dash: str) -> list[Spec]:
     """Points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
@@ -238,7 +228,7 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
     compared, places = series.compared, moved(point, **{along: grid})
     rate = compared.fitted.squares(**places)
     name, look, dash = ((f"Rate, fitted to {uncapital(series.name)}", shade, own_dash) if own_dash
-                        else ("Rate, constants fitted", colour("without", theme), "dot"))
+                        else ("Rate, constants fitted", "without", "dot"))
     return [points, traces.line(name, grid.tolist(), rate.tolist(), look, 2, dash,
                                 hoverinfo="skip")]
 
@@ -264,7 +254,7 @@ def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
-def by_eye(by_trust: ByEye, theme: Theme) -> Chart:
+def by_eye(by_trust: ByEye) -> Chart:
     """Estimates of a mean that is known as dots, a row for each kind of trust.
 
     Dots beyond the range of the numbers stand at its ends.
@@ -273,8 +263,6 @@ def by_eye(by_trust: ByEye, theme: Theme) -> Chart:
     ----------
     by_trust : ByEye
         Estimates under every kind of trust.
-    theme : {"light", "dark"}
-        Of the page.
     """
     spread = {_TRUST[setting]: float(np.sqrt(((dots - by_trust.truth) ** 2).mean()))
               for setting, dots in by_trust.estimates.items()}
@@ -282,20 +270,20 @@ def by_eye(by_trust: ByEye, theme: Theme) -> Chart:
             for setting, dots in by_trust.estimates.items()}
     last = len(rows) - 1
     data = [traces.points(capital(name), dots.tolist(), [float(last - k)] * len(dots),
-                          {"size": 9, "opacity": 0.55, "symbol": "circle", "color": colour(
-                              "without" if name == _TRUST[Setting.NONE] else "gradient", theme)},
+                          {"size": 9, "opacity": 0.55, "symbol": "circle", "color":
+                           "without" if name == _TRUST[Setting.NONE] else "gradient"},
                           hovertemplate="%{x:.3f}")
             for k, (name, dots) in enumerate(rows.items())]
     data.append(traces.line("True mean", [by_trust.truth] * 2, [-0.5, last + 0.5],
-                            colour("text", theme), 1.6, hoverinfo="skip"))
+                            "text", 1.6, hoverinfo="skip"))
     values = np.concatenate([*rows.values(), [by_trust.truth]])
     room = 0.04 * max(float(np.ptp(values)), 0.01)
     widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", title=f"Farthest from the true mean: {widest}",
-        xaxis=axis(theme, "Estimate of the mean (numbers from 0 to 1)", grid=True, nticks=6,
+        hovermode="closest", title=f"Farthest from the true mean: {widest}",
+        xaxis=axis("Estimate of the mean (numbers from 0 to 1)", grid=True, nticks=6,
                    range=[float(values.min()) - room, float(values.max()) + room]),
-        yaxis=axis(theme, tickvals=[last - k for k in range(len(rows))],
+        yaxis=axis(tickvals=[last - k for k in range(len(rows))],
                    ticktext=[_broken(capital(name), 0.0) for name in rows],
                    range=[-0.6, last + 0.6]))}
     return Chart(spec, f"Estimates of a mean of {number(by_trust.truth)}. Root mean squared error: "
@@ -307,20 +295,19 @@ def by_eye(by_trust: ByEye, theme: Theme) -> Chart:
 # -- parts ------------------------------------------------------------------------------------
 
 
-def _heat(regions: RegimeMap, names: list[str], colours: list[str]) -> Spec:
+def _heat(regions: RegimeMap, names: list[str], shades: list[str]) -> Spec:
     """One cell colour per term, without blending."""
     last = max(len(names) - 1, 1)
     scale: list[list[object]] = []
-    for k, shade in enumerate(colours):
-        scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
+    for k, shade in enumerate(shades):
+        scale += [[k / len(shades), shade], [(k + 1) / len(shades), shade]]
     return {"type": "heatmap", "x": plain(regions.x), "y": plain(regions.y),
             "z": regions.regimes.tolist(), "zmin": -0.5,
             "zmax": last + 0.5 if len(names) > 1 else 1,
             "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
 
 
-def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float], theme: Theme
-             ) -> list[Spec]:
+def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float]) -> list[Spec]:
     lines = []
     x = np.geomspace(regions.x[0], regions.x[-1], 400)
     for boundary in rate.boundaries:
@@ -332,9 +319,9 @@ def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float], theme: 
                 "y": [None if math.isnan(v) else float(v) for v in inside],
                 "text": _once(boundary.key if len(boundary.key) == 1 else "", inside),
                 "textposition": "top center",
-                "textfont": {"size": 14, "color": colour("text", theme)}, "hoverinfo": "skip",
+                "textfont": {"size": 14, "color": "text"}, "hoverinfo": "skip",
                 "showlegend": False, "name": boundary.key,
-                "line": {"color": colour("text", theme), "width": 1.6, "dash": "6px,4px"}})
+                "line": {"color": "text", "width": 1.6, "dash": "6px,4px"}})
     return lines
 
 
@@ -345,7 +332,7 @@ def _once(text: str, heights: Array) -> list[str]:
     return [text if k == middle else "" for k in range(len(heights))]
 
 
-def _names(regions: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
+def _names(regions: RegimeMap, names: list[str]) -> list[Spec]:
     """The name of every regime in the middle of its region, if the region is large enough."""
     notes = []
     for k, name in enumerate(names):
@@ -357,7 +344,7 @@ def _names(regions: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
         column = int(np.median(inside)) if len(inside) else int(np.median(columns))
         notes.append({"x": math.log10(regions.x[column]), "y": math.log10(regions.y[row]),
                       "text": _broken(name, len(inside) / regions.regimes.shape[1]),
-                      "showarrow": False, "font": {"size": 14, "color": colour("text", theme)}})
+                      "showarrow": False, "font": {"size": 14, "color": "text"}})
     return notes
 
 
@@ -374,6 +361,6 @@ def _symbol(rate: Rate, name: str) -> Symbol:
     return next(symbol for symbol in rate.symbols if symbol.name == name)
 
 
-def _axis_of(theme: Theme, symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
-    return log_axis(theme, f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
+def _axis_of(symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
+    return log_axis(f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
                     float(values.max()), room=room)

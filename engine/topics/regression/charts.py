@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, small_charts, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
@@ -29,26 +29,24 @@ BAND_COLUMNS = ("95 % confidence from", "95 % confidence to")
 _DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
 
 
-def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> Chart:
+def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
     """Possible releases, or one with the range of its noise, over the true curve if it is known.
 
     Parameters
     ----------
     answer : RegressionAnswer
         Of a whole curve.
-    theme : {"light", "dark"}
-        Of the page.
     one_release : bool
         Whether one release is drawn instead of many.
     """
     x = _positions(answer.facts, answer.times)
-    data = _one_release(answer, x, theme) if one_release else [_many(answer, theme)]
-    data.append(traces.unprotected(x, _values(answer.facts, answer.without), theme,
+    data = _one_release(answer, x) if one_release else [_many(answer)]
+    data.append(traces.unprotected(x, _values(answer.facts, answer.without),
                                    hovertemplate=labels.hover(answer.facts.value_unit)))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
              "non-private": _values(answer.facts, answer.without)}
     if answer.truth is not None:
-        data.append(_curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6))
+        data.append(_curve(answer, "True curve", answer.truth, "truth", 1.6))
         table["true"] = _values(answer.facts, answer.truth)
     if answer.noise_sd is not None:
         table["± 2 standard deviations of the privacy noise alone"] = plain(2 * answer.noise_sd)
@@ -63,33 +61,32 @@ def curve(answer: RegressionAnswer, theme: Theme, one_release: bool = False) -> 
                "Distance to the non-private curve ") + with_unit(
         number(answer.error if answer.truth is not None else answer.known.apart),
         answer.facts.value_unit)
-    return Chart(_over_positions(answer.facts, data, finding, theme),
+    return Chart(_over_positions(answer.facts, data, finding),
                  f"{len(answer.releases)} possible releases of the curve, {off}.{band}", table)
 
 
-def _one_release(answer: RegressionAnswer, x: list[float], theme: Theme) -> list[Spec]:
-    shade = colour("wavelet", theme)
-    release = _curve(answer, "One release", answer.releases[0], shade, 2.6)
+def _one_release(answer: RegressionAnswer, x: list[float]) -> list[Spec]:
+    release = _curve(answer, "One release", answer.releases[0], "wavelet", 2.6)
     if answer.band is not None:
         low, high = (_values(answer.facts, end) for end in answer.band)
-        return [traces.filled("95 % confidence band", x, low, high, shade, hoverinfo="skip"),
+        return [traces.filled("95 % confidence band", x, low, high, "wavelet", hoverinfo="skip"),
                 release]
     if answer.noise_sd is None:
         return [release]
     low, high = (_values(answer.facts, answer.releases[0] + sign * 2 * answer.noise_sd)
                  for sign in (-1, 1))
-    return [traces.filled("Privacy noise alone", x, low, high, shade, hoverinfo="skip"), release]
+    return [traces.filled("Privacy noise alone", x, low, high, "wavelet", hoverinfo="skip"),
+            release]
 
 
-def _over_positions(facts: PublicFacts, data: list[Spec], title: str, theme: Theme) -> Spec:
+def _over_positions(facts: PublicFacts, data: list[Spec], title: str) -> Spec:
     """Axes of values over positions, in the words and units of the observations."""
     return {"data": data, "layout": layout(
-        theme, legend=True, title=title,
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
+        legend=True, title=title, xaxis=time_axis(facts),
+        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
 
 
-def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Chart:
+def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
     """What the first site of the named kinds sent, drawn as a curve, beside all combined.
 
     Parameters
@@ -98,16 +95,13 @@ def messages(answer: RegressionAnswer, names: Sequence[str], theme: Theme) -> Ch
         With messages.
     names : sequence of str
         Of the kinds of sites.
-    theme : {"light", "dark"}
-        Of the page.
     """
     assert answer.messages is not None
-    data = [_curve(answer, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
+    data = [_curve(answer, name, sent, "wavelet", 1.4, DASHES[k % len(DASHES)])
             for k, (name, sent) in enumerate(zip(names, answer.messages, strict=False))]
-    data.append(_curve(answer, "All together", answer.releases[0], colour("text", theme), 2.4))
+    data.append(_curve(answer, "All together", answer.releases[0], "text", 2.4))
     return Chart(_over_positions(answer.facts, data,
-                                 f"One site of each of {len(names)} kinds, and all together",
-                                 theme),
+                                 f"One site of each of {len(names)} kinds, and all together"),
                  "What one site of each kind sent, drawn as curves, and their average.",
                  {"position": _positions(answer.facts, answer.times),
                   **{name: _values(answer.facts, sent) for name, sent in
@@ -118,52 +112,47 @@ def _best_level(levels: Sequence[int], total: Array) -> str:
     return f"{2 ** levels[int(np.argmin(total))]} have the smallest error"
 
 
-def split(parts: RiskParts, theme: Theme) -> Chart:
+def split(parts: RiskParts) -> Chart:
     """One bar of squared error, cut into its four parts.
 
     Parameters
     ----------
     parts : RiskParts
         Of the squared error.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    return small_charts.split_bar(shares(parts), PARTS, theme, _ROLES)
+    return small_charts.split_bar(shares(parts), PARTS, _ROLES)
 
 
-def by_level(levels: ByLevel, theme: Theme) -> Chart:
+def by_level(levels: ByLevel) -> Chart:
     """The root of the error at every level on a log axis, and each part of it.
 
     Parameters
     ----------
     levels : ByLevel
         Parts of the error by the number of basis functions.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x, place = list(levels.levels), list(levels.levels).index(levels.chosen)
     squared = np.array([[p.privacy, p.data, p.projection, p.clip] for p in levels.parts])
     parts = np.sqrt(np.maximum(squared, 0))
     total = np.sqrt([p.total for p in levels.parts])
     floor = 0.02 * total.min()
-    data = [_points("all together", x, total, colour("text", theme), "solid", floor, 2.6)]
+    data = [_points("all together", x, total, "text", "solid", floor, 2.6)]
     looks = zip(PARTS, parts.T, _ROLES, _DASHES_OF_PARTS, strict=True)
-    data += [_points(name, x, part, colour(role, theme), dash, floor)
-             for name, part, (role, _), dash in looks]
-    data.append(traces.diamond(x[place], float(total[place]), theme))
+    data += [_points(name, x, part, role, dash, floor) for name, part, (role, _), dash in looks]
+    data.append(traces.diamond(x[place], float(total[place])))
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
+        legend=True,
         title=f"The rule keeps {2**levels.chosen} basis functions; {_best_level(x, total)}",
-        xaxis=axis(theme, "Basis functions kept (number)", tickvals=x,
+        xaxis=axis("Basis functions kept (number)", tickvals=x,
                    ticktext=[f"{2**level}" for level in x]),
-        yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
+        yaxis=log_axis("Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     return Chart(spec, f"Error by number of basis functions; the rule keeps {2**levels.chosen}, "
                        f"with an error of {number(float(total[place]))}.", {
         "level": x, "all": plain(total),
         **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 
 
-def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Chart:
+def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
     """The released value at one point, over the true curve or the one without privacy.
 
     Parameters
@@ -172,34 +161,31 @@ def point(answer: RegressionAnswer, estimate: PointAnswer, theme: Theme) -> Char
         Of the whole curve, for what lies below.
     estimate : PointAnswer
         The value at the point, with its interval if there is one.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade = colour("wavelet", theme)
     position = _positions(answer.facts, np.array([estimate.point]))
-    under = _curve(answer, "True curve", answer.truth, colour("truth", theme), 1.6
+    under = _curve(answer, "True curve", answer.truth, "truth", 1.6
                    ) if answer.truth is not None else _curve(
-        answer, "Non-private", answer.without, colour("without", theme), 2.2, UNPROTECTED)
+        answer, "Non-private", answer.without, "without", 2.2, UNPROTECTED)
     table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}
     text = f"no confidence interval: {estimate.no_interval}"
     if estimate.low is not None and estimate.high is not None:
         more["error_y"] = traces.off_by([estimate.high - estimate.released],
-                                        [estimate.released - estimate.low], shade, 2.4, 7)
+                                        [estimate.released - estimate.low], "wavelet", 2.4, 7)
         table |= {name: _values(answer.facts, np.array([end]))
                   for name, end in zip(BAND_COLUMNS, (estimate.low, estimate.high), strict=True)}
         text = f"95 % confidence interval {number(estimate.low)} to {number(estimate.high)}"
     data = [under, traces.points("Released value", position, [estimate.released],
-                                 {"size": 11, "color": shade}, **more)]
+                                 {"size": 11, "color": "wavelet"}, **more)]
     if estimate.truth is not None:
         table["true"] = plain([estimate.truth])
     finding = f"Released value {number(estimate.released)} at {position[0]:g}"
-    return Chart(_over_positions(answer.facts, data, finding, theme),
+    return Chart(_over_positions(answer.facts, data, finding),
                  f"At {position[0]:g} the released value is {number(estimate.released)}; {text}.",
                  table)
 
 
-def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Chart:
+def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
     """How many times privacy raises the error, by ε, with the elbows of both tasks.
 
     Parameters
@@ -208,24 +194,21 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
         By the rates, for the whole curve and for one point.
     planned : pair of (k,)
         ε, and the same number for the whole curve by the bound of its plan.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    (epsilons, times), shade = planned, colour("wavelet", theme)
+    epsilons, times = planned
     x, highest = plain(costs.epsilons), float(max(v.max() for v in (
         costs.whole, costs.point, times)))
-    data = [traces.line("Whole curve, by the rate", x, plain(costs.whole), shade, 1.8, "8px,3px"),
-            traces.line("One point, by the rate", x, plain(costs.point), shade, 1.8, "2px,3px"),
-            traces.line("Whole curve, by its plan", plain(epsilons), plain(times), shade, 2.4)]
-    data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], colour("raw", theme), 1.4, "dot",
+    data = [traces.line("Whole curve, by the rate", x, plain(costs.whole), "wavelet", 1.8,
+                        "8px,3px"),
+            traces.line("One point, by the rate", x, plain(costs.point), "wavelet", 1.8, "2px,3px"),
+            traces.line("Whole curve, by its plan", plain(epsilons), plain(times), "wavelet", 2.4)]
+    data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], "raw", 1.4, "dot",
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
-        title=f"At ε = {epsilons[0]:g} privacy multiplies squared error by "
+        legend=True, title=f"At ε = {epsilons[0]:g} privacy multiplies squared error by "
               f"{number(float(times[0]))}",
-        xaxis=log_axis(theme, "Privacy budget ε (log scale)", x[0], x[-1]),
-        yaxis=log_axis(theme, "Squared error, times the non-private", 0.9, highest * 1.1,
-                       grid=True))}
+        xaxis=log_axis("Privacy budget ε (log scale)", x[0], x[-1]),
+        yaxis=log_axis("Squared error, times the non-private", 0.9, highest * 1.1, grid=True))}
     by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
                        f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "
@@ -234,7 +217,7 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
         "whole curve, by its plan": plain(by_plan)})
 
 
-def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
+def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
     """How much an observation at each position weighs in a message, with the worst marked.
 
     Parameters
@@ -243,19 +226,17 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
         With the weight of an observation at every position.
     facts : PublicFacts
         Range and unit of time.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x = _positions(facts, pair.times)
     place = int(pair.norms.argmax())
-    marker = {"symbol": "diamond", "size": 13, "color": colour("page", theme),
-              "line": {"color": colour("text", theme), "width": 2.2}}
-    data = [traces.line("weight of an observation", x, plain(pair.norms), colour("wavelet", theme)),
+    marker = {"symbol": "diamond", "size": 13, "color": "page",
+              "line": {"color": "text", "width": 2.2}}
+    data = [traces.line("weight of an observation", x, plain(pair.norms), "wavelet"),
             traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=f"An observation at {x[place]:.4g} weighs most",
-        xaxis=axis(theme, named(f"{facts.time_name}, a few cells", facts.time_unit)),
-        yaxis=axis(theme, "Weight of an observation ‖b(x)‖", grid=True, rangemode="tozero"))}
+        legend=True, title=f"An observation at {x[place]:.4g} weighs most",
+        xaxis=axis(named(f"{facts.time_name}, a few cells", facts.time_unit)),
+        yaxis=axis("Weight of an observation ‖b(x)‖", grid=True, rangemode="tozero"))}
     return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
 
@@ -275,10 +256,10 @@ def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: flo
     return traces.line_with_points(capital(name), x, heights, shade, width, dash, {"size": 6})
 
 
-def _many(answer: RegressionAnswer, theme: Theme) -> Spec:
+def _many(answer: RegressionAnswer) -> Spec:
     drawn = traces.releases(_positions(answer.facts, answer.times[::2]),
                             [_values(answer.facts, release[::2]) for release in answer.releases],
-                            translucent(colour("wavelet", theme), 0.6))
+                            translucent("wavelet", 0.6))
     return {**drawn, "hoverinfo": "skip"}
 
 

@@ -44,7 +44,7 @@ def chart(answer: RegressionAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.curve(answer, "light")
+    return charts.curve(answer)
 
 
 KIND = Kind("regression", "Regression", regression_answer, numbers, chart,

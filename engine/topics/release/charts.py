@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES, numbers_at_risk
@@ -18,7 +18,7 @@ from engine.release.uncertainty import ReleasedBand
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
-def chart(release: Published, theme: Theme) -> Chart:
+def chart(release: Published) -> Chart:
     """Lines over their bands, or a heat map of a function of two times.
 
     The table has the columns of the file.
@@ -27,17 +27,14 @@ def chart(release: Published, theme: Theme) -> Chart:
     ----------
     release : Published
         From `engine.release.published`.
-    theme : {"light", "dark"}
-        Of the page.
     """
     functions = release.functions
     if functions.is_surface:
-        return _heat_map(release, theme)
+        return _heat_map(release)
     if isinstance(functions, ReleasedPercentiles):
-        return _nested(release, functions, theme)
+        return _nested(release, functions)
     stepped, several = is_staircase(release), len(release.columns)
-    shades = [colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
-              for k in range(several)]
+    shades = [SHADES[k % len(SHADES)] if stepped else SHADES[0] for k in range(several)]
     data: list[Spec] = []
     band = release.uncertainty.band
     for pair, shade in zip(release.ranges.values(), shades, strict=bool(release.ranges)):
@@ -47,56 +44,54 @@ def chart(release: Published, theme: Theme) -> Chart:
     x = plain(release.x, 6)
     data += [traces.line(name, x, table[name], shades[k], 2.6, _DASHES[k % len(_DASHES)])
              for k, name in enumerate(release.columns)]
-    look = layout(theme, legend=several > 1, title=heading(release),
-                  xaxis=axis(theme, release.axis), yaxis=axis(theme, release.value, grid=True))
+    look = layout(legend=several > 1, title=heading(release),
+                  xaxis=axis(release.axis), yaxis=axis(release.value, grid=True))
     if release.at_risk:
-        notes, room = numbers_at_risk(release.at_risk, theme)
+        notes, room = numbers_at_risk(release.at_risk)
         look |= {"annotations": notes, "margin": {**look["margin"], "b": 8 + room}}
     return Chart({"data": data, "layout": look}, alt(release), table)
 
 
-def _heat_map(release: Published, theme: Theme) -> Chart:
+def _heat_map(release: Published) -> Chart:
     """The page is zero, and both signs have a colour."""
     values, x = np.stack(list(release.columns.values())), plain(release.x, 6)
     edge = float(np.abs(values).max()) or 1.0
-    low, none, high = (colour(role, theme) for role in ("bias", "page", "functional"))
     heat = {"type": "heatmap", "x": x, "y": x, "z": [plain(row, 4) for row in values],
             "hovertemplate": "%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>", "zsmooth": "best",
-            "zmin": -edge, "zmax": edge, "colorscale": [[0, low], [0.5, none], [1, high]],
+            "zmin": -edge, "zmax": edge,
+            "colorscale": [[0, "bias"], [0.5, "page"], [1, "functional"]],
             "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
-    look = layout(theme, hovermode="closest", title=heading(release),
-                  xaxis=axis(theme, release.axis, constrain="domain"),
-                  yaxis=axis(theme, release.axis, scaleanchor="x", constrain="domain"))
+    look = layout(hovermode="closest", title=heading(release),
+                  xaxis=axis(release.axis, constrain="domain"),
+                  yaxis=axis(release.axis, scaleanchor="x", constrain="domain"))
     table = {name: plain(column, 6) for name, column in columns(release).items()}
     return Chart({"data": [heat], "layout": look}, alt(release), table)
 
 
-def _nested(release: Published, curves: ReleasedPercentiles, theme: Theme) -> Chart:
+def _nested(release: Published, curves: ReleasedPercentiles) -> Chart:
     """Percentile curves as nested shades, with their bands as bars and the cut-offs of ranges."""
     low, high = (np.stack(ends) for ends in zip(*curves.ranges.values(), strict=True))
     drawn = nested.Nested(tuple(curves.columns), release.x, np.stack(list(curves.columns.values())),
                           curves.levels, release.facts.value_unit, curves.limits, curves.target)
-    spec = drawn.spec(theme, heading(release), time_axis(theme, release.facts), release.value,
-                      more=[drawn.bars(low, high, theme)], reach=[*low.ravel(), *high.ravel()])
+    spec = drawn.spec(heading(release), time_axis(release.facts), release.value,
+                      more=[drawn.bars(low, high)], reach=[*low.ravel(), *high.ravel()])
     table = {name: plain(values, 6) for name, values in columns(release).items()}
     return Chart(spec, alt(release), table)
 
 
-def ranges(release: Published, theme: Theme) -> Chart | None:
+def ranges(release: Published) -> Chart | None:
     """The share of observations in every range as one bar; None without cut-offs.
 
     Parameters
     ----------
     release : Published
         From `engine.release.published`.
-    theme : {"light", "dark"}
-        Of the page.
     """
     curves = release.functions
     if not isinstance(curves, ReleasedPercentiles) or not curves.limits:
         return None
     return nested.time_in_ranges(curves.limits, curves.target, curves.average, curves.error,
-                                 release.facts.value_unit, theme)
+                                 release.facts.value_unit)
 
 
 def height(release: Published, plot: int) -> int:
@@ -108,7 +103,7 @@ def height(release: Published, plot: int) -> int:
     plot : int
         Pixels of the picture alone.
     """
-    return plot + (numbers_at_risk(release.at_risk, "light")[1] if release.at_risk else 0)
+    return plot + (numbers_at_risk(release.at_risk)[1] if release.at_risk else 0)
 
 
 def _steps(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:

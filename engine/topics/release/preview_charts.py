@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import nested, traces
 from engine.figures.at_risk import SHADES
@@ -15,7 +15,7 @@ from engine.release.uncertainty import STAIRCASE
 from engine.topics.release.preview import PreviewedPercentiles, ReleasePreview
 
 
-def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
+def chart(preview: ReleasePreview, across: str, up: str) -> Chart:
     """Released functions over their bands, and the true ones dashed.
 
     Parameters
@@ -24,16 +24,14 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
         Of one method at one budget.
     across, up : str
         What stands along the axes, with units.
-    theme : {"light", "dark"}
-        Of the page.
     """
     if preview.percentiles is not None:
-        return _nested(preview, preview.percentiles, across, up, theme)
-    quiet, stepped = colour("quiet", theme), preview.band == STAIRCASE
+        return _nested(preview, preview.percentiles, across, up)
+    stepped = preview.band == STAIRCASE
     x, data = plain(preview.places, 6), []
     table: dict[str, list[float]] = {across: x}
     for k, curve in enumerate(preview.curves):
-        shade = colour(SHADES[k % len(SHADES)] if stepped else SHADES[0], theme)
+        shade = SHADES[k % len(SHADES)] if stepped else SHADES[0]
         dash, name = traces.DASHES[k % len(traces.DASHES)], curve.name
         if curve.low is not None and curve.high is not None:
             shape = "vh" if stepped else "linear"
@@ -41,38 +39,36 @@ def chart(preview: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:
                                            "fillcolor": translucent(shade, 0.14)}]
             table |= {f"{name}, band from": plain(curve.low, 6),
                       f"{name}, band to": plain(curve.high, 6)}
-        data.append(traces.line(f"{name}, twin’s truth", x, plain(curve.truth, 6), quiet, 1.6,
+        data.append(traces.line(f"{name}, twin’s truth", x, plain(curve.truth, 6), "quiet", 1.6,
                                 traces.UNPROTECTED))
         data.append(traces.line(f"{name}, simulated release", x, plain(curve.released, 6), shade,
                                 2.6, dash))
         table[f"{name}, simulated release"] = plain(curve.released, 6)
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_finding(preview, up), xaxis=axis(theme, across),
-        yaxis=axis(theme, up, grid=True, **_within_bounds(preview, up)))}
+        legend=True, title=_finding(preview, up), xaxis=axis(across),
+        yaxis=axis(up, grid=True, **_within_bounds(preview, up)))}
     return Chart(spec, _alt(preview), table)
 
 
-def ranges(preview: ReleasePreview, theme: Theme) -> Chart | None:
+def ranges(preview: ReleasePreview) -> Chart | None:
     """The time in ranges of the simulated release; None where there is none.
 
     Parameters
     ----------
     preview : ReleasePreview
         Of percentile curves.
-    theme : {"light", "dark"}
-        Of the page.
     """
     percentiles = preview.percentiles
     if percentiles is None or percentiles.ranges is None:
         return None
     shares = percentiles.ranges
     return nested.time_in_ranges(shares.limits, percentiles.target, shares.average[0, 0],
-                                 shares.error[0, 0], preview.facts.value_unit, theme)
+                                 shares.error[0, 0], preview.facts.value_unit)
 
 
-def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: str, up: str,
-            theme: Theme) -> Chart:
+def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: str, up: str
+            ) -> Chart:
     """Percentile curves as nested shades, their bands as bars, and the twin’s true ones dashed."""
     ranges, x = percentiles.ranges, plain(preview.places, 6)
     released, truth = (np.stack([getattr(curve, name) for curve in preview.curves])
@@ -81,7 +77,7 @@ def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: 
     drawn = nested.Nested(names, preview.places, released, percentiles.levels,
                           preview.facts.value_unit, () if ranges is None else ranges.limits,
                           percentiles.target)
-    more = [traces.line(f"{name}, twin’s truth", x, plain(curve), colour("quiet", theme), 1.6,
+    more = [traces.line(f"{name}, twin’s truth", x, plain(curve), "quiet", 1.6,
                         traces.UNPROTECTED, hoverinfo="skip")
             for name, curve in zip(names, truth, strict=True)]
     ends = [(curve.low, curve.high) for curve in preview.curves
@@ -91,8 +87,8 @@ def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: 
         table |= {f"{name}, simulated release": plain(row, 6), f"{name}, twin’s truth": plain(true)}
     if ends:
         low, high = (np.stack(each) for each in zip(*ends, strict=True))
-        more.append(drawn.bars(low, high, theme))
-    spec = drawn.spec(theme, _finding(preview, up), time_axis(theme, preview.facts), up, more=more,
+        more.append(drawn.bars(low, high))
+    spec = drawn.spec(_finding(preview, up), time_axis(preview.facts), up, more=more,
                       reach=truth.ravel().tolist())
     return Chart(spec, _alt(preview), table)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, axis, layout
 from engine.figures.traces import plain
@@ -12,34 +12,29 @@ from engine.language.numbers import number
 from engine.topics.reuse.answer import ReuseAnswer
 
 
-def reused(answer: ReuseAnswer, theme: Theme) -> Chart:
+def reused(answer: ReuseAnswer) -> Chart:
     """Two releases, the average they protect, and what the formula makes of them.
 
     Parameters
     ----------
     answer : ReuseAnswer
         Two releases of one average.
-    theme : {"light", "dark"}
-        Of the page.
     """
     first, second = (f"Release at ε = {budget.epsilon:g}" for budget in answer.budgets)
-    private = colour("functional", theme)
     times, columns = plain(answer.times), {
         first: plain(answer.first), second: plain(answer.second),
         "Non-private": plain(answer.exact),
         "What the formula gives": plain(answer.recovered)}
-    looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
-             (translucent(colour("raw", theme), 0.55), 5, "solid"),
-             (colour("bias", theme), 2.2, "6px,4px"))
+    looks = ((translucent("functional", 0.9), 1.8, "2px,2px"), ("functional", 1.8, "solid"),
+             (translucent("raw", 0.55), 5, "solid"), ("bias", 2.2, "6px,4px"))
     data = [traces.line(name, times, values, *look, hovertemplate=labels.hover())
             for (name, values), look in zip(columns.items(), looks, strict=True)]
     spread = np.abs(np.concatenate([answer.first, answer.second, answer.exact]))
     most = 1.15 * float(spread.max())
     low = 1.15 * min(0.0, float(min(answer.first.min(), answer.second.min())))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_finding(answer),
-        xaxis=axis(theme, "Time (share of the range)"),
-        yaxis=axis(theme, "Mean response (no unit)", grid=True, range=[low, most]))}
+        legend=True, title=_finding(answer), xaxis=axis("Time (share of the range)"),
+        yaxis=axis("Mean response (no unit)", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})

@@ -35,7 +35,7 @@ def chart(answer: ReuseAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.reused(answer, "light")
+    return charts.reused(answer)
 
 
 KIND = Kind("reuse", "Audit: reused noise", reuse_answer, numbers, chart)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import traces
 from engine.figures.small_charts import pattern
@@ -33,7 +33,7 @@ def height(sites: int, around: int) -> int:
     return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
 
 
-def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, difference: bool = True
+def panels(federation: SitesAnswer, key: str, family: str, difference: bool = True
            ) -> list[tuple[str, Chart]]:
     """Pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
@@ -45,8 +45,6 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
         Sites and what they reach together, at a trusted centre, and alone.
     key, family : str
         Of the mechanism, for its look.
-    theme : {"light", "dark"}
-        Of the page.
     difference : bool
         Whether all are drawn less the non-private mean, since a small error is not
         seen on the scale of the values.
@@ -58,8 +56,8 @@ def panels(federation: SitesAnswer, key: str, family: str, theme: Theme, differe
              ("All at one trusted centre", federation.pooled),
              (f"Best site alone: {best}", federation.alone))
     base = federation.without if difference else np.zeros_like(federation.without)
-    heights, style = _range(federation, base), method_style(key, family, theme)
-    return [(name, _panel(federation, arrangement, name, base, heights, style, theme))
+    heights, style = _range(federation, base), method_style(key, family)
+    return [(name, _panel(federation, arrangement, name, base, heights, style))
             for name, arrangement in named]
 
 
@@ -78,25 +76,21 @@ def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
 
 
 def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: Array,
-           heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
+           heights: tuple[float, float], style: tuple[str, str, str]) -> Chart:
     facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
     data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
-    data.append(_behind("Non-private", x, federation.without - base, colour("without", theme),
-                        2.2,
-                        UNPROTECTED))
+    data.append(_behind("Non-private", x, federation.without - base, "without", 2.2, UNPROTECTED))
     if federation.truth is not None:
-        data.append(_behind("True mean", x, federation.truth - base, colour("truth", theme),
-                            1.6))
+        data.append(_behind("True mean", x, federation.truth - base, "truth", 1.6))
     notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
               "yref": "paper", "x": 0.5, "y": 0.8, "font": {"size": 14}}] if refused else []
     quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
-        theme, annotations=notes, hovermode=False,
+        annotations=notes, hovermode=False,
         title="Nothing would be published" if refused else "Error " + with_unit(
             number(arrangement.error), facts.value_unit),
-        xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
-                   nticks=7))}
+        xaxis=time_axis(facts),
+        yaxis=axis(named(quantity, facts.value_unit), grid=True, range=list(heights), nticks=7))}
     summary = ("nothing would be published" if refused else
                f"{len(arrangement.releases)} possible releases, error "
                f"{with_unit(number(arrangement.error), facts.value_unit)}")
@@ -127,7 +121,7 @@ def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash:
 # -- shares of the error ------------------------------------------------------------------------
 
 
-def shares(federation: SitesAnswer, key: str, family: str, theme: Theme) -> Chart:
+def shares(federation: SitesAnswer, key: str, family: str) -> Chart:
     """A bar for each site: its privacy noise and its sampling variability.
 
     Parameters
@@ -136,22 +130,20 @@ def shares(federation: SitesAnswer, key: str, family: str, theme: Theme) -> Char
         With each site's shares of the squared error.
     key, family : str
         Of the mechanism, for its look.
-    theme : {"light", "dark"}
-        Of the page.
     """
     members = [member for member in federation.members if not math.isnan(member.weight)]
     labels = [f"{m.row.name}, weight {100 * m.weight:.0f} %" for m in members]
     data = [_bars(PARTS[0], labels, [m.noise for m in members],
-                  pattern(method_style(key, family, theme)[0], "")),
+                  pattern(family, "")),
             _bars(PARTS[1], labels, [m.sampling for m in members],
-                  pattern(colour("without", theme), "/"))]
+                  pattern("without", "/"))]
     biggest = max(members, key=lambda member: member.share, default=None)
     spec = {"data": data, "layout": layout(
-        theme, barmode="stack", bargap=0.35, hovermode="closest",
+        barmode="stack", bargap=0.35, hovermode="closest",
         title="Nothing would be published" if biggest is None else
               f"{biggest.row.name}: {100 * biggest.share:.0f} % of the squared error",
-        xaxis=axis(theme, "Share of the squared error (%)", rangemode="tozero", nticks=6),
-        yaxis=axis(theme, autorange="reversed", showline=False, ticks="", ticksuffix="  ",
+        xaxis=axis("Share of the squared error (%)", rangemode="tozero", nticks=6),
+        yaxis=axis(autorange="reversed", showline=False, ticks="", ticksuffix="  ",
                    type="category"))}
     alt = ("No site adds to an error of 0: nothing would be published." if biggest is None else
            f"Shares of the squared error: the largest is {100 * biggest.share:.0f} % at "
@@ -176,7 +168,7 @@ def _share(value: float) -> float | None:
 # -- if a site leaves or tightens ---------------------------------------------------------------
 
 
-def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
+def what_if(cases: Sequence[WhatIf], unit: str) -> Chart:
     """Dots of the error without a site and with half its ε; a dashed line is now.
 
     Parameters
@@ -185,27 +177,23 @@ def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
         One for each site, with errors in `unit`.
     unit : str
         Of the values; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     names, current = [case.name for case in cases], cases[0].now
     columns = {"leaves": plain([c.leaves for c in cases], 4),
                "half its ε": plain([c.tightens for c in cases], 4)}
-    indigo, text = colour("gradient", theme), colour("text", theme)
     markers: tuple[Spec, Spec] = (
-        {"symbol": "circle-open", "color": text, "line": {"width": 2, "color": text}},
-        {"symbol": "circle", "color": indigo})
+        {"symbol": "circle-open", "color": "text", "line": {"width": 2, "color": "text"}},
+        {"symbol": "circle", "color": "gradient"})
     data = [traces.points(capital(name), x, names, {"size": 11, **marker},
                           hovertemplate=f"{name}: %{{x:.3g}} {unit}<extra></extra>")
             for (name, x), marker in zip(columns.items(), markers, strict=True)]
     if math.isfinite(current):
         data.append(traces.line("Now", [current, current], [names[0], names[-1]],
-                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+                                "without", 2, UNPROTECTED, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", title=_most_missed(cases),
-        xaxis=axis(theme, named("Error", unit), nticks=6),
-        yaxis=axis(theme, grid=True, type="category", autorange="reversed", showline=False,
-                   ticks=""))}
+        legend=True, hovermode="closest", title=_most_missed(cases),
+        xaxis=axis(named("Error", unit), nticks=6),
+        yaxis=axis(grid=True, type="category", autorange="reversed", showline=False, ticks=""))}
     summary = "nothing" if math.isnan(current) else with_unit(number(current), unit)
     return Chart(spec, f"Error if one of {len(cases)} sites leaves or halves its ε; now "
                  f"{summary}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})

@@ -30,7 +30,7 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
 def chart(study: SitesAnswer, question: QuestionLike) -> Chart:
     """What each site adds."""
     mechanism = question["mechanism"]
-    return charts.shares(study, mechanism.key, mechanism.family, "light")
+    return charts.shares(study, mechanism.key, mechanism.family)
 
 
 KIND = Kind("sites", "Sites", federation, numbers, chart, (MEAN_FUNCTION.key,))

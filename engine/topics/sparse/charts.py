@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.lists import shortened
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.numbers import number
 from engine.topics.sparse.answer import Lines, SparseAnswer, largest
@@ -22,45 +22,43 @@ _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
-def coefficients(answer: SparseAnswer, theme: Theme, difference: bool = False) -> Chart:
+def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
     """Every feature that matters or is ever chosen: all releases, the truth, without privacy.
 
     Parameters
     ----------
     answer : SparseAnswer
         Of all coefficients.
-    theme : {"light", "dark"}
-        Of the page.
     difference : bool
         Whether the target is taken off everything but features that were not chosen.
     """
     features = _features(answer)
     zero = answer.target[features] if difference else np.zeros(len(features))
     names = _labels(answer, features)
-    data = [_all_releases(answer, features, names, zero, theme),
+    data = [_all_releases(answer, features, names, zero),
             _marks("Non-private", names, answer.without[features] - zero,
-                   colour("without", theme), "line-ew-open", 18)]
+                   "without", "line-ew-open", 18)]
     if answer.truth is not None:
-        data.append(_true(names, answer.truth[features] - zero, 11, theme))
+        data.append(_true(names, answer.truth[features] - zero, 11))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest",
+        legend=True, hovermode="closest",
         title=f"Coefficients are {number(answer.error)} from the target in all",
-        xaxis=axis(theme, "Feature", type="category"),
-        yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
-                   zeroline=True, zerolinecolor=colour("raw", theme)))}
+        xaxis=axis("Feature", type="category"),
+        yaxis=axis("Error of the coefficient" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor="raw"))}
     return Chart(spec, f"Coefficients of {len(features)} features in {len(answer.releases)} "
                  f"possible releases, {number(answer.error)} from the target in all (root mean "
                  "square).",
                  _coefficient_table(answer, features, names))
 
 
-def _all_releases(answer: SparseAnswer, features: NDArray[np.intp], names: list[str], zero: Array,
-                  theme: Theme) -> Spec:
+def _all_releases(answer: SparseAnswer, features: NDArray[np.intp], names: list[str], zero: Array
+                  ) -> Spec:
     """A dot for every feature in every release that kept it."""
     dots = answer.releases[:, features]  # (releases, features)
     is_chosen = (dots != 0).T.ravel()
     x = np.repeat(names, len(dots))[is_chosen]
-    marker = {"size": 8, "color": translucent(colour("sparse", theme), 0.45)}
+    marker = {"size": 8, "color": translucent("sparse", 0.45)}
     return traces.points("Possible releases", x.tolist(), plain((dots - zero).T.ravel()[is_chosen]),
                          marker)
 
@@ -91,8 +89,8 @@ def _features(answer: SparseAnswer) -> NDArray[np.intp]:
     return np.concatenate([order, others])[:_MOST_SHOWN]
 
 
-def _true(names: list[str], values: Array, size: int, theme: Theme) -> Spec:
-    return _marks("True", names, values, colour("truth", theme), "diamond-open", size)
+def _true(names: list[str], values: Array, size: int) -> Spec:
+    return _marks("True", names, values, "truth", "diamond-open", size)
 
 
 def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int) -> Spec:
@@ -100,8 +98,7 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
                                              "line": {"width": 2, "color": shade}})
 
 
-def over_budgets(lines: Lines, here: float, theme: Theme,
-                 theory: Mapping[str, Array] | None = None) -> Chart:
+def over_budgets(lines: Lines, here: float, theory: Mapping[str, Array] | None = None) -> Chart:
     """Typical error of every way against ε, with those without privacy as level lines.
 
     Parameters
@@ -110,8 +107,6 @@ def over_budgets(lines: Lines, here: float, theme: Theme,
         Errors by method and ε.
     here : float
         The ε on screen.
-    theme : {"light", "dark"}
-        Of the page.
     theory : mapping of str to (budgets,), optional
         Rates fitted to the first way by their names.
     """
@@ -119,18 +114,17 @@ def over_budgets(lines: Lines, here: float, theme: Theme,
     first, last = lines.epsilons[0], lines.epsilons[-1]
     every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
     low, high = min(every) * 0.8, max(every) * 1.2
-    shade = method_style("sparse_regression", "sparse", theme)[0]
-    data = [_member(k, label, lines.epsilons, errors, shade)
+    data = [_member(k, label, lines.epsilons, errors, "sparse")
             for k, (label, errors) in enumerate(lines.private.items())]
     levels = {f"{label}, non-private": error for label, error in lines.without.items()}
-    data += [traces.line(label, [first, last], [error, error], colour("without", theme), 2,
+    data += [traces.line(label, [first, last], [error, error], "without", 2,
                          DASHES[k + 1]) for k, (label, error) in enumerate(levels.items())]
-    data += traces.fitted(lines.epsilons, rates, theme)
-    data.append(traces.upright(here, low, high, theme))
+    data += traces.fitted(lines.epsilons, rates)
+    data.append(traces.upright(here, low, high))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=_smallest(lines, here),
-        xaxis=log_axis(theme, "Privacy budget ε (log scale)", first, last, room=0.03),
-        yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
+        legend=True, title=_smallest(lines, here),
+        xaxis=log_axis("Privacy budget ε (log scale)", first, last, room=0.03),
+        yaxis=log_axis("Error (log scale)", low, high, grid=True))}
     summary = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
                         for label, errors in lines.private.items())
     return Chart(spec, f"Error from ε = {first:g} to {last:g}: {summary}.", {
@@ -155,33 +149,31 @@ def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], s
                                    {"size": size, "symbol": _MARKERS[k % len(_MARKERS)]})
 
 
-def intervals(answer: IntervalsAnswer, theme: Theme, difference: bool = False) -> Chart:
+def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
     """Intervals around the published coefficients; those that miss the true ones stand out.
 
     Parameters
     ----------
     answer : IntervalsAnswer
         Of one release.
-    theme : {"light", "dark"}
-        Of the page.
     difference : bool
         Whether true coefficients are taken off: intervals that do not reach zero miss.
     """
     features = _with_limits(answer)
     names = [f"{k + 1}" for k in features]
     missed = _missed(answer, features)
-    data = [_limits(answer, features[missed == is_miss], difference, is_miss, theme)
+    data = [_limits(answer, features[missed == is_miss], difference, is_miss)
             for is_miss in (False, True) if (missed == is_miss).any()]
     if answer.truth is not None and not difference:
-        data.append(_true(names, answer.truth[features], 7, theme))
+        data.append(_true(names, answer.truth[features], 7))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest",
+        legend=True, hovermode="closest",
         title=(f"{int(missed.sum())} of {len(features)} intervals miss the true coefficient"
                if answer.truth is not None else
                f"95 % intervals are {number(answer.length)} wide on average"),
-        xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
-        yaxis=axis(theme, "Error of the coefficient" if difference else "Coefficient", grid=True,
-                   zeroline=True, zerolinecolor=colour("text", theme)))}
+        xaxis=axis("Feature", type="category", categoryorder="array", categoryarray=names),
+        yaxis=axis("Error of the coefficient" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor="text"))}
     table: dict[str, list[Any]] = {"feature": names, "published": plain(answer.centre[features]),
                                    "from": plain(answer.low[features]),
                                    "to": plain(answer.high[features])}
@@ -201,8 +193,8 @@ def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.b
     return np.asarray((truth < answer.low[features]) | (truth > answer.high[features]))
 
 
-def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: bool, is_miss: bool,
-            theme: Theme) -> Spec:
+def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: bool, is_miss: bool
+            ) -> Spec:
     """The intervals of those that cover, or of those that miss."""
     name, role, symbol = (("Misses the true coefficient", "bias", "x") if is_miss else
                           ("Released, with 95 % interval", "sparse", "circle"))
@@ -210,9 +202,8 @@ def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: boo
     half = (answer.high - answer.low)[features] / 2
     return traces.points(
         name, [f"{k + 1}" for k in features], plain(answer.centre[features] - zero),
-        {"size": 6, "color": colour(role, theme), "symbol": symbol},
-        error_y={"type": "data", "array": plain(half), "color": colour(role, theme),
-                 "thickness": 1.8, "width": 3})
+        {"size": 6, "color": role, "symbol": symbol},
+        error_y={"type": "data", "array": plain(half), "color": role, "thickness": 1.8, "width": 3})
 
 
 def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
@@ -220,29 +211,26 @@ def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
     return np.flatnonzero(np.isfinite(answer.low))[:_MOST_INTERVALS]
 
 
-def machines(comparison: Machines, theme: Theme) -> Chart:
+def machines(comparison: Machines) -> Chart:
     """The error on every machine by way of fitting.
 
     Parameters
     ----------
     comparison : Machines
         Errors of fits to machines that differ, (repeats, machines) by label.
-    theme : {"light", "dark"}
-        Of the page.
     """
     typical = comparison.by_machine
     places = list(range(1, len(comparison.without) + 1))
-    data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
+    data = [_member(k, label, places, errors, "sparse", 1.6, 9)
             for k, (label, errors) in enumerate(typical.items())]
     data.append(traces.line_with_points(
-        "Non-private, two stages", places, plain(comparison.without), colour("without", theme),
+        "Non-private, two stages", places, plain(comparison.without), "without",
         1.6, UNPROTECTED, {"size": 6}))
     every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest",
-        title=labels.smallest_error(comparison.typical),
-        xaxis=axis(theme, "Machine (number)", dtick=1),
-        yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
+        legend=True, hovermode="closest", title=labels.smallest_error(comparison.typical),
+        xaxis=axis("Machine (number)", dtick=1),
+        yaxis=log_axis("Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
     summary = "; ".join(f"{label}, {number(error)}" for label, error in comparison.typical.items())
     return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {summary}.", {
@@ -250,8 +238,7 @@ def machines(comparison: Machines, theme: Theme) -> Chart:
         "non-private": plain(comparison.without)})
 
 
-def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str, theme: Theme
-          ) -> Chart:
+def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str) -> Chart:
     """Squared errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
 
     Parameters
@@ -262,19 +249,16 @@ def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: 
         Of the size that changes, or ε, increasing.
     label : str
         What changes.
-    theme : {"light", "dark"}
-        Of the page.
     """
     known = [v for values in errors.values() for v in values if np.isfinite(v) and v > 0]
-    data = [_member(k, name, sizes, values, colour("sparse" if k < 3 else "without", theme))
+    data = [_member(k, name, sizes, values, "sparse" if k < 3 else "without")
             for k, (name, values) in enumerate(errors.items())]
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
+        legend=True,
         title=labels.smallest_error({name: float(values[-1]) for name, values in errors.items()},
                                     f"{label} = {sizes[-1]:g}"),
-        xaxis=log_axis(theme, f"{label} (log scale)", sizes[0], sizes[-1], room=0.03),
-        yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
-                       grid=True))}
+        xaxis=log_axis(f"{label} (log scale)", sizes[0], sizes[-1], room=0.03),
+        yaxis=log_axis("Squared error (log scale)", min(known) / 1.5, max(known) * 1.5, grid=True))}
     summary = "; ".join(f"{name}, {number(values[0])} to {number(values[-1])}"
                         for name, values in errors.items()
                         if np.isfinite(values[0]) and np.isfinite(values[-1]))

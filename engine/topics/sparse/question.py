@@ -38,7 +38,7 @@ def chart(answer: SparseAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.coefficients(answer, "light")
+    return charts.coefficients(answer)
 
 
 KIND = Kind("sparse", "Sparse regression", sparse_answer, numbers, chart, (SPARSE_REGRESSION.key,))

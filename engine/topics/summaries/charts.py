@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from engine.core.lists import shortened
-from engine.core.palette import Theme, colour, translucent
+from engine.core.palette import translucent
 from engine.core.tasks import DENSITY, TASKS, DataType
 from engine.core.types import Array, Covariate, PublicFacts
 from engine.figures import labels, traces
@@ -25,7 +25,7 @@ _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
-def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
+def panel(answer: SummariesAnswer, method: Way, k: int) -> Chart:
     """Possible releases of one function over the estimate without privacy.
 
     Parameters
@@ -36,29 +36,25 @@ def panel(answer: SummariesAnswer, method: Way, k: int, theme: Theme) -> Chart:
         One that can publish something.
     k : int
         The place of the function.
-    theme : {"light", "dark"}
-        Of the page.
     """
     assert method.releases is not None
-    shade = method_style(method.mechanism.key, method.mechanism.family, theme)[0]
     x = plain(answer.axis)
     table = {axis_title(answer): x, "non-private": plain(answer.without[k]),
              "release 1": plain(method.releases[0, k])}
-    data = [_many(x, method.releases[:, k], shade),
-            traces.unprotected(x, table["non-private"], theme, hovertemplate=labels.hover())]
+    data = [_many(x, method.releases[:, k], method.mechanism.family),
+            traces.unprotected(x, table["non-private"], hovertemplate=labels.hover())]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
-        data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6,
+        data.append(traces.line("True", x, table["true"], "truth", 1.6,
                                 hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
-        theme, title=f"Error {number(method.error)}",
-        xaxis=axis(theme, axis_title(answer)),
-        yaxis=axis(theme, value_title(answer), grid=True, range=_span(answer, k)))}
+        title=f"Error {number(method.error)}", xaxis=axis(axis_title(answer)),
+        yaxis=axis(value_title(answer), grid=True, range=_span(answer, k)))}
     return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, error "
                  f"{number(method.error)}.", table)
 
 
-def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) -> Chart:
+def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
     """A function of two numbers as a heat map; all of one page share their colours.
 
     Parameters
@@ -69,69 +65,62 @@ def surface(answer: SummariesAnswer, values: Array, title: str, theme: Theme) ->
         Heights.
     title : str
         For the text alternative.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x, y = plain(answer.axis), plain(answer.across)
     heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
             "hovertemplate": "%{x:.3~g}, %{y:.3~g}: %{z:.3~g}<extra></extra>", "zsmooth": "best",
-            **_colours(answer, theme),
+            **_colours(answer),
             "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
     spec = {"data": [heat], "layout": layout(
-        theme, hovermode="closest",
+        hovermode="closest",
         title=f"Heights {number(float(values.min()))} to {number(float(values.max()))}",
-        xaxis=axis(theme, axis_title(answer), constrain="domain"),
-        yaxis=_second_axis(answer, theme))}
+        xaxis=axis(axis_title(answer), constrain="domain"), yaxis=_second_axis(answer))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
                  {axis_title(answer): x, **({} if x == y else {_second_title(answer): y}),
                   "along the diagonal": plain(np.diagonal(values))})
 
 
-def _colours(answer: SummariesAnswer, theme: Theme) -> Spec:
+def _colours(answer: SummariesAnswer) -> Spec:
     """From 0 up, or where there are heights below it, from the middle to both sides alike."""
     low, high = _heights(answer)
-    low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
     if low >= 0:
-        return {"zmin": 0.0, "zmax": high, "colorscale": [[0, none], [1, high_end]]}
+        return {"zmin": 0.0, "zmax": high, "colorscale": [[0, "page"], [1, "functional"]]}
     edge = max(-low, high)
     return {"zmin": -edge, "zmax": edge,
-            "colorscale": [[0, low_end], [0.5, none], [1, high_end]]}
+            "colorscale": [[0, "bias"], [0.5, "page"], [1, "functional"]]}
 
 
-def _second_axis(answer: SummariesAnswer, theme: Theme) -> Spec:
+def _second_axis(answer: SummariesAnswer) -> Spec:
     """That of the second number; of two times, or of equal ranges, as long as the first."""
     if np.array_equal(answer.axis, answer.across):
-        return axis(theme, axis_title(answer), scaleanchor="x", constrain="domain")
-    return axis(theme, _second_title(answer))
+        return axis(axis_title(answer), scaleanchor="x", constrain="domain")
+    return axis(_second_title(answer))
 
 
-def errors(answer: SummariesAnswer, theme: Theme) -> Chart:
+def errors(answer: SummariesAnswer) -> Chart:
     """The error of every way with its 95 % range, on a log axis.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
-    theme : {"light", "dark"}
-        Of the page.
     """
     methods = [method for method in answer.ways if method.errors is not None]
     ranges = [np.quantile(method.errors, [0.025, 0.975]).tolist() for method in answer.ways
               if method.errors is not None]
     names, ends = [method.label for method in methods], list(chain(*ranges))
-    data = [_range(method, near, far, theme) for method,
-            (near, far) in zip(methods, ranges, strict=True)]
+    data = [_range(method, near, far) for method, (near, far) in zip(methods, ranges, strict=True)]
     if answer.baseline:
         ends.append(answer.baseline)
         data.append(traces.line("Non-private", [answer.baseline] * 2, [names[0], names[-1]],
-                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
+                                "without", 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest", title=_best(methods),
-        xaxis=log_axis(theme, on_log_scale("Error", unit), min(ends, default=0.1),
+        hovermode="closest", title=_best(methods),
+        xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
-        yaxis=axis(theme, autorange="reversed", type="category"))}
+        yaxis=axis(autorange="reversed", type="category"))}
     summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
                         for method in methods)
     return Chart(spec, f"Errors: {summary}.", {
@@ -145,36 +134,33 @@ def _best(methods: Sequence[Way]) -> str:
     return labels.smallest_error({method.label: method.error for method in methods})
 
 
-def _range(method: Way, near: float, far: float, theme: Theme) -> Spec:
-    shade, _, marker = method_style(method.mechanism.key, method.mechanism.family, theme)
+def _range(method: Way, near: float, far: float) -> Spec:
+    shade, _, marker = method_style(method.mechanism.key, method.mechanism.family)
     return traces.points(
         method.label, [method.error], [method.label], {"size": 11, "color": shade,
                                                        "symbol": marker},
         error_x=traces.off_by([far - method.error], [method.error - near], shade, 2, 5))
 
 
-def split(answer: SummariesAnswer, theme: Theme) -> Chart:
+def split(answer: SummariesAnswer) -> Chart:
     """What the squared error of every way is made of, in shares.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
-    theme : {"light", "dark"}
-        Of the page.
     """
     parts = {method.label: method.parts for method in answer.ways if method.parts is not None}
     names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
              "x": [100 * float(shares[k]) for shares in parts.values()],
              "hovertemplate": f"{part}: %{{x:.0f}} %<extra></extra>",
-             "marker": pattern(colour(role, theme), shape)}
+             "marker": pattern(role, shape)}
             for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,
-        title=_private_share(parts),
-        xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
-        yaxis=axis(theme, autorange="reversed", type="category"))}
+        legend=True, barmode="stack", hovermode="closest", bargap=0.35, title=_private_share(parts),
+        xaxis=axis("Share of the squared error (%)", range=[0, 100]),
+        yaxis=axis(autorange="reversed", type="category"))}
     summary = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
                         for name, shares in parts.items())
     return Chart(spec, f"What the squared error of each way is made of: {summary}.", {
@@ -190,7 +176,7 @@ def _private_share(parts: Mapping[str, Array]) -> str:
     return f"{capital(PARTS[0])} is {100 * float(parts[most][0]):.0f} % with {most}"
 
 
-def component(components: Components, k: int, facts: PublicFacts, theme: Theme) -> Chart:
+def component(components: Components, k: int, facts: PublicFacts) -> Chart:
     """One principal component of all releases, and of the covariance without privacy.
 
     Parameters
@@ -201,47 +187,41 @@ def component(components: Components, k: int, facts: PublicFacts, theme: Theme) 
         The place of the component, from 0 on.
     facts : PublicFacts
         Name and unit of time.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x = plain(components.axis)
-    data = [_many(x, components.releases[:, k], colour("functional", theme)),
-            traces.unprotected(x, plain(components.without[k]), theme,
-                               hovertemplate=labels.hover())]
+    data = [_many(x, components.releases[:, k], "functional"),
+            traces.unprotected(x, plain(components.without[k]), hovertemplate=labels.hover())]
     spec = {"data": data, "layout": layout(
-        theme, title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
-        xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
-        yaxis=axis(theme, f"Principal component {k + 1}", grid=True))}
+        title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
+        xaxis=axis(named(facts.time_name, facts.time_unit)),
+        yaxis=axis(f"Principal component {k + 1}", grid=True))}
     return Chart(spec,
                  f"Principal component {k + 1}: {len(components.releases)} possible releases.",
                  {"time": x, "release 1": plain(components.releases[0, k]),
                   "non-private": plain(components.without[k])})
 
 
-def spectrum(spectra: Spectrum, theme: Theme) -> Chart:
+def spectrum(spectra: Spectrum) -> Chart:
     """Noise by coefficient for every kind of constants, beside what the filter keeps.
 
     Parameters
     ----------
     spectra : Spectrum
         Of the filter, and of noise of several shapes at one protection.
-    theme : {"light", "dark"}
-        Of the page.
     """
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     least = 1e-4 * top
-    data = [_positive(NOISES[kind][0], order, scales, least, colour("functional", theme),
+    data = [_positive(NOISES[kind][0], order, scales, least, "functional",
                       _DASHES[kind], 2.6 if kind == spectra.chosen else 1.6)
             for kind, scales in spectra.scales.items()]
     if np.ptp(spectra.filter) > 0:
         data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, least,
-                              colour("without", theme), "12px,3px,2px,3px", 1.8))
+                              "without", "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
-        theme, legend=True,
-        title=_noise_along(in_use, least),
-        xaxis=log_axis(theme, "Number of the coefficient (log scale)", 1, float(len(order))),
-        yaxis=log_axis(theme, "Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
+        legend=True, title=_noise_along(in_use, least),
+        xaxis=log_axis("Number of the coefficient (log scale)", 1, float(len(order))),
+        yaxis=log_axis("Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
     return Chart(spec, f"{_noise_along(in_use, least)}, over {len(order)} coefficients, and how "
                        "much of each the filter keeps.", {
         "coefficient": order.tolist(), "filter": plain(spectra.filter),
@@ -257,33 +237,31 @@ def _noise_along(scales: Array, least: float) -> str:
     return labels.changed("Noise", first, last)
 
 
-def by_grid(sweep: GridSweep, theme: Theme) -> Chart:
+def by_grid(sweep: GridSweep) -> Chart:
     """The sensitivity against the number of grid points, on log axes.
 
     Parameters
     ----------
     sweep : GridSweep
         Sensitivities by the size of the grid.
-    theme : {"light", "dark"}
-        Of the page.
     """
-    shade = colour("functional" if sweep.is_finite else "bias", theme)
+    shade = "functional" if sweep.is_finite else "bias"
     data = [traces.line_with_points("Sensitivity", sweep.sizes, plain(sweep.sensitivity), shade,
                                     2.2, "solid", {"size": 8})]
     low, high = float(sweep.sensitivity.min()), float(sweep.sensitivity.max())
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest",
+        hovermode="closest",
         title="Sensitivity is bounded" if sweep.is_finite else "Sensitivity grows without end",
-        xaxis=log_axis(theme, "Grid points on each axis (log scale)", sweep.sizes[0],
+        xaxis=log_axis("Grid points on each axis (log scale)", sweep.sizes[0],
                        sweep.sizes[-1], room=0.04),
-        yaxis=log_axis(theme, "Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
+        yaxis=log_axis("Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
     return Chart(spec, f"Sensitivity from {sweep.sizes[0]} to {sweep.sizes[-1]} grid points: "
                  f"{number(low)} to {number(high)}.",
                  {"grid points": list(sweep.sizes), "sensitivity": plain(sweep.sensitivity),
                   "trace": plain(sweep.trace)})
 
 
-def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
+def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
     """The two curves whose exchange shows most.
 
     Parameters
@@ -292,17 +270,15 @@ def worst(pair: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
         Two curves, minus each other.
     facts : PublicFacts
         Names, and the middle of the range of values.
-    theme : {"light", "dark"}
-        Of the page.
     """
     x = plain(pair.times)
     curve, mirrored = (plain(facts.value_middle + sign * pair.curve) for sign in (1, -1))
-    data = [traces.line("One curve", x, curve, colour("functional", theme)),
-            traces.line("The other", x, mirrored, colour("bias", theme), dash="6px,3px")]
+    data = [traces.line("One curve", x, curve, "functional"),
+            traces.line("The other", x, mirrored, "bias", dash="6px,3px")]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, title=f"This exchange costs ε = {number(pair.epsilon)}",
-        xaxis=axis(theme, named(facts.time_name, facts.time_unit)),
-        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))}
+        legend=True, title=f"This exchange costs ε = {number(pair.epsilon)}",
+        xaxis=axis(named(facts.time_name, facts.time_unit)),
+        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
     return Chart(spec, f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
                  {facts.time_name: x, "one curve": curve, "the other": mirrored})
 

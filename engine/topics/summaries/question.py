@@ -37,7 +37,7 @@ def chart(answer: SummariesAnswer, _: QuestionLike) -> Chart:
     _ : QuestionLike
         The question.
     """
-    return charts.errors(answer, "light")
+    return charts.errors(answer)
 
 
 KIND = Kind("summary", "Summaries", summaries_answer, numbers, chart, SUMMARIES)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.core.bands import NORMAL
-from engine.core.palette import Theme, colour
 from engine.core.types import Array
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
@@ -20,7 +19,7 @@ _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 
 
-def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: Theme) -> Chart:
+def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
     """Mean squared errors with 95 % intervals; dotted: the rate, its constants fitted.
 
     Hollow points are those at which the method would publish nothing. Log axes where all values
@@ -34,18 +33,15 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: The
         What the axes are called, by their keys.
     unit : str
         Of the values; may be empty.
-    theme : {"light", "dark"}
-        Of the page.
     """
     data: list[Spec] = []
     for k, line in enumerate(view.lines):
-        data += _of_line(k, line, view, labels, unit, theme)
+        data += _of_line(k, line, view, labels, unit)
     name = "Mean squared error" if view.kind == TOTAL else "Squared error from privacy noise"
     return Chart(
         {"data": data, "layout": layout(
-            theme, legend=True, title=_finding(view),
-            xaxis=_axis_of_x(view, labels[view.along], theme),
-            yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)", theme))},
+            legend=True, title=_finding(view), xaxis=_axis_of_x(view, labels[view.along]),
+            yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)"))},
         _alt(view, labels), columns(view, labels))
 
 
@@ -57,24 +53,24 @@ def _finding(view: SweepView) -> str:
     return labels.changed("Squared error", measured[0], measured[-1])
 
 
-def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str,
-             theme: Theme) -> list[Spec]:
+def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str
+             ) -> list[Spec]:
     label = (f"{labels[view.across]} = {line.name}" if view.across else
              "Measured (± 95 %)")
-    drawn = [_measured(k, line, label, unit, theme)]
+    drawn = [_measured(k, line, label, unit)]
     if line.theory is not None:
         drawn.append(traces.line(
             "Rate, two constants fitted", [point.x for point in line.points],
-            traces.plain(line.theory), colour("without", theme), 1.6, "dot", hoverinfo="skip",
+            traces.plain(line.theory), "without", 1.6, "dot", hoverinfo="skip",
             showlegend=k == 0, legendgroup="rate",
             legendrank=2000))  # after all lines
     return drawn
 
 
-def _measured(k: int, line: Line, label: str, unit: str, theme: Theme) -> Spec:
+def _measured(k: int, line: Line, label: str, unit: str) -> Spec:
     """Errors with their bars; hollow where the method would publish nothing."""
     there = [point for point in line.points if point.mean > 0]
-    shade, marker = colour(_ROLES[k % len(_ROLES)], theme), _MARKERS[k % len(_MARKERS)]
+    shade, marker = _ROLES[k % len(_ROLES)], _MARKERS[k % len(_MARKERS)]
     return traces.line_with_points(
         label, [point.x for point in there], [point.mean for point in there], shade, 1.6,
         DASHES[k % len(DASHES)],
@@ -89,25 +85,25 @@ def _bar(point: Point) -> float:
     return NORMAL * point.se if math.isfinite(point.se) else 0.0
 
 
-def _axis_of_x(view: SweepView, label: str, theme: Theme) -> Spec:
+def _axis_of_x(view: SweepView, label: str) -> Spec:
     x = [point.x for line in view.lines for point in line.points]
     if min(x) > 0 and max(x) >= 2 * min(x):
         title = f"{label.replace(' (ε)', ' ε')} (log scale)"
-        return log_axis(theme, title, min(x), max(x), room=0.06)
+        return log_axis(title, min(x), max(x), room=0.06)
     room = 0.06 * (max(x) - min(x) or 1.0)
-    return axis(theme, label, range=[min(x) - room, max(x) + room])
+    return axis(label, range=[min(x) - room, max(x) + room])
 
 
-def _axis_of_y(view: SweepView, title: str, theme: Theme) -> Spec:
+def _axis_of_y(view: SweepView, title: str) -> Spec:
     points = [point for line in view.lines for point in line.points if point.mean > 0]
     if not points:
-        return log_axis(theme, title, 0.1, 1.0, grid=True)
+        return log_axis(title, 0.1, 1.0, grid=True)
     theory: list[Array] = [line.theory for line in view.lines if line.theory is not None]
     heights = np.concatenate([
         [point.mean + _bar(point) for point in points],
         [max(point.mean - _bar(point), point.mean / 3) for point in points],
         *(rate[np.isfinite(rate)] for rate in theory)])
-    return log_axis(theme, title, float(heights.min()), float(heights.max()), grid=True, room=0.06)
+    return log_axis(title, float(heights.min()), float(heights.max()), grid=True, room=0.06)
 
 
 def _alt(view: SweepView, labels: Mapping[str, str]) -> str:

@@ -175,7 +175,7 @@ def sizes(view: SideBySide) -> None:
     rows = len(view.known) + (floor is not None)
     view.draw("Errors side by side", charts.sizes(
         [_line(method) for method in view.known], view.at, epsilons, view.facts.value_unit,
-        layout.theme(), floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
+        floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
     st.markdown(f":small[{words.SIZES}]")
 
 
@@ -219,7 +219,7 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)
     chart = charts.difference(line, method.picture.times, view.difference(method, k), view.facts,
-                              edge, f"ε = {epsilon:g}, error {error}", layout.theme())
+                              edge, f"ε = {epsilon:g}, error {error}")
     view.draw(f"{method.label}, ε = {epsilon:g}", chart, f"{line.key}_{line.variant}_{epsilon:g}",
               _HEIGHT, _PHONE)
 
@@ -268,7 +268,7 @@ def equal_protection(view: SideBySide) -> None:
     with left:
         view.draw("Error against the attacker’s accuracy", charts.against_risk(
             [_line(method) for method in view.known], view.at, view.facts.value_unit,
-            layout.theme(), 2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
+            2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
         st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
     with right:
         st.markdown(words.equal_risk(*at_equal_risk(view.known), view.facts))
@@ -288,7 +288,7 @@ def shapes_kept(view: SideBySide) -> None:
     with left:
         chart = charts.agreeing_share(EPSILON_STEPS, [
             (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
-            for method, answer in answers], None, layout.theme())
+            for method, answer in answers], None)
         view.draw(shape_words.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{shape_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:

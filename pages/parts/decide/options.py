@@ -105,7 +105,7 @@ def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
     title, lines = words.on_card(view.answer, name, option)
     st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))
     view.draw(f"Releases at ε = {option.budget.epsilon:g}",
-              charts.option_picture(view.answer, option, layout.theme()),
+              charts.option_picture(view.answer, option),
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 
@@ -144,5 +144,5 @@ def _drawn(view: Study, answer: Decision, tables: Sequence[Sequence[SiteRow]],
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
     view.draw("Accuracy over people and ε",
-              charts.error_map(answer, people, errors, layout.theme()), "map", _HEIGHT, 320)
+              charts.error_map(answer, people, errors), "map", _HEIGHT, 320)
     st.markdown(f":small[{charts.map_key(answer, people, errors)} {words.jump(answer)}]")

@@ -19,7 +19,7 @@ from engine.topics.mean import charts
 from engine.topics.rates.beside import Beside
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import rates as rate_cards
-from pages.shared.frame import controls, layout, timed
+from pages.shared.frame import controls, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 
@@ -53,7 +53,7 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     chosen_method, every = methods(scene)
     others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
-    chart = charts.against_budget(scene.shown, scene.at, chosen_method, layout.theme(),
+    chart = charts.against_budget(scene.shown, scene.at, chosen_method,
                                   odds=scene.odds, others=others, floor=_floor(scene),
                                   in_table=[m for m in every if m.label not in drawn],
                                   theory=None if beside is None else beside.lines)

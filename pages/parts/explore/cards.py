@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -99,12 +98,12 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
 
 def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
-    study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
+    study, unit = scene.shown.study, scene.facts.value_unit
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: small_charts.error_dots(
-            study.errors[k], study.baseline, unit, theme, float(scene.floor[k])), 118)
+            study.errors[k], study.baseline, unit, float(scene.floor[k])), 118)
         _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
@@ -138,12 +137,12 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
-    shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
+    shares, facts = scene.shown.study.shares, scene.facts
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
-            shares[k], error_words.parts(facts), theme), 44)
+            shares[k], error_words.parts(facts)), 44)
         _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
         if scene.limit_of_band:
             st.markdown(f":small[{scene.limit_of_band}]")
@@ -180,7 +179,7 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
         if scene.shown.is_refused(k):
             return "", "Nothing would be published."
         chart = make(k)
-        return json.dumps(chart.spec), chart.alt
+        return components.as_json(chart.spec), chart.alt
 
     specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
     components.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)

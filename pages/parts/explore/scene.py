@@ -24,7 +24,6 @@ from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared import components
 from pages.shared.cards import odds as odds_card
 from pages.shared.cards import rules
-from pages.shared.frame import layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
@@ -51,7 +50,7 @@ class Scene(ReleaseView):
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        return run.made_once(self.shown, (name, session.current().group, layout.theme()), make)
+        return run.made_once(self.shown, (name, session.current().group), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""

@@ -13,7 +13,7 @@ from engine.topics.mean import charts
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore.scene import Scene
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls
 from pages.shared.state import run, session
 
 _ALL = 2 ** len(PARTS) - 1
@@ -35,8 +35,7 @@ def section(scene: Scene) -> None:
 def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts, done = scene.facts, parts.steps
     st.subheader("Effect of each step", anchor=False)
-    scene.draw("Step by step", charts.steps(done, parts.times, method, facts, layout.theme()),
-               "steps", 300)
+    scene.draw("Step by step", charts.steps(done, parts.times, method, facts), "steps", 300)
     st.markdown(error_words.steps_done(facts, done.n_coefficients, done.moves))
     st.markdown(":small[Difference from the non-private mean (dashed).]")
 
@@ -48,7 +47,7 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     with st.container(horizontal=True):
         parts_left = _switches(parts.has_sampling, error_words.parts(facts))
     scene.draw("The error without some of its parts",
-               charts.left(parts, parts_left, method, facts, layout.theme()), "parts", 300)
+               charts.left(parts, parts_left, method, facts), "parts", 300)
     st.markdown(error_words.parts_left(facts, parts.error[parts_left],
                                        parts.error[True, True, True]))
     st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")

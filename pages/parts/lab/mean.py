@@ -10,7 +10,7 @@ from engine.simulation import studies
 from engine.topics.mean.charts import Shows, curve
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
@@ -74,8 +74,8 @@ def estimate(view: MeanCurve) -> None:
         return
     shows = controls.look("Show", list(_SHOWS), "mean_show", label_visibility="collapsed",
                           format_func=_SHOWS.get)
-    chart = view.made_once(f"curve {view.at} {shows}", lambda: curve(
-        view.shown, view.at, layout.theme(), shows))
+    chart = view.made_once(f"curve {view.at} {shows}",
+                           lambda: curve(view.shown, view.at, shows))
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
     smoothed = "" if view.shown.band is None else quality.few_functions(
         view.shown.band.n_functions[view.at])
@@ -89,21 +89,21 @@ def error(view: MeanCurve) -> None:
     """How far off a release is, and what that is made of."""
     if view.is_refused:
         return
-    study, facts, theme = view.shown.study, view.facts, layout.theme()
+    study, facts = view.shown.study, view.facts
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
                                  study.baseline, view.source.is_random))
     simulated = study.simulated(view.at, studies.data_sets(view.source))
     st.markdown(quality.rests_on("95 % of releases", simulated))
     view.draw("Twenty equally likely releases", small_charts.error_dots(
-        study.errors[view.at], study.baseline, facts.value_unit, theme,
+        study.errors[view.at], study.baseline, facts.value_unit,
         float(view.floor[view.at])), "dots", 118)
     floor = quality.floor(facts, float(view.floor[view.at]), float(view.error[view.at]))
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.at))
     shares = study.shares[view.at]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts), theme),
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts)),
               "split", 44)
     st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
     if view.knows_changes:

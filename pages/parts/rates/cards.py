@@ -23,7 +23,7 @@ from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
-from pages.shared.frame import controls, layout, strips
+from pages.shared.frame import controls, strips
 from pages.shared.frame.page import View
 from pages.shared.state import lab_tasks, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -241,7 +241,7 @@ def choices(view: RateAtPoint) -> None:
 def regimes(view: RateAtPoint) -> None:
     """The map of ruling terms with "you are here"."""
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
-    chart = charts.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
+    chart = charts.regimes(view.weighted, view.along, view.across, view.point)
     view.draw("What limits the error where", chart, "regimes", 430, 340)
     if view.rate.has_constants:
         st.markdown(f":small[Constants are part of it: none is dropped or fitted. {view.mark}]")
@@ -351,8 +351,7 @@ def notions(view: RateAtPoint) -> None:
                 "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
             help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
     smooth = view.now.against == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
-    chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point,
-                          layout.theme())
+    chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
 
@@ -364,7 +363,7 @@ def by_eye(view: RateAtPoint) -> None:
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
     shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.now.seed)
-    chart = charts.by_eye(shown, layout.theme())
+    chart = charts.by_eye(shown)
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
     dots = len(next(iter(shown.estimates.values())))
     st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "

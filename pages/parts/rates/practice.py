@@ -258,14 +258,13 @@ def _results(view: RateAtPoint, here: Check, job: Job) -> None:
 
 
 def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
-    symbol, theme = _symbol(here), layout.theme()
+    symbol = _symbol(here)
     compared = so_far.compared(here)
     series = [charts.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
-        setting.mechanism.key, setting.mechanism.family, theme,
-        controls.named(setting.mechanism)[1]))
+        setting.mechanism.key, setting.mechanism.family, controls.named(setting.mechanism)[1]))
               for setting, points, line in zip(here.settings, so_far.points, compared, strict=True)]
     unit = here.settings[0].source.facts.value_unit
-    chart = charts.practice(series, symbol, here.point, unit, theme)
+    chart = charts.practice(series, symbol, here.point, unit)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)

@@ -76,8 +76,7 @@ def curve(view: Regression) -> None:
         st.error(words.refused(view.answer), icon=":material/block:")
         return
     mode = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
-    view.draw("The curve", charts.curve(view.answer, layout.theme(), mode == _ONE), "curve", 400,
-              320)
+    view.draw("The curve", charts.curve(view.answer, mode == _ONE), "curve", 400, 320)
     caption = f"Each line: one of {len(view.answer.releases)} equally likely releases."
     if mode == _ONE:
         caption = words.band(view.answer)
@@ -93,8 +92,7 @@ def accuracy(view: Regression) -> None:
         return
     st.markdown(words.accuracy(view.answer))
     if view.answer.risk is not None:
-        view.draw("Parts of the error", charts.split(view.answer.risk, layout.theme()),
-                  "split", 44)
+        view.draw("Parts of the error", charts.split(view.answer.risk), "split", 44)
         st.markdown(words.largest(view.answer.risk))
 
 
@@ -108,7 +106,7 @@ def levels(view: Regression) -> None:
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
-        view.draw("Error by level", charts.by_level(risks, layout.theme()), "levels", 340, 340)
+        view.draw("Error by level", charts.by_level(risks), "levels", 340, 340)
         st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
                     "choice.]")
     with right:
@@ -143,7 +141,7 @@ def point(view: Regression) -> None:
     with left:
         controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
-        view.draw("One point", charts.point(view.answer, estimate, layout.theme()), "point", 320,
+        view.draw("One point", charts.point(view.answer, estimate), "point", 320,
                   picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(estimate))
@@ -178,7 +176,7 @@ def cost(view: Regression) -> None:
         regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
         regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
-        view.draw("Cost of privacy", charts.cost(costs, planned, layout.theme()), "cost", 320)
+        view.draw("Cost of privacy", charts.cost(costs, planned), "cost", 320)
         st.markdown(":small[Squared errors, for as many observations on as many equal sites. "
                     "Vertical: where the cost begins by the rates.]")
     with right:
@@ -221,8 +219,7 @@ def messages(view: Regression) -> None:
     names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
              for group in view.network.groups][:MOST_KINDS]
     if view.answer.messages is not None:
-        view.draw("What each site sent", charts.messages(view.answer, names, layout.theme()),
-                  "messages", 340)
+        view.draw("What each site sent", charts.messages(view.answer, names), "messages", 340)
     st.markdown(f"Each site sends {view.answer.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     layout.table([{"site" if view.is_own else "sites": row.group.name or row.group.sites,
@@ -238,8 +235,7 @@ def worst(view: Regression) -> None:
         st.markdown(words.WORST_ONLY_EVEN)
         return
     pair = regression_topic.worst_pair(view.answer.plan, view.mechanism)
-    view.draw("Weight of an observation", charts.worst(pair, view.facts, layout.theme()), "worst",
-              280)
+    view.draw("Weight of an observation", charts.worst(pair, view.facts), "worst", 280)
     st.markdown(words.worst(pair, view.answer.plan.clip, view.facts))
 
 

@@ -582,10 +582,10 @@ def _picture(release: Published, suffix: str) -> None:
     if not release.axis:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
-    chart = charts.chart(release, layout.theme())
+    chart = charts.chart(release)
     layout.draw(chart, f"released{suffix}", charts.height(release, 340),
                 charts.height(release, 280))
-    if (ranges := charts.ranges(release, layout.theme())) is not None:
+    if (ranges := charts.ranges(release)) is not None:
         layout.draw(ranges, f"released_ranges{suffix}", 170, 150)
     for sentence in sentences.band_explained(release.uncertainty, release.facts):
         st.markdown(f":small[{escape(sentence)}]")

@@ -240,7 +240,7 @@ def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
-        layout.draw(charts.chart(release, layout.theme()), "sites_released",
+        layout.draw(charts.chart(release), "sites_released",
                     charts.height(release, 300), charts.height(release, 260))
     else:
         st.metric(release.value, f"{float(next(iter(release.columns.values()))[0]):.4g}")

@@ -200,10 +200,10 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
             return
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
-            chart = preview_charts.chart(simulated, across, up, layout.theme())
+            chart = preview_charts.chart(simulated, across, up)
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
-            if (ranges := preview_charts.ranges(simulated, layout.theme())) is not None:
+            if (ranges := preview_charts.ranges(simulated)) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))

@@ -129,7 +129,7 @@ def pictures(view: SitesTable) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
                               format_func=site_words.LINES.get, label_visibility="collapsed")
-    panels = charts.panels(view.answer, *view.style, layout.theme(), lines == "difference")
+    panels = charts.panels(view.answer, *view.style, lines == "difference")
     for k, (name, chart) in enumerate(panels):
         st.markdown(f"**{escape(name)}**")
         view.draw(name, chart, f"way_{k}", 220, 190)
@@ -144,7 +144,7 @@ def shares(view: SitesTable) -> None:
     if not view.answer.together.is_refused and len(view.answer.members) > 1:
         height = charts.height(len(view.answer.members), around=70)
         view.draw("Shares of the squared error", charts.shares(
-            view.answer, *view.style, layout.theme()), "shares", height)
+            view.answer, *view.style), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 
@@ -203,7 +203,7 @@ def what_if(view: SitesTable) -> None:
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
-    chart = charts.what_if(cases, view.facts.value_unit, layout.theme())
+    chart = charts.what_if(cases, view.facts.value_unit)
     view.draw("If a site leaves, or tightens", chart, "what_if",
            charts.height(len(cases), around=100))
 

@@ -47,7 +47,7 @@ class Ran:
         if not job.parts:
             return
         view = sweep_view(self.outcomes(job), self.rate)
-        chart = charts.along_axis(view, self.labels, self.facts.value_unit, layout.theme())
+        chart = charts.along_axis(view, self.labels, self.facts.value_unit)
         components.chart(chart.spec, chart.alt, "chart_sweep", 400, 340)
         st.markdown(f":small[{self._caption(view)}]")
         failed = view.failures

@@ -35,7 +35,7 @@ def _distances(source: Source, budget: Budget) -> None:
     current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
-    chart = charts.distances(study, _method(), facts.value_unit, layout.theme())
+    chart = charts.distances(study, _method(), facts.value_unit)
     _show(chart, "distances", holdout_words.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
 
@@ -47,7 +47,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
         return
     current, facts = session.current(), source.facts
     preview = run.answer(release_range, source, current.mechanism, (budget,), current.seed)
-    chart = charts.runs(preview, 0, preview.n_runs, _method(), facts, layout.theme())
+    chart = charts.runs(preview, 0, preview.n_runs, _method(), facts)
     _show(chart, "runs", holdout_words.runs(facts, budget, preview.n_runs, source.sizes.n_curves))
 
 

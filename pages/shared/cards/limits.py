@@ -12,7 +12,6 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import charts, words
-from pages.shared.frame import layout
 from pages.shared.state import settings
 
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
@@ -44,7 +43,7 @@ def misses(experiment: coverage_topic.Experiment, batch: coverage_topic.Coverage
                                           words.titles(kind), ("proper", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, charts.repetitions(limits, half, kind, unit, layout.theme()), key)
+            draw(title, charts.repetitions(limits, half, kind, unit), key)
             st.markdown(words.misses(limits, kind, key == "naive"))
     st.markdown(words.widths(batch, kind))
     st.markdown(f":small[{words.legend(kind)}]")

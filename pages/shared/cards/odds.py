@@ -5,7 +5,6 @@ All pages that show odds show this card, from the ledger of what is on screen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -114,7 +113,7 @@ class _Step:
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit.noun
         self.above = [components.Said(odds_words.odds_main(odds, person, held))]
-        self.dots = small_charts.odds(odds.right, person, layout.theme())
+        self.dots = small_charts.odds(odds.right, person)
         self.below = [components.Said(odds_words.odds_key(odds), "small")]
         if odds.group > 1:
             single = risk.of_ledger(spends)
@@ -129,7 +128,7 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
         steps = [_Step(facts, spends, odds) for spends, odds in
                  zip(slider.shown.spends, slider.odds, strict=True)]
         return ([s.above for s in steps], [s.below for s in steps],
-                [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
+                [components.as_json(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
 
     above, below, specs, alts = slider.made_once("odds card", make)
     components.said(above, "said_odds", slider.rev)
@@ -152,7 +151,7 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
 
 
 def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
-    chart = small_charts.trade_off(odds, layout.theme())
+    chart = small_charts.trade_off(odds)
     _draw(chart, "trade_off", 300)
     st.markdown(f":small[{odds_words.TRADE_OFF_KEY}]")
     layout.table(chart.table, facts.is_upload, 220)

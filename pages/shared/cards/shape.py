@@ -258,7 +258,7 @@ def _how_often(scene: Scene, asked: Question) -> None:
     line = charts.Line(label, mechanism.key, mechanism.family, variant,
                        np.where(kept_answer.known, scene.error, np.nan), np.array([]))
     chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
-                                  scene.budget.epsilon, layout.theme())
+                                  scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{shape_words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:

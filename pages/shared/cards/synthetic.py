@@ -49,7 +49,7 @@ def section(curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str
         return
     people = synthetic_people(curve, PEOPLE, np.random.default_rng(seed))
     mark = f"{watermark(name, budget)} Seed {seed}."
-    layout.draw(synthetic_charts.curves(people, curve, mark, layout.theme()), key, 420, 420)
+    layout.draw(synthetic_charts.curves(people, curve, mark), key, 420, 420)
     for heading, lines in (("They keep", KEPT), ("They do not keep", LOST)):
         st.markdown(f"{heading}\n" + "\n".join(f"* {escape(line)}" for line in lines))
     st.markdown(escape(OWN_UNCERTAINTY))

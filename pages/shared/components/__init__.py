@@ -6,7 +6,7 @@ the slider moves; `pc:flush` asks whoever still owes the server a report to send
 move by the server (a link, Back) it belongs to and on which page: steps are those of one page.
 """
 
-from pages.shared.components.chart import chart, chart_by_step
+from pages.shared.components.chart import as_json, chart, chart_by_step
 from pages.shared.components.figure import (
     Anchor,
     AtBudget,
@@ -25,6 +25,6 @@ from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
-           "arrive", "asked_payload", "chart", "chart_by_step", "figure", "figure_message",
-           "figure_payload", "frame", "groups_payload", "memo",
-           "picked", "pin_pressed", "said", "slider", "strip"]
+           "arrive", "as_json", "asked_payload", "chart", "chart_by_step", "figure",
+           "figure_message", "figure_payload", "frame", "groups_payload", "memo", "picked",
+           "pin_pressed", "said", "slider", "strip"]

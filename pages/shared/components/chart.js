@@ -112,19 +112,19 @@ function prepared(root) {
   box.style.display = figures[at] ? '' : 'none';
   if (!figures[at]) return null;
   const look = getComputedStyle(root), width = box.clientWidth;
-  const [text, font, border, page] = ['text-color', 'font', 'border-color', 'background-color'].map(
-    name => look.getPropertyValue(`--st-${name}`).trim());
-  const drawn = [figures[at], width, text, font, border, page].join('\n');
+  const [border, page] = ['border-color', 'background-color'].map(name => look.getPropertyValue(`--st-${name}`).trim());
+  const drawn = [figures[at], width, border, page].join('\n');
   if (root.__drawn === drawn) return null;
   root.__drawn = drawn;
-  const {data, layout: plain = {}} = JSON.parse(figures[at]);
+  const theme = isDark(page) ? 'dark' : 'light', {data, layout: plain} = inTheme(JSON.parse(figures[at]), theme);
   root.__width = width;
-  const layout = wrapped(themed(plain, {text, font, border, page}), width - (root.__data.leaving ? SAVE_ROOM : 0));
+  const layout = wrapped({...plain, autosize: true, hoverlabel: {bgcolor: page, bordercolor: border}},
+    width - (root.__data.leaving ? SAVE_ROOM : 0));
   if (!named(layout, data, width, box.clientHeight)) paired(layout, data, width);
   const {top = 0, height = 0} = window.__tops?.get(crowd(layout, data, width)) ?? {};
   if (top > (layout.margin?.t ?? 0)) layout.margin = {...layout.margin, t: top};
   box.style.height = layout.showlegend && height ? `${height}px` : '';
-  return root.__chart = {root, box, data, layout, drawn};
+  return root.__chart = {root, box, data, layout, drawn, theme};
 }
 
 // While the slider moves, the picture and the sentences come first: a chart is drawn when the
@@ -154,19 +154,19 @@ function follow(root) {
   return () => { clearTimeout(timer); removeEventListener('pc:budget', moved); };
 }
 
-function themed(layout, {text, font, border, page}) {           // the figure's own choices win
-  const template = layout.template?.layout || {};
-  const made = {...layout, autosize: true, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
-    font: {color: text, family: font, ...template.font, ...layout.font},
-    hoverlabel: {bgcolor: page, bordercolor: border, ...layout.hoverlabel}};
-  delete made.width;
-  delete made.height;
-  const axes = Object.keys(layout).filter(name => /^[xy]axis\d*$/.test(name));
-  for (const axis of new Set([...axes, 'xaxis', 'yaxis'])) {
-    const {gridcolor, linecolor} = {gridcolor: border, linecolor: border, ...template[`${axis[0]}axis`]};
-    made[axis] = {gridcolor, linecolor, ...layout[axis]};
-  }
-  return made;
+// A part of a figure with the colours of one theme, in place of those of both.
+function inTheme(part, theme) {
+  if (Array.isArray(part)) return part.some(each => each && typeof each === 'object') ? part.map(each => inTheme(each, theme)) : part;
+  if (!part || typeof part !== 'object') return part;
+  if (part.light && part.dark) return part[theme];
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, inTheme(value, theme)]));
+}
+
+function isDark(colour) {
+  const pen = window.__pen ??= document.createElement('canvas').getContext('2d');
+  pen.fillStyle = colour;                      // which is then written as #rrggbb
+  const [r, g, b] = [1, 3, 5].map(at => parseInt(pen.fillStyle.slice(at, at + 2), 16));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 128;
 }
 
 // A title breaks between words where the chart is narrow, and the plot makes room for its lines.
@@ -384,9 +384,9 @@ function offer(root, bar) {               // two buttons, seen while the chart i
 }
 
 async function save(root, kind) {
-  const {box, layout, data} = root.__chart ?? {};
+  const {box, layout, data, theme} = root.__chart ?? {};
   if (!box?._fullLayout) return;
-  const {title, annotations, ...page} = JSON.parse(root.__data.leaving), width = Math.max(box.clientWidth, NARROW + 1);
+  const {title, annotations, ...page} = inTheme(JSON.parse(root.__data.leaving), theme), width = Math.max(box.clientWidth, NARROW + 1);
   const [foot] = annotations, lines = broken(foot.text, ' · ', (width - 24) / (LETTER * .84)), hasTitle = Boolean(layout.title?.text);
   const {t = 38, b = 8, l = 8, r = 8} = layout.margin ?? {}, more = {t: hasTitle ? 0 : TITLE_LINE + 12, b: 58 + 16 * lines.length};
   const whole = {...layout, ...page, title: hasTitle ? layout.title : title, autosize: false, width, height: box.clientHeight + more.t + more.b,

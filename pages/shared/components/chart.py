@@ -15,6 +15,8 @@ from typing import Any
 
 import streamlit as st
 
+from engine.figures.theme import in_both_themes
+
 _HERE = Path(__file__).parent
 _JS = (_HERE / "chart.js").read_text("utf-8")
 _CSS = (_HERE / "chart.css").read_text("utf-8")
@@ -23,16 +25,20 @@ _SAVE = "".join(f'<button type="button" data-kind="{kind.lower()}" title="Save t
                 for kind in ("SVG", "PNG"))
 
 
+def as_json(spec: dict[str, Any]) -> str:
+    """A Plotly specification as the browser gets it: in the colours of both themes, to choose."""
+    return json.dumps(in_both_themes(spec))
+
+
 def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
           phone_height: int | None = None, picked: Callable[[float], None] | None = None,
           leaving: dict[str, Any] | None = None) -> None:
     """Draw a Plotly specification in a space of fixed height.
 
-    `alt` is one sentence with the main number. Colours written in the figure win; what it leaves
-    open follows the theme. `height` is in pixels, `phone_height` replaces it on narrow screens.
-    `picked` is called with the place on the x axis of a click or a tap in the plot. `leaving` is
-    what a saved picture has beside the chart (`engine.figures.labels.leaving`); without it there
-    is no button to save one.
+    `alt` is one sentence with the main number. `height` is in pixels, `phone_height` replaces it
+    on narrow screens. `picked` is called with the place on the x axis of a click or a tap in the
+    plot. `leaving` is what a saved picture has beside the chart (`engine.figures.labels.leaving`);
+    without it there is no button to save one.
     """
     def report() -> None:
         x = st.session_state[key].get("picked")
@@ -40,21 +46,21 @@ def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
             picked(float(x))
 
     _component(height, phone_height or height)(
-        key=key, data={"figures": [json.dumps(spec)], "alts": [alt], "picks": picked is not None,
-                       "leaving": json.dumps(leaving) if leaving else ""},
+        key=key, data={"figures": [as_json(spec)], "alts": [alt], "picks": picked is not None,
+                       "leaving": as_json(leaving) if leaving else ""},
         on_picked_change=report)
 
 
 def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height: int, rev: int,
                   phone_height: int | None = None, leaving: dict[str, Any] | None = None) -> None:
-    """One figure for every step of the slider, as JSON, which the browser follows.
+    """One figure for every step of the slider, each by `as_json`, which the browser follows.
 
     All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
     `chart`.
     """
     _component(height, phone_height or height)(
         key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev,
-                       "leaving": json.dumps(leaving) if leaving else ""},
+                       "leaving": as_json(leaving) if leaving else ""},
         on_picked_change=lambda: None)
 
 

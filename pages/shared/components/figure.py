@@ -20,6 +20,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.answers.reply import rate_unit
+from engine.core.palette import THEMES, colour
 from engine.core.types import Array, PublicFacts
 from engine.language import error_words, odds_words, quality, tags
 from engine.language.grammar import capital
@@ -93,12 +94,10 @@ class AtBudget:
     note: str = ""
 
 
-_COLOURS = {
-    "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654",
-              "method": "#3D57D6", "pull": "#B4480F"},
-    "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA",
-             "method": "#7A92FF", "pull": "#FFA45C"},
-}
+_ROLES = {"quiet": "quiet", "raw": "raw", "truth": "truth", "without": "without",
+          "method": "gradient", "pull": "visitor"}
+_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()}
+            for theme in THEMES}
 
 
 def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]

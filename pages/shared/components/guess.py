@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 
 from engine.core.identity import digest
+from engine.core.palette import THEMES, colour
 from engine.figures import drawn
 from engine.lessons import Guess, Question
 
@@ -27,9 +28,6 @@ _component = st.components.v2.component(
 )
 LAST_STEP = 3  # the answer to the closing question
 VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times that, beyond
-
-
-_ROOM = {"light": "#B4480F", "dark": "#FFA45C"}  # the guesses of a class
 
 
 @dataclass(frozen=True)
@@ -144,8 +142,8 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
             "axis": asdict(_ends(picture, guess)), "verdicts": VERDICTS,
             "off": "Your guess was typically off by" if len(guess.truth) > 1 else
                    "Your guess was off by",
-            "colours": {theme: {**drawn.palette(theme), "room": _ROOM[theme]}
-                        for theme in ("light", "dark")}}
+            "colours": {theme: {**drawn.palette(theme), "room": colour("visitor", theme)}
+                        for theme in THEMES}}
     tag = digest((lesson, guess, picture.marks, *((turn,) if turn else ())))
     return {**data, "tag": tag, "looks": [_look(picture, guess, look, name)
                                           for name, look in looks.items()]}

@@ -14,7 +14,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
-from engine.core.palette import Theme
 from engine.figures import labels
 from engine.figures.theme import Chart
 from engine.language.grammar import capital, escape
@@ -236,10 +235,6 @@ def _heading(name: str) -> str:
     return capital(name) if is_word else name
 
 
-def theme() -> Theme:
-    return "dark" if st.context.theme.type == "dark" else "light"
-
-
 def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.frame.controls import preset_of
@@ -259,5 +254,5 @@ def draw(chart: Chart, key: str, height: int, phone: int | None = None,
     With a `foot`, which says where it is from, it can be saved as a picture; `title` is then above
     a chart that has none.
     """
-    leaving = labels.leaving(title, foot, theme()) if foot else None
+    leaving = labels.leaving(title, foot) if foot else None
     components.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)

@@ -6,7 +6,6 @@ stands and its visitor stays; from then on the browser has them all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +17,7 @@ from engine.figures.theme import Chart
 from engine.language import odds_words, tags
 from pages.shared import components
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import layout, timed
+from pages.shared.frame import timed
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
@@ -144,16 +143,16 @@ class LiveView(ReleaseView):
 
         def drawn() -> tuple[list[str], list[str]]:
             charts = [None if each.is_refused else make(each) for each in self.pictures]
-            return (["" if chart is None else json.dumps(chart.spec) for chart in charts],
+            return (["" if chart is None else components.as_json(chart.spec) for chart in charts],
                     [_NOTHING if chart is None else chart.alt for chart in charts])
 
         if not self.answer.is_refused:
             self.charts[title] = make(self.answer)
-        figures, alts = run.made_once(self.pictures[0], (key, look, layout.theme()), drawn)
+        figures, alts = run.made_once(self.pictures[0], (key, look), drawn)
         foot = self.foot()
         components.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
                                  st.session_state.get("rev", 0), phone,
-                                 labels.leaving(title, foot, layout.theme()) if foot else None)
+                                 labels.leaving(title, foot) if foot else None)
 
     def say_steps(self, key: str, make: Callable[[Any], list[components.Said]]) -> None:
         """Say what follows the slider; at budgets that are refused that nothing is published."""

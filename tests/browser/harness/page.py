@@ -9,10 +9,11 @@ import json
 from types import SimpleNamespace
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from engine.core.types import Budget, PublicFacts
+from engine.figures import traces
+from engine.figures.theme import layout, log_axis
 from pages.shared import components
 from tests.browser.harness.curves import EPSILONS, EVIL, band, growth, made_up
 
@@ -59,18 +60,17 @@ def words(case):
 
 
 def chart():
-    """A small chart with two traces."""
-    x = np.array(EPSILONS)
-    drawn = go.Figure([go.Scatter(x=x, y=3.85 / x, name="Adaptive mean", line_color="#3D57D6")])
-    drawn.update_layout(xaxis_type="log", yaxis_type="log", template="none",
-                        xaxis_title="Protection ε (log scale)", yaxis_title="Error (cm)")
-    return drawn
+    """A small chart with one line."""
+    errors = (3.85 / np.array(EPSILONS)).tolist()
+    return {"data": [traces.line("Adaptive mean", EPSILONS, errors, "gradient")], "layout": layout(
+        xaxis=log_axis("Protection ε (log scale)", EPSILONS[0], EPSILONS[-1]),
+        yaxis=log_axis("Error (cm)", errors[-1], errors[0]))}
 
 
 def steps():
     """A dot at every budget, as a figure and its name; none at the first."""
     return [("", "Nothing")] + [
-        (json.dumps({"data": [{"type": "scatter", "mode": "markers", "x": [k], "y": [1]}]}),
+        (json.dumps({"data": [{"type": "scatter", "mode": "markers", "x": [k], "y": [1]}], "layout": {}}),
          f"A dot at {k}") for k in range(1, len(EPSILONS))]
 
 
@@ -107,7 +107,7 @@ with left:
                      if k > 18 else [components.Said(f"Right **{k + 50} times** in 100<b>")]
                      for k in range(len(EPSILONS))], "said", state.rev)
     components.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
-    components.chart(json.loads(chart().to_json()), "The error falls with ε.", "errors", 320, 280)
+    components.chart(chart(), "The error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, "
             f"noise {now.new_noise}, runs {state.runs}")
