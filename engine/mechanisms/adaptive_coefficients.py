@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.core.types import (
@@ -38,7 +39,8 @@ from engine.mechanisms.families.adaptive_constants import (
     Constants,
     joint_shares,
 )
-from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.band_checks import lie_near_a_bound
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.covariate_moments import MOST_DOUBT
 from engine.mechanisms.families.covariate_moments import steps as covariate_steps
@@ -150,6 +152,10 @@ class AdaptiveCoefficients(AdaptiveRelease):
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
+        if fit.band is not None:
+            average = fit.band.centre[..., 0, :] @ fit.basis(drawing_grid()).T
+            yield Caution(NEAR_A_BOUND, released & lie_near_a_bound(
+                average - facts.value_middle, facts.value_half_width))
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)

@@ -42,7 +42,7 @@ from engine.mechanisms.families.adaptive import (
     public_scale,
 )
 from engine.mechanisms.families.adaptive_constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
-from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
@@ -93,9 +93,6 @@ STEEP_ENDS = (
 AT_A_BOUND = (
     "The released curve runs along a stated bound over a fifth of the time range or more. "
     "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
-NEAR_A_BOUND = (
-    "The released curve lies near a stated bound. If most observations lie at that bound and few "
-    "far from it, as with rare events, the mean is pulled towards the bound, out of its band.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.answers.released_curve import BETWEEN_TIMES, ReleasedCurve
 from engine.core.bands import limits, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import (
+    AT_A_BOUND,
     FEW_TIMES,
     GAP_IN_TIMES,
     GAPS_NOT_SEEN,
@@ -19,7 +21,11 @@ from engine.mechanisms.adaptive_mean import (
     AdaptiveMean,
 )
 from engine.mechanisms.families.adaptive import effective_size, public_scale
-from engine.mechanisms.families.adaptive_release import STEPS_DISAGREE
+from engine.mechanisms.families.adaptive_release import (
+    LONG_TAILS,
+    NEAR_A_BOUND,
+    STEPS_DISAGREE,
+)
 from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import are_told_apart
@@ -331,6 +337,59 @@ def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():
     released = estimate.values(visits)[0, 0]
     assert (np.abs(released - truth) < 5 * 5 / np.sqrt(2000) + 1).all()
     assert ((low < released) & (released < high) & (low < truth) & (truth < high)).all()
+    widths = high - low  # everybody was seen at the first and the last visit as at the others
+    assert (widths[:, [0, -1]] < 2 * widths[:, [3, 4]].max()).all()
+    for draw in range(3):
+        curve = ReleasedCurve.of(estimate, facts, draw=draw)
+        for visit, mean, below, above in zip(visits, truth, low[draw], high[draw], strict=True):
+            value, (least, most) = curve.linear(lambda f, at=visit: f(at))
+            assert least < mean + 1 and most > mean - 1  # of one visit alone, 95 %
+            assert below <= least + 1e-9 and most <= above + 1e-9
+            assert value == pytest.approx(float(estimate.on_grid(
+                estimate.band.centre[0, 0, draw], np.array([visit]))[0]), abs=1e-6)
+        beyond = curve.linear(lambda f: f(0.75))[1]  # nobody was seen between a half and the end
+        assert beyond[1] - beyond[0] > 10 * widths[draw, -1]
+
+
+def test_a_curve_asked_between_few_common_times_comes_with_a_note_and_tells_no_speed():
+    visits = (0.0, 0.1, 0.3, 1.0)
+    facts = PublicFacts(design=Design(law="common", times=visits))
+    rng = np.random.default_rng(2)
+    values = 0.2 + 0.2 * rng.normal(size=(1000, 1)) + 0.05 * rng.normal(size=(1000, 4))
+    data = CurveData(np.tile(visits, 1000)[None], values.reshape(1, -1), np.full(1000, 4),
+                     np.zeros(1000, int), facts)
+    curve = ReleasedCurve.of(release(data), facts)
+    assert BETWEEN_TIMES in curve.notes
+    assert curve.refusal_of_derivative(1, 4)
+
+
+def _people_at_bounds(chance, n=1500, m=30):
+    """Yes or no answers at even times, with a chance for each answer."""
+    rng = np.random.default_rng(8)
+    times = rng.random((1, n * m))
+    values = (rng.random((1, n * m)) < chance(times)).astype(float)
+    return CurveData(times, values, np.full(n, m), np.zeros(n, int),
+                     PublicFacts(value_low=0, value_high=1))
+
+
+def test_answers_at_both_ends_of_their_bounds_are_covered_by_the_band():
+    """Nearly every curve is clipped at first, so that released sizes alone tell too little."""
+    data = _people_at_bounds(lambda t: 0.5 + 0.1 * np.sin(5 * t))
+    estimate = AdaptiveMean().release_many(data, [(Budget(5.0, 1e-6),)], 6, generator(3, 1, 0))
+    truth = 0.5 + 0.1 * np.sin(5 * drawing_grid())
+    low, high = limits(estimate, estimate.band)
+    assert (((low < truth) & (truth < high)).all(axis=-1).sum()) >= 5
+
+
+def test_a_mean_of_rare_events_is_said_to_be_pulled_towards_the_bound():
+    estimate = AdaptiveMean().release_many(
+        _people_at_bounds(lambda t: 0.03, 2000, 8), [(Budget(1.0, 1e-6),)], 4, generator(3, 1, 0))
+    told = np.any([caution.applies for caution in estimate.cautions
+                   if caution.text in (NEAR_A_BOUND, AT_A_BOUND)], axis=0)
+    assert told.all()
+    usual = release(draw(), (Budget(5.0, 1e-3),))
+    assert not any(caution.text in (NEAR_A_BOUND, LONG_TAILS) and caution.applies.any()
+                   for caution in usual.cautions)
 
 
 @pytest.mark.slow

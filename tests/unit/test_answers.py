@@ -11,6 +11,7 @@ from engine.answers import ReleasedCurve, card, curve_questions
 from engine.answers.released_curve import Status
 from engine.answers.reply import Verdict
 from engine.answers.times import crossings, length_above, pieces_of
+from engine.core.bands import standard_errors
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, PublicFacts
@@ -18,6 +19,7 @@ from engine.mechanisms import mechanisms
 from engine.numerics import end_slopes
 from engine.numerics.bases import Basis
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.unseen_details import UnseenDetails
 from engine.release import published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -260,6 +262,28 @@ def test_the_card_gives_the_very_answers_of_the_estimate(release):
         {"kind": "differential privacy guarantee", "answers": card.written(direct)})))
     for cls in curve_questions.all():
         assert json.dumps(cls().answer(direct).plain()) == json.dumps(cls().answer(again).plain())
+
+
+def test_the_card_keeps_what_common_times_leave_open_and_refuses_times_that_cannot_be():
+    unseen = UnseenDetails("cosine", (0.0, 0.1, 0.3, 1.0), 0.5)
+    curve = replace(HILL, unseen=unseen)
+    plain = {"kind": "differential privacy guarantee", "answers": card.written(curve)}
+    again = card.read(json.loads(json.dumps(plain)))
+    assert again.unseen == unseen
+    assert again.linear(lambda f: f(0.6)) == curve.linear(lambda f: f(0.6))
+    for wrong in ({"times": [0.0, 2.0]}, {"times": []}, {"scale": -1.0}, {"scale": None}):
+        entry = plain["answers"]["unseen"] | wrong
+        with pytest.raises(InputError):
+            card.read(plain | {"answers": plain["answers"] | {"unseen": entry}})
+
+
+def test_details_that_common_times_leave_open_matter_between_them_and_not_at_them():
+    unseen, released = UnseenDetails("cosine", (0.0, 0.1, 0.3, 1.0), 0.5), 1e-6 * np.eye(8)
+    joint, functions = unseen.covariance(released), unseen.functions(8)
+    at_times = standard_errors(joint, functions(np.array(unseen.times)))
+    between = standard_errors(joint, functions(np.array([0.65])))
+    assert (at_times < 0.01).all() and between > 0.05
+    assert np.linalg.eigvalsh(joint).min() > -1e-12
 
 
 def test_a_published_release_is_asked_from_its_card_without_data_or_charge(release, capsys,

@@ -50,6 +50,9 @@ LONG_TAILS = (
     "People differ from the mean by more than the first steps of this release could tell, as where "
     "observations lie at both ends of their bounds or are rare events. The confidence band may be "
     "too narrow, and the mean pulled towards where most people are.")
+NEAR_A_BOUND = (
+    "The released curve lies near a stated bound. If most observations lie at that bound and few "
+    "far from it, as with rare events, the mean is pulled towards the bound, out of its band.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
