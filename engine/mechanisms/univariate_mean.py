@@ -145,7 +145,7 @@ class AveragePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class UnivariateMean(Mechanism):
+class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     """Average numbers and add Laplace noise: by each item, each person, each site, or one centre.
 
     Every number is held within the public range [a, b] of width w; one that is not finite counts

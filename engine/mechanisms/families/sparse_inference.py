@@ -43,7 +43,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,11 @@ from engine.core.types import (
     Budget,
     Caution,
     Composition,
+    Data,
     Estimate,
     Fit,
     Intervals,
+    Plan,
     Spend,
     Step,
     Unit,
@@ -501,18 +503,19 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
             for text in texts))
 
 
-class FirstChosen(Protocol):
-    """A plan that says how features are chosen first; None where they are not."""
+class AveragesPlan(Plan):
+    """A plan that says whether features are chosen before their averages are released."""
 
     @property
-    def thresholding(self) -> object: ...
+    def chooses_first(self) -> bool:
+        raise NotImplementedError
 
 
-A = TypeVar("A", bound=FirstChosen)
+A = TypeVar("A", bound=AveragesPlan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromAverages(Mechanism, Generic[A]):
+class FromAverages(Mechanism[Data, A]):
     """A method that needs nothing of the rows but their averages."""
 
     def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
@@ -542,7 +545,7 @@ class FromAverages(Mechanism, Generic[A]):
         ----------
         averages, plans, repeats, draws, rng : see `estimate`
         """
-        return by_kind(plans, lambda plan: plan.thresholding is None,
+        return by_kind(plans, lambda plan: plan.chooses_first,
                        lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
 
     def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
