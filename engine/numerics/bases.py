@@ -60,10 +60,6 @@ class Basis(OrthonormalBasis):
         ----------
         times : (…)
             On [0, 1].
-
-        Returns
-        -------
-        (…, size)
         """
         angle = 2 * np.pi * self.turns(np.asarray(times))[..., None]
         waves = np.cos(angle * self.frequency)
@@ -183,10 +179,6 @@ class CosineProducts(OrthonormalBasis):
         ----------
         points : (…, 2)
             Of the unit square.
-
-        Returns
-        -------
-        (…, size)
         """
         along = Basis(int(self.frequencies.max()) + 1, family="cosine")(np.asarray(points))
         i, j = self.frequencies.T

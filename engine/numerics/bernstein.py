@@ -76,11 +76,6 @@ class BernsteinBasis(FunctionBasis):
     def first(self, size: int) -> BernsteinBasis:
         """The basis itself: a curve needs all of its lattice values.
 
-        Parameters
-        ----------
-        size : int
-            All of them.
-
         Raises
         ------
         ValueError

@@ -37,10 +37,6 @@ class Coordinates(OrthonormalBasis):
         ----------
         positions : (…)
             From 0 to size − 1.
-
-        Returns
-        -------
-        (…, size)
         """
         nearest = np.rint(np.asarray(positions))[..., None]
         return np.asarray(nearest == np.arange(self.size), dtype=float)

@@ -112,10 +112,6 @@ class WaveletBasis(OrthonormalBasis):
         ----------
         times : (…)
             On [0, 1].
-
-        Returns
-        -------
-        (…, size)
         """
         flat = self.scaling(np.ravel(times))
         return self.to_levels(flat).reshape(*np.shape(times), self.size)

@@ -264,18 +264,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The presets that serve a task, with the task in them.
-
-        Parameters
-        ----------
-        task : str
-            Its key.
-
-        Returns
-        -------
-        tuple of (str, dict)
-            Labels and settings.
-        """
+        """The presets that serve a task, with the task in them."""
         if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
             return cls.presets()
         return tuple((label, {"task": task, **settings}) for label, settings in cls.presets()
