@@ -17,6 +17,7 @@ Spec = dict[str, Any]
 # Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
 _REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
             "dark": {"free": ("#2A3242", "#3D475B"), "bound": ("#33407F", "#4F63C4")}}
+_ROOM = 0.06  # share of the range of an axis of its own that is left at each end
 _VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
 
 
@@ -162,24 +163,22 @@ def on_log_scale(name: str, unit: str) -> str:
     return named(name, f"{unit}, log scale" if unit else "log scale")
 
 
-def free_range(values: Sequence[float], room: float = 0.06) -> list[float]:
+def free_range(values: Sequence[float]) -> list[float]:
     """The range of an axis of its own, for a chart that a shared one would flatten.
 
     Parameters
     ----------
     values : sequence of float
         All that is drawn; what is not finite is left out.
-    room : float
-        Share of the range left at each end.
 
     Examples
     --------
-    >>> free_range([1.0, 3.0], room=0.5)
-    [0.0, 4.0]
+    >>> free_range([1.0, 3.0])
+    [0.88, 3.12]
     """
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
-    margin = room * (high - low) or abs(high) * room or 1.0
+    margin = _ROOM * (high - low) or abs(high) * _ROOM or 1.0
     return [low - margin, high + margin]
 
 

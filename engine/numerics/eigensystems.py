@@ -418,15 +418,15 @@ class Eigenbasis(OrthonormalBasis):
                              hint="Take fewer functions, a rougher kernel or a finer grid.")
 
     @classmethod
-    def whole(cls, kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigenbasis:
+    def whole(cls, kernel: Kernel, grid: Grid) -> Eigenbasis:
         """The basis of all functions that are kept.
 
         Parameters
         ----------
-        kernel, grid, rtol
+        kernel, grid
             As those of the basis.
         """
-        return cls(kernel, grid, eigensystem(kernel, grid, rtol).size, rtol)
+        return cls(kernel, grid, eigensystem(kernel, grid).size)
 
     @property
     def system(self) -> Eigensystem:

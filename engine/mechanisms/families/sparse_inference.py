@@ -109,8 +109,8 @@ ONE = Shares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02, corr
 SEVERAL = Shares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0, correction=0.45)
 
 
-def ball(n_entries: int, spread: float = 1.0) -> float:
-    """A norm that vectors rarely exceed: (√n + 3½) root mean squares.
+def ball(n_entries: int) -> float:
+    """A norm that vectors with entries of mean square one rarely exceed: √n + 3½.
 
     4½ standard deviations of one entry; 1.35 root mean square norms of a hundred, 1.12 of 800.
 
@@ -118,15 +118,13 @@ def ball(n_entries: int, spread: float = 1.0) -> float:
     ----------
     n_entries : int
         n.
-    spread : float
-        Root mean square of an entry.
 
     Examples
     --------
     >>> ball(100)
     13.5
     """
-    return (math.sqrt(n_entries) + 3.5) * spread
+    return math.sqrt(n_entries) + 3.5
 
 
 def row_norm(size: int, feature: float) -> float:
