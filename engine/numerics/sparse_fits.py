@@ -77,7 +77,7 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
     beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
     ahead, pace = beta, np.ones((*beta.shape[:-1], 1))
     for _ in range(_MOST_STEPS):
-        moved = ahead + (cross - _times(gram, ahead)) / steepest
+        moved = ahead + (cross - (gram @ ahead[..., None])[..., 0]) / steepest
         new = np.sign(moved) * np.maximum(np.abs(moved) - penalty / steepest, 0.0)
         if (2 * steepest[..., 0] * np.linalg.norm(ahead - new, axis=-1) <= _SHORTEST).all():
             return np.asarray(new)
@@ -247,10 +247,6 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     sample = root @ rng.standard_normal((covariance.shape[-1], draws))
     return np.asarray(np.quantile(np.abs(sample).max(axis=-2), level, axis=-1))
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
 def _shortened(vectors: Array, radius: float) -> Array:
