@@ -44,13 +44,9 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False
                              hint="Compare releases of groups of which nobody is in two.")
     state_it = all(one is not None and other is not None and one.is_apart_from(other)
                    for one, other in combinations(groups, 2))
-    names = [_name(card) if group is None else group.name
+    names = [group.name if group else str(_release(card).get("name", "A group"))[:_LONGEST_NAME]
              for card, group in zip(cards, groups, strict=True)]
     return GroupComparison(names, curves, are_disjoint or state_it)
-
-
-def _name(card: Mapping[str, Any]) -> str:
-    return str(_release(card).get("name", "A group"))[:_LONGEST_NAME]
 
 
 def _release(card: Mapping[str, Any]) -> Mapping[str, Any]:

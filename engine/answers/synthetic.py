@@ -22,6 +22,7 @@ from engine.numerics.observation_times import draw_times
 from engine.numerics.symmetric_matrices import matrix_root
 
 MOST_PEOPLE, MOST_OBSERVATIONS = 100_000, 1_000
+_TIMES = 101  # at which curves are given
 KEPT = ("the released mean curve, up to chance in so many people",
         "how far people’s curves spread at each time, and how their values at two times go "
         "together, in three basis functions",
@@ -63,7 +64,7 @@ def refusal_of_synthetic(curve: ReleasedCurve) -> str:
 
 
 def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator,
-                     observations: int | None = None, points: int = 101) -> SyntheticPeople:
+                     observations: int | None = None) -> SyntheticPeople:
     """Draw synthetic people.
 
     Parameters
@@ -76,8 +77,6 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
         Where chance comes from.
     observations : int, optional
         Of each; as most people of the data have where it is not stated.
-    points : int
-        Times at which curves are given.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
         mean = curve.row_maps[0](times, 0) @ curve.all_coefficients + curve.public(times)
         return np.asarray(mean), cosine_rows(scores.shape[1], times, 0)
 
-    grid = np.linspace(0.0, 1.0, points)
+    grid = np.linspace(0.0, 1.0, _TIMES)
     mean, waves = at(grid)
     times = np.sort(draw_times(curve.spread.design, people, observations, rng), axis=1)
     heights, waves_there = at(times)

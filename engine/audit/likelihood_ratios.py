@@ -203,7 +203,8 @@ class LikelihoodRatios:
         heard, outputs = self._heard(0, _PROBES, (seed, 2))
         self.size = outputs.shape[1]
         self.exact = self._behind(heard, _PROBES)
-        self.differing = [k for k, exact in enumerate(self.exact) if _differs(exact)]
+        self.differing = [k for k, exact in enumerate(self.exact)
+                          if not np.array_equal(exact.first, exact.second)]
         self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
         if not self.follows:
             self.exact = [replace(exact, first=exact.first[:1], second=exact.second[:1])
@@ -291,10 +292,6 @@ class LikelihoodRatios:
         units: Array = self.mechanism.in_units_of_noise(change[:, None], spread)
         units = np.nan_to_num(units.reshape(len(change), -1), posinf=1e9, neginf=-1e9)
         return units
-
-
-def _differs(exact: Exact) -> bool:
-    return not np.array_equal(exact.first, exact.second)
 
 
 def _is_constant(exact: Exact) -> bool:

@@ -310,7 +310,8 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
 
     Covariates of everybody are drawn anew for each pair.
     """
-    usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
+    usual = question.usual
+    values, curve = curves_of_pairs(question.mechanism, usual, question.budget, count, rng)
     grid = question.mechanism.grid(usual.facts)
     times = np.broadcast_to(np.tile(grid.times, usual.n_curves), values[0].shape)
     known = [None, None] if usual.covariates is None else _known_of_all(usual, curve, rng)
@@ -330,10 +331,6 @@ def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Gen
         drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
         first[k, replaced], second[k, replaced] = (far, far) if _opposite(k) else drawn
     return [first, second]
-
-
-def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
-    return question.mechanism, question.usual, question.budget
 
 
 # -- single readings ------------------------------------------------------------------------------

@@ -194,22 +194,20 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     return lower, upper
 
 
-def reach_the_ends(estimate: Curves, budget: int = 0) -> bool:
+def reach_the_ends(estimate: Curves) -> bool:
     """Whether limits hold up to both ends of the time range, steep or not; a period has no ends.
 
     Parameters
     ----------
     estimate : Curves
-        What the limits are about.
-    budget : int
-        Which, from 0.
+        What the limits are about; of several budgets the first counts.
     """
     basis = estimate.basis
     if not isinstance(basis, BasisWithTails):
         return False
     if basis.is_periodic:
         return True
-    size = estimate.basis_sizes[budget] if estimate.basis_sizes else basis.size
+    size = estimate.basis_sizes[0] if estimate.basis_sizes else basis.size
     return basis.end_tails(size, drawing_grid()[:1]) is not None
 
 

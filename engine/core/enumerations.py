@@ -9,7 +9,18 @@ from engine.core.errors import InputError, brief
 
 
 class Enumeration(StrEnum):
-    """Names that are text as well, so that links, files and digests hold the same text as ever."""
+    """Names that are text as well, so that links, files and digests hold the same text as ever.
+
+    What belongs to a name follows its text, as the fields that the class declares above its names:
+    `place: NoisePlace` and `SITE = "site", NoisePlace.SITES`.
+    """
+
+    def __new__(cls, text: str, *facts: object) -> Self:
+        member = str.__new__(cls, text)
+        member._value_ = text
+        for field, fact in zip(cls.__annotations__, facts, strict=True):
+            setattr(member, field, fact)
+        return member
 
     def __repr__(self) -> str:
         return repr(self.value)
@@ -68,7 +79,11 @@ class Guarantee(Enumeration):
 
 
 class NoisePlace(Enumeration):
-    """Who adds the noise of a study."""
+    """Who adds the noise of a study: the last who is trusted with data as they are.
+
+    Parameters of methods and rates have words of their own for it, with what else they choose:
+    those of links and files, as the slides and papers have them. Each says its `place`.
+    """
 
     SITES = "sites"
     CENTRE = "centre"

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
+from types import FunctionType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -28,9 +29,10 @@ def digest(obj: Any) -> str:
     ----------
     obj : object
         Walked through: dataclasses with their class names, numbers, strings, arrays and containers;
-        a member of a `StrEnum` counts as its text. Mappings count with their order. A large object
-        whose class is `named_once` is walked once. A parameter counts only where it differs from
-        what its `earlier` says, so that results stored before there was one keep their names.
+        a member of a `StrEnum` counts as its text, a function of a module as "module:function".
+        Mappings count with their order. A large object whose class is `named_once` is walked once.
+        A parameter counts only where it differs from what its `earlier` says, so that results
+        stored before there was one keep their names.
 
     Returns
     -------
@@ -117,6 +119,8 @@ def _pieces(obj: Any) -> Iterator[bytes]:
             yield from _pieces(item)
     elif isinstance(obj, StrEnum):
         yield from _pieces(obj.value)
+    elif isinstance(obj, FunctionType) and obj.__qualname__.isidentifier():  # in no other function
+        yield from _pieces(lasting_name(f"{obj.__module__}:{obj.__name__}"))
     elif obj is None or isinstance(obj, bool | int | float | str):
         yield f"{type(obj).__name__} {obj!r}".encode()
     else:

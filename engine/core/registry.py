@@ -7,9 +7,7 @@ the first time it is asked, so that adding a file is the whole change.
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 import sys
 import types
 import typing
@@ -18,6 +16,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from engine.core.discovery import modules_in
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 
@@ -469,7 +468,5 @@ class Registry:
     def _load(self) -> None:
         if self._loaded:
             return
-        package = importlib.import_module(self.package)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{self.package}.{module.name}")
+        modules_in(self.package)
         self._loaded = True

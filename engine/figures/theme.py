@@ -16,6 +16,7 @@ from engine.mechanisms import mechanisms
 Spec = dict[str, Any]
 
 _REGIMES = {False: ("free", "free_strong"), True: ("bound", "bound_strong")}
+_ROOM = 0.06  # share of the range of an axis of its own that is left at each end
 _VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
 _COLOURS = ("color", "colors", "colorscale", "colorway")  # how plotly's names of colours end
 
@@ -197,24 +198,22 @@ def on_log_scale(name: str, unit: str) -> str:
     return named(name, f"{unit}, log scale" if unit else "log scale")
 
 
-def free_range(values: Sequence[float], room: float = 0.06) -> list[float]:
+def free_range(values: Sequence[float]) -> list[float]:
     """The range of an axis of its own, for a chart that a shared one would flatten.
 
     Parameters
     ----------
     values : sequence of float
         All that is drawn; what is not finite is left out.
-    room : float
-        Share of the range left at each end.
 
     Examples
     --------
-    >>> free_range([1.0, 3.0], room=0.5)
-    [0.0, 4.0]
+    >>> free_range([1.0, 3.0])
+    [0.88, 3.12]
     """
     finite = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
-    margin = room * (high - low) or abs(high) * room or 1.0
+    margin = _ROOM * (high - low) or abs(high) * _ROOM or 1.0
     return [low - margin, high + margin]
 
 

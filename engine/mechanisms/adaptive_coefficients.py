@@ -58,7 +58,7 @@ _DENSE = 3  # common times for each basis function, from which they act like eve
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveCoefficients(AdaptiveRelease):
+class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
     """The adaptive mean's releases, applied to how far curves are from the present coefficients.
 
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by

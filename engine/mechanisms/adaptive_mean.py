@@ -99,7 +99,7 @@ UNDETERMINED = ("In part of the time range the curve is hardly determined: its 9
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveMean(AdaptiveRelease):
+class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
     Four small releases of clipped averages over all curves: a location, twice one with the sizes of

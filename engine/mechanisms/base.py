@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from engine.core.types import (
     Data,
     Estimate,
     Fit,
+    Plan,
     Public,
     PublicFacts,
     Sizes,
@@ -30,6 +31,18 @@ from engine.sources import Source
 
 ATTAINED = 0.95  # of a claim, by the strongest attack that is known
 _USUAL = Budget(1.0, 1e-3)
+
+# The data that a mechanism takes and the plans that it makes. Where neither is named, as in all
+# that works with whatever mechanism it is given, they are any; Python says so from 3.13 on.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    D = TypeVar("D", bound=Data, default=Any)
+    P = TypeVar("P", bound=Plan, default=Any)
+else:
+    from typing import TypeVar
+
+    D, P = TypeVar("D"), TypeVar("P")
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
 
@@ -61,12 +74,14 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mechanism(Parameterised):
+class Mechanism(Parameterised, Generic[D, P]):
     """A randomised algorithm; its fields are its tuning parameters.
 
     A mechanism says what data it takes (`validated`), what it fixes from public facts (`planned`),
     what it releases by such plans (`fitted`), and what it would publish without protection
-    (`exact_fit`). Budgets, the order of these steps and the `Estimate` are the same for all.
+    (`exact_fit`). It is `Mechanism[D, P]` of its data and of its plans, so that the type checker
+    proves that it fits by what it has planned. Budgets, the order of these steps and the `Estimate`
+    are the same for all.
 
     Class facts: `tasks` it serves, `guarantee` (which δ it takes), `family` (decides its colour),
     `reference`, and `formula` (what it computes, as LaTeX). `dash` and `marker` draw it beside
@@ -122,7 +137,7 @@ class Mechanism(Parameterised):
 
     def release_many(
         self,
-        data: Any,
+        data: D,
         budgets: Sequence[tuple[Budget, ...]],
         draws: int,
         rng: np.random.Generator,
@@ -172,7 +187,7 @@ class Mechanism(Parameterised):
         return self.estimate_of(plans, self.fitted(data, plans, draws, rng))
 
     def release(
-        self, data: Data, budgets: tuple[Budget, ...], rng: np.random.Generator
+        self, data: D, budgets: tuple[Budget, ...], rng: np.random.Generator
     ) -> Estimate:
         """Release once, at one budget: a batch of one.
 
@@ -197,7 +212,7 @@ class Mechanism(Parameterised):
         """
         return self.release_many(data, [budgets], 1, rng)
 
-    def without_protection(self, data: Any) -> Estimate:
+    def without_protection(self, data: D) -> Estimate:
         """What would be published without any privacy: never leaves the curator's screen.
 
         Parameters
@@ -217,7 +232,7 @@ class Mechanism(Parameterised):
         """
         return Estimate.of(self.main_task.key, self.exact_fit(self.validated(data)), ((),))
 
-    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> P:
         """Everything that is fixed before any observation is looked at.
 
         Parameters
@@ -239,7 +254,7 @@ class Mechanism(Parameterised):
         """
         return self.planned(public, one_per_server(budgets, public.sizes.n_servers))
 
-    def estimate_of(self, plans: Sequence[Any], fit: Fit) -> Estimate:
+    def estimate_of(self, plans: Sequence[P], fit: Fit) -> Estimate:
         """The estimate that a fit by these plans and their ledgers make.
 
         Parameters
@@ -254,7 +269,7 @@ class Mechanism(Parameterised):
 
     # -- what a mechanism says -------------------------------------------------------------
 
-    def validated(self, data: Any) -> Any:
+    def validated(self, data: D) -> D:
         """Return the data as `planned` and `fitted` take them: as they are, unless a mechanism
         differs.
 
@@ -274,7 +289,7 @@ class Mechanism(Parameterised):
         """
         return data
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> P:
         """Fix tuning, noise and the ledger; see `plan`.
 
         Parameters
@@ -295,7 +310,7 @@ class Mechanism(Parameterised):
         """
         raise NotImplementedError
 
-    def ledger(self, plan: Any) -> tuple[Spend, ...]:
+    def ledger(self, plan: P) -> tuple[Spend, ...]:
         """The lines of one plan; a mechanism with a line for each of thousands makes them here.
 
         Parameters
@@ -303,10 +318,9 @@ class Mechanism(Parameterised):
         plan : Plan
             As `planned` returns it.
         """
-        spends: tuple[Spend, ...] = plan.spends
-        return spends
+        return plan.spends
 
-    def fitted(self, data: Any, plans: Sequence[Any], draws: int, rng: np.random.Generator) -> Fit:
+    def fitted(self, data: D, plans: Sequence[P], draws: int, rng: np.random.Generator) -> Fit:
         """What is released by each of the plans.
 
         All that says anything of single records passes through `engine.privacy.transcript`.
@@ -329,7 +343,7 @@ class Mechanism(Parameterised):
         """
         raise NotImplementedError
 
-    def exact_fit(self, data: Any) -> Fit:
+    def exact_fit(self, data: D) -> Fit:
         """The same estimate from all data as they are, neither clipped nor noised.
 
         Parameters
@@ -392,7 +406,7 @@ class Mechanism(Parameterised):
                              "each site add its noise.")
         return self
 
-    def truth_of(self, data: Any) -> Truth | None:
+    def truth_of(self, data: D) -> Truth | None:
         """What the method estimates of simulated data: errors are distances from it.
 
         Parameters
@@ -406,8 +420,7 @@ class Mechanism(Parameterised):
             The truth of the data, unless the method estimates something else of it; None where it
             is not known.
         """
-        truth: Truth | None = data.truth
-        return truth
+        return data.truth
 
     # -- from public facts alone, before any reading is looked at ---------------------------
 

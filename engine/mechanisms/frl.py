@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +115,7 @@ class Frl(Selection, KernelRelease):
 
     # -- one message or three -----------------------------------------------------------------
 
-    def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
+    def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary[Any, Any, Any]:
         if self.messages == "three":
             return CentredMean(self, sizes, facts)
         return super().summary(sizes, facts)

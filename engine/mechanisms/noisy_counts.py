@@ -104,7 +104,7 @@ class CountPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class NoisyCounts(Mechanism):
+class NoisyCounts(Mechanism[EventData, CountPlan]):
     """Count people by interval and outcome, add whole-number noise to each count, and compute.
 
     The follow-up from 0 to a public horizon is cut into K public intervals. A person is in exactly

@@ -180,7 +180,7 @@ class TimeInRanges:
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class PercentileCurves(Mechanism):
+class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     """Percentile curves of the readings of a population, by shares below placed thresholds.
 
     At every time: the heights below which 5, 25, 50, 75 and 95 % of readings lie, where a person is

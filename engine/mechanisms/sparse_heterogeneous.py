@@ -119,7 +119,7 @@ class StagesPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseHeterogeneous(SparseIntervals):
+class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     """β̂_i = û + v̂_i: a shared part from all machines, then what each machine has of its own.
 
     Stage 1 is private hard thresholding of all rows, with s₀ entries. Stage 2 does the same on each

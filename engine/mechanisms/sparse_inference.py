@@ -13,7 +13,7 @@ import numpy as np
 from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.types import Array, Budget, Data, Fit, Plan, Public, Sizes, Spend
+from engine.core.types import Array, Budget, Data, Fit, Public, Sizes, Spend
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
@@ -27,6 +27,7 @@ from engine.mechanisms.families.sparse_directions import (
 from engine.mechanisms.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
 from engine.mechanisms.families.sparse_inference import (
     WHY,
+    AveragesPlan,
     Columns,
     Constants,
     FromAverages,
@@ -55,7 +56,7 @@ _FIRST_AVERAGES = replace(stage_average(0), label="first averages")
 
 
 @dataclass(frozen=True)
-class InferencePlan(Plan):
+class InferencePlan(AveragesPlan):
     """All that is fixed before any row is looked at.
 
     The first estimate comes from moments, with noise as in `stage`, or from hard thresholding.
@@ -91,6 +92,10 @@ class InferencePlan(Plan):
     noise: NoiseDeviations
 
     @property
+    def chooses_first(self) -> bool:
+        return self.thresholding is not None
+
+    @property
     def tuning(self) -> dict[str, Any]:
         clips = {"feature_clip": self.constants.feature, "residual_clip": self.constants.residual}
         if self.stage is not None:
@@ -101,7 +106,7 @@ class InferencePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseInference(FromAverages[InferencePlan], SparseIntervals):
+class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan]):
     """β̃ = β̂ + Θ̂^½ (average of [Mx]_W [y − x'β̂]_R)/P + noise, with everything in it paid for.
 
     A first private estimate β̂ keeps s features; one more noisy average takes off the bias of

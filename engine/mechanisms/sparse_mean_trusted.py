@@ -72,7 +72,7 @@ class CentrePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseMeanTrusted(Mechanism):
+class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
     """The server averages all N rows, chooses the s largest means with noise and releases those.
 
     Numbers are held within ±B, B = max|μ| + σ √(2 log 2N), both stated. With δ > 0 the choice is

@@ -19,7 +19,6 @@ from engine.core.types import (
     Caution,
     Data,
     Fit,
-    Plan,
     Public,
     PublicFacts,
     Sizes,
@@ -115,7 +114,7 @@ ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, la
 
 
 @dataclass(frozen=True)
-class NewtonPlan(Plan):
+class NewtonPlan(inference.AveragesPlan):
     """All that is fixed before any row is looked at.
 
     Parameters
@@ -157,6 +156,10 @@ class NewtonPlan(Plan):
     scale: float | None = None
 
     @property
+    def chooses_first(self) -> bool:
+        return self.thresholding is not None
+
+    @property
     def tuning(self) -> dict[str, Any]:
         clips = {"feature_clip": self.feature_clip, "residual_clip": self.residual_clip}
         if self.thresholding is None:
@@ -166,7 +169,7 @@ class NewtonPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
+class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]):
     """β̂_S = β̂⁰_S + Θ̂_S^½ (average of [Θ̂_S^½ x_S]_W [y − x'β̂⁰]_R + noise)/P on s features S.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;

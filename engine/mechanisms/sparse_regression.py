@@ -75,7 +75,7 @@ class ThresholdingPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseRegression(PublicGuesses):
+class SparseRegression(PublicGuesses[ThresholdingPlan]):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;

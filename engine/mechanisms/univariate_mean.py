@@ -65,26 +65,21 @@ UNDECIDED = (
 class Setting(Enumeration):
     """Who is trusted with numbers, and whether single numbers or all of a person are protected.
 
-    Two choices in one word, as in the slides, in links and in files: `place` and `is_by_person`
-    are the choices.
+    Two choices in one word, as in the slides, in links and in files: who adds the noise, None
+    without privacy, and whether people are protected.
     """
 
-    CENTRAL_ITEM = "central_item"
-    CENTRAL_USER = "central_user"
-    SITE = "site"
-    SITE_USER = "site_user"
-    LOCAL_ITEM = "local_item"
-    LOCAL_USER = "local_user"
-    NONE = "none"
+    place: NoisePlace | None
+    is_by_person: bool
+    label: str
 
-    @property
-    def place(self) -> NoisePlace | None:
-        """Where noise is added, by the last who is trusted; None without privacy."""
-        return _PLACES.get(self)
-
-    @property
-    def is_by_person(self) -> bool:
-        return self in _BY_PERSON.values()
+    CENTRAL_ITEM = "central_item", NoisePlace.CENTRE, False, "Centre, single numbers protected"
+    CENTRAL_USER = "central_user", NoisePlace.CENTRE, True, "Centre, people protected"
+    SITE = "site", NoisePlace.SITES, False, "Each site its own, single numbers protected"
+    SITE_USER = "site_user", NoisePlace.SITES, True, "Each site its own, people protected"
+    LOCAL_ITEM = "local_item", NoisePlace.PERSON, False, "Nobody trusted, single numbers protected"
+    LOCAL_USER = "local_user", NoisePlace.PERSON, True, "Nobody trusted, people protected"
+    NONE = "none", None, False, "No privacy"
 
     @property
     def is_central(self) -> bool:
@@ -97,23 +92,6 @@ class Setting(Enumeration):
     @property
     def is_local(self) -> bool:
         return self.place is NoisePlace.PERSON
-
-
-_BY_NUMBER = {NoisePlace.CENTRE: Setting.CENTRAL_ITEM, NoisePlace.SITES: Setting.SITE,
-              NoisePlace.PERSON: Setting.LOCAL_ITEM}
-_BY_PERSON = {NoisePlace.CENTRE: Setting.CENTRAL_USER, NoisePlace.SITES: Setting.SITE_USER,
-              NoisePlace.PERSON: Setting.LOCAL_USER}
-_PLACES = {setting: place for settings in (_BY_NUMBER, _BY_PERSON)
-           for place, setting in settings.items()}
-
-
-_LABELS = {
-    Setting.CENTRAL_ITEM: "Centre, single numbers protected",
-    Setting.CENTRAL_USER: "Centre, people protected",
-    Setting.SITE: "Each site its own, single numbers protected",
-    Setting.SITE_USER: "Each site its own, people protected",
-    Setting.LOCAL_ITEM: "Nobody trusted, single numbers protected",
-    Setting.LOCAL_USER: "Nobody trusted, people protected", Setting.NONE: "No privacy"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +123,7 @@ class AveragePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class UnivariateMean(Mechanism):
+class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     """Average numbers and add Laplace noise: by each item, each person, each site, or one centre.
 
     Every number is held within the public range [a, b] of width w; one that is not finite counts
@@ -257,7 +235,7 @@ class UnivariateMean(Mechanism):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
+        return tuple((setting.label, {"setting": setting}) for setting in Setting)
 
     @classmethod
     def independent(cls, setting: Setting) -> UnivariateMean:
@@ -277,7 +255,8 @@ class UnivariateMean(Mechanism):
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
         """With people protected, as everything is that a study of people decides on."""
         super().noised_by(place)  # refuses shares of noise
-        return replace(self, setting=_BY_PERSON[place])
+        return replace(self, setting=next(
+            setting for setting in Setting if setting.place is place and setting.is_by_person))
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         """Where nobody is trusted people add noise by themselves, whichever site they are of."""

@@ -119,7 +119,7 @@ class CurvePlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class WaveletGlobal(WaveletRegression):
+class WaveletGlobal(WaveletRegression[CurvePlan]):
     """ĉ = Σ_j u_j (1/n_j Σ_i [Y_i]_τ b(X_i) + noise), b an orthonormal basis of V_J.
 
     Notes

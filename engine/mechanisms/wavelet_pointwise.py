@@ -131,7 +131,7 @@ class PointsPlan(Plan):
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class WaveletPointwise(WaveletRegression):
+class WaveletPointwise(WaveletRegression[PointsPlan]):
     """f̂(x0) = Σ_j u_j (1/n_j Σ_i [Y_i]_τ K_J(x0, X_i) + noise), K_J the projection kernel of V_J.
 
     Notes

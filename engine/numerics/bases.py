@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -13,12 +13,13 @@ from engine.core.arrays import Array
 from engine.core.grids import quadrature
 from engine.core.types import Truth
 from engine.numerics.end_slopes import LEAST_WAVES, slope_rows
+from engine.numerics.orthonormal import OrthonormalBasis
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 
 
 @dataclass(frozen=True)
-class Basis:
+class Basis(OrthonormalBasis):
     """The first `size` functions of one trigonometric family.
 
     "fourier": φ_1 = 1, φ_2k = √2 cos(2πk u), φ_2k+1 = √2 sin(2πk u) with u = (t + ζ) / (1 + 2ζ).
@@ -59,10 +60,6 @@ class Basis:
         ----------
         times : (…)
             On [0, 1].
-
-        Returns
-        -------
-        (…, size)
         """
         angle = 2 * np.pi * self.turns(np.asarray(times))[..., None]
         waves = np.cos(angle * self.frequency)
@@ -101,36 +98,13 @@ class Basis:
             return times
         return np.asarray((times + self.extension) / (1 + 2 * self.extension))
 
-    def first(self, size: int) -> Basis:
-        """The basis of the first functions of the same family.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
-        return replace(self, size=size)
-
     @property
     def gram(self) -> Array:
         """Inner products ∫ φ_k φ_l over [0, 1]: (size, size)."""
         return _gram(self)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function in L² on [0, 1].
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            ∫ of the square of what they leave out.
-        """
+        """By inner products and their Gram matrix, on [0, 1]."""
         nodes, weights = truth.quadrature
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner.T).T
@@ -159,17 +133,7 @@ class Basis:
         return rows
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l φ_l)² over [0, 1].
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
+        """∫ (Σ_l d_l φ_l)² over [0, 1]."""
         if self.extension == 0:
             return np.asarray((difference**2).sum(axis=-1))
         return np.asarray(((difference @ self.gram) * difference).sum(axis=-1))
@@ -185,7 +149,7 @@ def _gram(basis: Basis) -> Array:
 
 
 @dataclass(frozen=True)
-class CosineProducts:
+class CosineProducts(OrthonormalBasis):
     """The first `size` products e_i(x) e_j(y) of cosines of `Basis`, orthonormal on the square.
 
     They come in the order of i² + j², those with a smaller i first where that is equal.
@@ -215,57 +179,10 @@ class CosineProducts:
         ----------
         points : (…, 2)
             Of the unit square.
-
-        Returns
-        -------
-        (…, size)
         """
         along = Basis(int(self.frequencies.max()) + 1, family="cosine")(np.asarray(points))
         i, j = self.frequencies.T
         return np.asarray(along[..., 0, i] * along[..., 1, j])
-
-    def first(self, size: int) -> CosineProducts:
-        """The basis of the first products.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
-        return replace(self, size=size)
-
-    def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function in L² on the square.
-
-        Parameters
-        ----------
-        truth : Truth
-            With the rule "square".
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            What they leave out.
-        """
-        nodes, weights = truth.quadrature
-        best = (weights * truth.node_values) @ self(nodes)
-        return np.asarray(best), np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
-
-    def squared_distance(self, difference: Array) -> Array:
-        """The squared L² norm of a difference, Σ_l d_l².
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
-        return np.asarray((difference**2).sum(axis=-1))
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.grids import quadrature
-from engine.core.types import Truth
+from engine.core.types import FunctionBasis, Truth
 from engine.numerics.eigensystems import Grid
 
 MOST_ITERATIONS = 10  # ‖B^(h)‖ can be as large as 2^h − 1
@@ -26,7 +26,7 @@ MOST_DEGREE = {1: 50, 2: 30}  # by dimension; the conditioning of the functions 
 
 
 @dataclass(frozen=True)
-class BernsteinBasis:
+class BernsteinBasis(FunctionBasis):
     """B^(h) f(x) = Σ_v f(v/k) b_v(x): coefficients are values on the lattice {v/k}^d.
 
     The (k + 1)^d functions are those of b(x)ᵀ M_h, where b_v(x) = C(k, v) x^v (1 − x)^(k − v), or
@@ -75,11 +75,6 @@ class BernsteinBasis:
 
     def first(self, size: int) -> BernsteinBasis:
         """The basis itself: a curve needs all of its lattice values.
-
-        Parameters
-        ----------
-        size : int
-            All of them.
 
         Raises
         ------
@@ -153,15 +148,6 @@ class BernsteinBasis:
 
         By Gauss–Legendre nodes, not by the Gram matrix, whose rounding errors would be those of
         its conditioning 4^k.
-
-        Parameters
-        ----------
-        difference : (…, r)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
         """
         return np.asarray((self._on_nodes(difference) ** 2).sum(axis=-1))
 
@@ -181,18 +167,6 @@ class BernsteinBasis:
         coefficients may be far larger than the truth, and squared distances to them lose digits:
         at degree 50 they are right to 1e-6 for smooth truths and to 1 % for one with a jump. The
         energy left out is right to rounding.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
-
-        Returns
-        -------
-        coefficients : (…, r)
-            Several functions come first.
-        energy : (…)
-            What they leave out.
         """
         rows, factor = _factors(self.degree, truth.rule)
         inner = _each_axis(truth.node_values, self.dimension, lambda columns: rows @ columns)

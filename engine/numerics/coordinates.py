@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.types import Truth
+from engine.numerics.orthonormal import OrthonormalBasis
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class Coordinates(OrthonormalBasis):
     """The unit vectors of R^d: coefficient j is entry j, and distance is Euclidean.
 
     Where curves have times, vectors have positions 0 … size − 1.
@@ -36,23 +37,9 @@ class Coordinates:
         ----------
         positions : (…)
             From 0 to size − 1.
-
-        Returns
-        -------
-        (…, size)
         """
         nearest = np.rint(np.asarray(positions))[..., None]
         return np.asarray(nearest == np.arange(self.size), dtype=float)
-
-    def first(self, size: int) -> Coordinates:
-        """The first entries alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
-        return replace(self, size=size)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The vector itself, cut to `size` entries.
@@ -71,20 +58,6 @@ class Coordinates:
         """
         entries = truth.node_values[..., :self.size]
         return entries, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
-
-    def squared_distance(self, difference: Array) -> Array:
-        """Squared Euclidean norm.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            Of two vectors.
-
-        Returns
-        -------
-        (…)
-        """
-        return np.asarray((difference**2).sum(axis=-1))
 
 
 POSITIONS, SIGNS = ("first", "random"), ("equal", "random")

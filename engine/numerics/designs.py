@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.errors import InputError
-from engine.core.types import Truth
+from engine.core.types import FunctionBasis, Truth
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.wavelet_bases import WaveletBasis
 
@@ -95,7 +95,7 @@ class KnownDesign:
 
 
 @dataclass(frozen=True)
-class RankBasis:
+class RankBasis(FunctionBasis):
     """b(G(x)): a basis over the ranks of times. Errors are weighted by the density.
 
     Parameters
@@ -118,30 +118,10 @@ class RankBasis:
         return self.basis(self.design.rank(np.asarray(times)))
 
     def first(self, size: int) -> RankBasis:
-        """The first functions alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
         return RankBasis(self.basis.first(size), self.design)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function in L² under the density g.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            What they leave out, under g as well.
-        """
+        """In L² under the density g."""
         nodes, weights = truth.quadrature
         weights = weights * self.design.density(nodes)
         inner = self.basis.inner_products(self.design.rank(nodes),
@@ -151,15 +131,5 @@ class RankBasis:
         return best, np.maximum(energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l(G(x)))² g(x) dx.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
+        """∫ (Σ_l d_l b_l(G(x)))² g(x) dx."""
         return self.basis.squared_distance(difference)

@@ -76,7 +76,7 @@ class Deviations(Protocol):
 
 
 @dataclass(frozen=True)
-class AffineDeviations:
+class AffineDeviations(Deviations):
     """The T_i and t_i of all curves, the same for every column.
 
     A curve that says nothing has T_i = 0 and t_i = 0: it deviates by 0 from any centre.
@@ -140,19 +140,7 @@ class AffineDeviations:
         return self.rows[0, ..., 0].size
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """T_i a − t_i for all curves.
-
-        Parameters
-        ----------
-        centres : (repeats, columns, p)
-            a, for the chosen repeats.
-        repeats : slice
-            Which data sets.
-
-        Returns
-        -------
-        (repeats, columns, p, curves)
-        """
+        """T_i a − t_i for all curves."""
         return self.products(centres, np.ones_like(centres[..., :1]), repeats)
 
     def products(self, centres: Array, shares: Array, repeats: slice) -> Array:
@@ -177,13 +165,7 @@ class AffineDeviations:
         return rows_times(factors, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
     def among(self, curves: slice) -> AffineDeviations:
-        """Those of some of the curves; a view.
-
-        Parameters
-        ----------
-        curves : slice
-            Which of them.
-        """
+        """Those of some of the curves; a view."""
         return AffineDeviations(self.rows[..., curves])
 
 

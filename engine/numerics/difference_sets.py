@@ -75,7 +75,7 @@ class DifferenceSet(Protocol):
 
 
 @dataclass(frozen=True)
-class Ellipsoid:
+class Ellipsoid(DifferenceSet):
     """{s∘c : ‖c‖₂ ≤ radius}: averages of vectors in a ball, filtered.
 
     By the inequality of Cauchy and Schwarz Σ |s_j c_j|/b_j ≤ radius ‖s/b‖₂, with equality for c
@@ -103,33 +103,15 @@ class Ellipsoid:
     loose_radius: float | None = None
 
     def l1(self, scales: Array) -> float:
-        """The radius times ‖s/b‖₂, attained.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """The radius times ‖s/b‖₂, attained."""
         return self.radius * float(np.sqrt((_in_units(self.shrink, scales) ** 2).sum()))
 
     def l2(self, scales: Array) -> float:
-        """The radius times max s_j/b_j, attained.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """The radius times max s_j/b_j, attained."""
         return self.radius * float(_in_units(self.shrink, scales).max(initial=0.0))
 
     def published(self, scales: Array) -> float:
-        """Every coordinate at its largest at once.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """Every coordinate at its largest at once."""
         loose = self.radius if self.loose_radius is None else self.loose_radius
         return loose * float(_in_units(self.shrink, scales).sum())
 
@@ -148,7 +130,7 @@ class Ellipsoid:
 
 
 @dataclass(frozen=True)
-class Thresholded:
+class Thresholded(DifferenceSet):
     """Changes of S_T(c), c the mean of n vectors with ‖c‖₂ ≤ 1, by soft thresholds.
 
     |S_T(x) − S_T(y)| ≤ |x − y|, so changes lie in the ball of radius 2/n, and coordinates with
@@ -192,13 +174,7 @@ class Thresholded:
         return 2 / self.n * float(np.sqrt((value[order] * share).sum()))
 
     def l2(self, scales: Array) -> float:
-        """(2/n) max 1/b_j over the coordinates that move.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """(2/n) max 1/b_j over the coordinates that move."""
         return 2 / self.n * float(_in_units(self.moving, scales).max(initial=0.0))
 
     def published(self, scales: Array) -> float:
@@ -222,7 +198,7 @@ class Thresholded:
 
 
 @dataclass(frozen=True)
-class BoxMoments:
+class BoxMoments(DifferenceSet):
     """Changes of the mean of xx' over n records x = (1, z), z anywhere in [−1, 1]^d.
 
     Coordinates are those of the upper triangle but for the first, √2 times the entries beside the
@@ -255,11 +231,6 @@ class BoxMoments:
     def l1(self, scales: Array) -> float:
         """The largest Σ |d_j|, in units of the noise; attained.
 
-        Parameters
-        ----------
-        scales : (r,)
-            All the same.
-
         Raises
         ------
         ValueError
@@ -270,11 +241,6 @@ class BoxMoments:
 
     def l2(self, scales: Array) -> float:
         """The largest Euclidean norm of d, in units of the noise; attained at corners of the box.
-
-        Parameters
-        ----------
-        scales : (r,)
-            All the same.
 
         Raises
         ------
@@ -313,7 +279,7 @@ class BoxMoments:
 
 
 @dataclass(frozen=True, eq=False)
-class Atoms:
+class Atoms(DifferenceSet):
     """{g_x − g_x'}: what a record adds to a sum, being one of K atoms.
 
     Sizes are maxima over all pairs, hence exact; each is computed once. The best spectrum solves a
@@ -339,23 +305,11 @@ class Atoms:
         return np.asarray((np.ptp(self.atoms, axis=0) > 0).astype(float))
 
     def l1(self, scales: Array) -> float:
-        """The largest Σ |d_j|/b_j over all pairs of atoms; exact.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """The largest Σ |d_j|/b_j over all pairs of atoms; exact."""
         return self._largest(scales, "cityblock")
 
     def l2(self, scales: Array) -> float:
-        """The largest (Σ d_j²/b_j²)^{1/2} over all pairs of atoms; exact.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """The largest (Σ d_j²/b_j²)^{1/2} over all pairs of atoms; exact."""
         return self._largest(scales, "euclidean")
 
     def _largest(self, scales: Array, metric: str) -> float:
@@ -372,13 +326,7 @@ class Atoms:
         return {}
 
     def published(self, scales: Array) -> float:
-        """`printed`, whatever the scales.
-
-        Parameters
-        ----------
-        scales : (r,)
-            Not looked at.
-        """
+        """`printed`, whatever the scales."""
         return self.printed
 
     @cached_property
@@ -399,7 +347,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged:
+class Averaged(DifferenceSet):
     """{d/n}: the changes of an average of n records, from those of their sum.
 
     Parameters
@@ -457,7 +405,7 @@ class Averaged:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearImage:
+class LinearImage(DifferenceSet):
     """{Bu : ‖u‖₂ ≤ radius}: values of a smooth function on a lattice.
 
     Σ |(Bu)_v|/b_v = max over signs σ of ⟨Bᵀ(σ/b), u⟩ ≤ radius (Σ_vw |BBᵀ|_vw/(b_v b_w))^{1/2}; it
@@ -479,24 +427,12 @@ class LinearImage:
         return np.ones(len(self.features))
 
     def l1(self, scales: Array) -> float:
-        """The bound above; the supremum where BBᵀ has no negative entry.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0.
-        """
+        """The bound above; the supremum where BBᵀ has no negative entry."""
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt(np.abs(units @ units.T).sum()))
 
     def l2(self, scales: Array) -> float:
-        """The radius times the largest singular value of B/b; attained.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0.
-        """
+        """The radius times the largest singular value of B/b; attained."""
         return self.radius * float(np.linalg.norm(self.features / scales[:, None], 2))
 
     def published(self, scales: Array) -> float:

@@ -18,6 +18,7 @@ from engine.core.errors import InputError
 from engine.core.grids import read_only
 from engine.core.types import Truth
 from engine.numerics.kernels import matern
+from engine.numerics.orthonormal import OrthonormalBasis
 
 KERNELS = ("matern", "exponential", "gaussian", "sobolev")
 RTOL = 1e-12  # components below this share of the largest eigenvalue are rounding errors
@@ -380,7 +381,7 @@ def _signed(functions: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Eigenbasis:
+class Eigenbasis(OrthonormalBasis):
     """The first eigenfunctions of a kernel on a grid, orthonormal under its weights.
 
     Between the points of the grid the functions are broken lines. The Nyström formula, the other
@@ -417,15 +418,15 @@ class Eigenbasis:
                              hint="Take fewer functions, a rougher kernel or a finer grid.")
 
     @classmethod
-    def whole(cls, kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigenbasis:
+    def whole(cls, kernel: Kernel, grid: Grid) -> Eigenbasis:
         """The basis of all functions that are kept.
 
         Parameters
         ----------
-        kernel, grid, rtol
+        kernel, grid
             As those of the basis.
         """
-        return cls(kernel, grid, eigensystem(kernel, grid, rtol).size, rtol)
+        return cls(kernel, grid, eigensystem(kernel, grid).size)
 
     @property
     def system(self) -> Eigensystem:
@@ -441,16 +442,6 @@ class Eigenbasis:
     def functions(self) -> Array:
         """Values on the grid: (size, K)."""
         return self.system.functions[:self.size]
-
-    def first(self, size: int) -> Eigenbasis:
-        """The first functions alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
-        return replace(self, size=size)
 
     def __call__(self, times: Array) -> Array:
         """Values at `times` (…), or at points (…, 2) of the square: (…, size)."""
@@ -471,40 +462,11 @@ class Eigenbasis:
         return np.asarray(curves @ (self.grid.weights * self.functions).T)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients of the truth on the grid.
-
-        By the weights of the grid: what happens between its points is not looked at.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            Σ_k w_k of the square of what they leave out.
-        """
+        """By the weights of the grid: what happens between its points is not looked at."""
         points = self.grid.points
         curves = truth.at(points[:, 0] if self.grid.dimension == 1 else points)
         best = self.analyse(curves)
         return best, np.maximum(curves**2 @ self.grid.weights - (best**2).sum(axis=-1), 0.0)
-
-    def squared_distance(self, difference: Array) -> Array:
-        """Σ_k w_k (Σ_l d_l φ_l(t_k))².
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
-        return np.asarray((difference**2).sum(axis=-1))
 
 
 def _cells(times: Array) -> Array:

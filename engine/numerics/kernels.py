@@ -47,22 +47,6 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
     return np.asarray(sd**2 * np.where(z > 0, np.exp(log), 1.0))
 
 
-def eigenvalues(smoothness: float, length: float, sd: float) -> Array:
-    """Eigenvalues of the Matérn operator on L²[0, 1] (Nyström on 200 nodes).
-
-    Parameters
-    ----------
-    smoothness, length, sd : float
-        As those of `matern`.
-
-    Returns
-    -------
-    (200,)
-        Largest first, none negative.
-    """
-    return _eigen(smoothness, length, sd)[0]
-
-
 @lru_cache(maxsize=32)
 def _eigen(smoothness: float, length: float, sd: float) -> tuple[Array, Array]:
     nodes, weights = quadrature()

@@ -14,7 +14,7 @@ from engine.numerics.symmetric_matrices import nearest_semidefinite
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(FunctionBasis):
     """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time.
 
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
@@ -140,20 +140,7 @@ class Pairs:
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Least squares on the grid.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function on the square.
-
-        Returns
-        -------
-        coordinates : (size,)
-            Of the best approximation.
-        energy : ()
-            What it leaves out there.
-        """
+        """Least squares on the grid; of one function on the square."""
         axis = self.grid.points[:, 0]
         points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
         root = np.sqrt(self.grid.weights)
@@ -164,17 +151,7 @@ class Pairs:
         return best, np.asarray((left**2).sum())
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫∫ of the square of a difference, by the weights of the grid.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            In coordinates.
-
-        Returns
-        -------
-        (…)
-        """
+        """∫∫ of the square of a difference, by the weights of the grid."""
         if self._is_orthonormal:
             return np.asarray((difference**2).sum(axis=-1))
         inner = self._stretch[:, None] * self._turned(difference) * self._stretch

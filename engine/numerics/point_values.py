@@ -8,13 +8,13 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.errors import InputError
-from engine.core.types import Truth
+from engine.core.types import FunctionBasis, Truth
 
 MOST_POINTS = 101
 
 
 @dataclass(frozen=True)
-class PointValues:
+class PointValues(FunctionBasis):
     """Coefficient l is the value at point l; drawn as a broken line.
 
     Parameters
@@ -66,30 +66,10 @@ class PointValues:
         return np.stack([np.interp(times, self.points, row) for row in unit], axis=-1)
 
     def first(self, size: int) -> PointValues:
-        """The first points alone.
-
-        Parameters
-        ----------
-        size : int
-            How many.
-        """
         return PointValues(self.points[:size])
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Values of the truth at the points, read between its nodes.
-
-        Parameters
-        ----------
-        truth : Truth
-            Of functions of one time.
-
-        Returns
-        -------
-        values : (…, size)
-            Several functions come first.
-        energy : (…)
-            Zero: at the points nothing is left out.
-        """
+        """Values of the truth at the points, where nothing is left out, read between its nodes."""
         nodes, _ = truth.quadrature
         rows = np.atleast_2d(truth.node_values)
         values = np.stack([np.interp(self.points, nodes, row) for row in rows])
@@ -97,15 +77,5 @@ class PointValues:
         return values.reshape(*shape, self.size), np.zeros(shape)
 
     def squared_distance(self, difference: Array) -> Array:
-        """Squared error, averaged over the points.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            In response units.
-
-        Returns
-        -------
-        (…)
-        """
+        """Squared error, averaged over the points."""
         return np.asarray((difference**2).mean(axis=-1))

@@ -68,7 +68,7 @@ class DeviationLaw(Protocol):
 
 
 @dataclass(frozen=True)
-class ReferenceLaw:
+class ReferenceLaw(DeviationLaw):
     """A public sample of standardised deviations Z and of what moves them.
 
     Parameters
@@ -106,19 +106,7 @@ class ReferenceLaw:
         return np.asarray(self.absolute.mean(axis=0))
 
     def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
-
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-        radius : (…)
-            c of the clipping.
-
-        Returns
-        -------
-        (…, p)
-        """
+        """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
 
@@ -127,17 +115,6 @@ class ReferenceLaw:
 
         E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖), as a share of
         E T_ll.
-
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-        radius : (…)
-            c of the clipping.
-
-        Returns
-        -------
-        (…, p)
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
@@ -265,14 +242,14 @@ def _standardised(sample: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class ProductLaw:
+class ProductLaw(DeviationLaw):
     """Deviations of a varying-coefficient model, h = wF ⊗ e, and their slopes wFF' ⊗ S.
 
     Its covariates are Gaussian with the mean and covariance of released second moments, moved into
     their public ranges; S and e are those of errors at times of the public design: curves with few
     observations differ much in S, and those that would move a location most are clipped most. Every
     entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
-    too narrow.
+    too narrow. Arrays of p = K · r numbers are (repeats, columns, p).
 
     Parameters
     ----------
@@ -304,19 +281,7 @@ class ProductLaw:
         return np.asarray(mean.reshape(*mean.shape[:2], -1))
 
     def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E|ψ_l| / E|h_l|: the share of the size that clipping leaves.
-
-        Parameters
-        ----------
-        spread, shape : (repeats, columns, K · r)
-            Sizes of the deviations, and d of the clipping.
-        radius : (repeats, columns)
-            c of the clipping.
-
-        Returns
-        -------
-        (repeats, columns, K · r)
-        """
+        """E|ψ_l| / E|h_l|: the share of the size that clipping leaves."""
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
             spread.shape))
@@ -326,17 +291,6 @@ class ProductLaw:
 
         Moving coefficient (k, l) moves deviation (h, m) by wF_hF_k S_ml, and people whose
         deviations move more are clipped more: the mean of f alone would be too large.
-
-        Parameters
-        ----------
-        spread, shape : (repeats, columns, K · r)
-            Sizes of the deviations, and d of the clipping.
-        radius : (repeats, columns)
-            c of the clipping.
-
-        Returns
-        -------
-        (repeats, columns, K · r)
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)

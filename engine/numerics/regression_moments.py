@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.types import CurveData
-from engine.numerics.deviations import AffineDeviations
+from engine.numerics.deviations import AffineDeviations, Deviations
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
 from engine.numerics.regressor_maps import RegressorMap
 
@@ -214,7 +214,7 @@ def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
 
 
 @dataclass(frozen=True)
-class RegressionDeviations:
+class RegressionDeviations(Deviations):
     """How far each curve with covariates says the coefficient functions are from a centre.
 
     h_i(b) = w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i) with F = W G and a = W'b: on average b − W⁻'β.
@@ -247,13 +247,7 @@ class RegressionDeviations:
         return self.curves.entries
 
     def among(self, curves: slice) -> RegressionDeviations:
-        """Those of some of the curves; a view.
-
-        Parameters
-        ----------
-        curves : slice
-            Which of them.
-        """
+        """Those of some of the curves; a view."""
         return RegressionDeviations(self.curves.among(curves), self.regressors[..., curves],
                                     self.map)
 
@@ -266,10 +260,6 @@ class RegressionDeviations:
             b, for the chosen repeats.
         repeats : slice
             Which data sets.
-
-        Returns
-        -------
-        (repeats, columns, p, curves)
         """
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(

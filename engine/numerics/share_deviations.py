@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.types import Design
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import mean_slopes_inverse, ridge, weighted_within_curves
+from engine.numerics.deviations import (
+    Deviations,
+    mean_slopes_inverse,
+    ridge,
+    weighted_within_curves,
+)
 from engine.numerics.moments import curve_moments
 from engine.numerics.products import rows_times
 
@@ -116,7 +121,7 @@ class CurveWeights:
 
 
 @dataclass(frozen=True)
-class ShareDeviations:
+class ShareDeviations(Deviations):
     """h_i(a) = a T_i' − t_i for K functions, with targets of its own for every column.
 
     Parameters
@@ -140,29 +145,11 @@ class ShareDeviations:
         return int(self.slopes[0, ..., 0].size + self.targets[0, ..., 0].size)
 
     def among(self, curves: slice) -> ShareDeviations:
-        """Those of some of the curves; a view.
-
-        Parameters
-        ----------
-        curves : slice
-            Which of them.
-        """
+        """Those of some of the curves; a view."""
         return ShareDeviations(self.slopes[..., curves], self.targets[..., curves])
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """How far all curves say that a centre is off.
-
-        Parameters
-        ----------
-        centres : (repeats, columns, K r)
-            a, for the chosen repeats.
-        repeats : slice
-            Which data sets.
-
-        Returns
-        -------
-        (repeats, columns, K r, curves)
-        """
+        """How far all curves say that a centre is off."""
         slopes, targets = self.slopes[repeats], self.targets[repeats]
         r = slopes.shape[1]
         rows = centres.reshape(len(centres), -1, r)

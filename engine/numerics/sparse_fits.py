@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array, hard_threshold, largest
 
 _MOST_STEPS = 20_000
+_SHORTEST = 1e-9  # a subgradient at which the LASSO ends
 _LEAST_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero
 
 
@@ -42,11 +43,11 @@ def moments(x: Array, y: Array) -> tuple[Array, Array]:
 # -- coefficients -----------------------------------------------------------------------------
 
 
-def lasso(gram: Array, cross: Array, penalty: float, tolerance: float = 1e-9) -> Array:
+def lasso(gram: Array, cross: Array, penalty: float) -> Array:
     """The minimiser of ½ b'Gb − c'b + penalty ‖b‖₁, which is ‖y − Xb‖²/(2n) + penalty ‖b‖₁.
 
     Accelerated proximal gradient steps (FISTA), which start afresh when they turn back. They end
-    when some subgradient at b is shorter than `tolerance`: with L the largest eigenvalue of G, a
+    when some subgradient at b is shorter than 1e-9: with L the largest eigenvalue of G, a
     step from z to b leaves one of length at most 2L‖z − b‖.
 
     Parameters
@@ -57,8 +58,6 @@ def lasso(gram: Array, cross: Array, penalty: float, tolerance: float = 1e-9) ->
         c.
     penalty : float
         At least 0.
-    tolerance : float
-        Above 0.
 
     Returns
     -------
@@ -78,9 +77,9 @@ def lasso(gram: Array, cross: Array, penalty: float, tolerance: float = 1e-9) ->
     beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
     ahead, pace = beta, np.ones((*beta.shape[:-1], 1))
     for _ in range(_MOST_STEPS):
-        moved = ahead + (cross - _times(gram, ahead)) / steepest
+        moved = ahead + (cross - (gram @ ahead[..., None])[..., 0]) / steepest
         new = np.sign(moved) * np.maximum(np.abs(moved) - penalty / steepest, 0.0)
-        if (2 * steepest[..., 0] * np.linalg.norm(ahead - new, axis=-1) <= tolerance).all():
+        if (2 * steepest[..., 0] * np.linalg.norm(ahead - new, axis=-1) <= _SHORTEST).all():
             return np.asarray(new)
         turned = ((ahead - new) * (new - beta)).sum(axis=-1, keepdims=True) > 0
         pace = np.where(turned, 1.0, pace)
@@ -248,10 +247,6 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
     sample = root @ rng.standard_normal((covariance.shape[-1], draws))
     return np.asarray(np.quantile(np.abs(sample).max(axis=-2), level, axis=-1))
-
-
-def _times(matrix: Array, vector: Array) -> Array:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
 def _shortened(vectors: Array, radius: float) -> Array:

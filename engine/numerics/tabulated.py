@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.arrays import Array
-from engine.core.types import Truth
+from engine.core.types import FunctionBasis, Truth
 from engine.numerics.eigensystems import Grid
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated:
-    """Functions whose coefficients are their values at the points of a grid; a `FunctionBasis`.
+class Tabulated(FunctionBasis):
+    """Functions whose coefficients are their values at the points of a grid.
 
     Norms are those of the grid: ∫ f² is Σ w_k f_k².
 
@@ -61,33 +61,10 @@ class Tabulated:
         return self
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The truth at the points of the grid.
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several.
-
-        Returns
-        -------
-        values : (…, size)
-            Several functions come first.
-        energy : (…)
-            Zero: there nothing is left out.
-        """
+        """The truth at the points of the grid, where nothing is left out."""
         values = truth.at(self.grid.points[:, 0] if self.grid.dimension == 1 else self.grid.points)
         return values, np.zeros(values.shape[:-1])
 
     def squared_distance(self, difference: Array) -> Array:
-        """Σ_k w_k d_k².
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, of values.
-
-        Returns
-        -------
-        (…)
-        """
+        """Σ_k w_k d_k²."""
         return np.asarray(difference**2 @ self.grid.weights)

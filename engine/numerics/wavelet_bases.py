@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.types import Truth
+from engine.numerics.orthonormal import OrthonormalBasis
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
 from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table, shift_gram
 
@@ -54,7 +55,7 @@ def allowed_levels(moments: int, edges: str) -> range:
 
 
 @dataclass(frozen=True)
-class WaveletBasis:
+class WaveletBasis(OrthonormalBasis):
     """V_J of a Daubechies wavelet, coarse functions first.
 
     The first 2^K functions span V_K: first the scaling functions of the coarsest level, then the
@@ -102,16 +103,6 @@ class WaveletBasis:
         """What happens at the ends."""
         return edge_rule(self.moments, self.edges)
 
-    def first(self, size: int) -> WaveletBasis:
-        """V_K, the first functions alone.
-
-        Parameters
-        ----------
-        size : int
-            2^K.
-        """
-        return replace(self, size=size)
-
     # -- as every basis ---------------------------------------------------------------------
 
     def __call__(self, times: Array) -> Array:
@@ -121,48 +112,16 @@ class WaveletBasis:
         ----------
         times : (…)
             On [0, 1].
-
-        Returns
-        -------
-        (…, size)
         """
         flat = self.scaling(np.ravel(times))
         return self.to_levels(flat).reshape(*np.shape(times), self.size)
 
-    def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The best approximation of a known function in L² on [0, 1].
-
-        Parameters
-        ----------
-        truth : Truth
-            One function, or several; with the rule "midpoints", whose nodes follow wavelets.
-
-        Returns
-        -------
-        coefficients : (…, size)
-            Several functions come first.
-        energy : (…)
-            ∫ of the square of what they leave out.
-        """
+    def coefficients(self, truth: Truth) -> Array:
+        """By the rule "midpoints" of the truth, whose nodes follow wavelets."""
         nodes, weights = truth.quadrature
         values = np.atleast_2d(truth.node_values)
         best = self.to_levels(self.inner_products(nodes, weights * values))
-        best = best.reshape(*truth.node_values.shape[:-1], self.size)
-        return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
-
-    def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l)².
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
-        return np.asarray((difference**2).sum(axis=-1))
+        return best.reshape(*truth.node_values.shape[:-1], self.size)
 
     # -- scaling coordinates ----------------------------------------------------------------
 

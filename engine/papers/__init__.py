@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Generator
 from functools import cache
 
+from engine.core.discovery import modules_in
 from engine.core.errors import InputError, brief
 from engine.papers.exhibits import Exhibit, Paper, Progress, Result, run
 from engine.running.executors import SerialExecutor
@@ -15,10 +14,8 @@ from engine.running.executors import SerialExecutor
 @cache
 def papers() -> tuple[Paper, ...]:
     """All papers, in their order; a file that is added here is found."""
-    modules = [importlib.import_module(f"{__name__}.{module.name}")
-               for module in pkgutil.iter_modules(__path__)]
-    return tuple(sorted((module.PAPER for module in modules if hasattr(module, "PAPER")),
-                        key=lambda paper: paper.order))
+    found = (module.PAPER for module in modules_in(__name__) if hasattr(module, "PAPER"))
+    return tuple(sorted(found, key=lambda paper: paper.order))
 
 
 def names() -> list[str]:

@@ -166,15 +166,12 @@ def _reach(series: Series) -> list[float]:
     return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
 
 
-def _wrapped(name: str) -> str:
-    return "<br>".join(textwrap.wrap(name, _NAME_WIDTH))
-
-
 def _axis(scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
     if scale.names:
         count = len(scale.names)
         return axis(scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
-                    ticktext=[_wrapped(name) for name in scale.names], range=[-0.5, count - 0.5])
+                    ticktext=["<br>".join(textwrap.wrap(name, _NAME_WIDTH))
+                              for name in scale.names], range=[-0.5, count - 0.5])
     positive = [value for value in values if value > 0]
     if scale.log and positive:
         return log_axis(scale.title, min(positive), max(positive), grid=grid, room=_ROOM)

@@ -1,13 +1,12 @@
 """Figures and tables of the papers, made again here and held against what the papers say.
 
-An exhibit is data: its work (cells of a sweep, and calculations by name), how the results are
+An exhibit is data: its work (cells of a sweep, and calculations), how the results are
 drawn, the numbers that were published, and the claims. Drawings and claims read the table of
 results and nothing else, so a stored table shows all that a new run would.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
 from collections import deque
@@ -22,7 +21,7 @@ import scipy
 
 from engine import __version__
 from engine.core.errors import InputError
-from engine.core.identity import INSTALLED_IN, digest, lasting_name
+from engine.core.identity import digest
 from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps
@@ -49,23 +48,13 @@ def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Call:
-    """A calculation that any process can find by its name: `function` is "module:function".
+    """A calculation of rows of a table: a function of a module, and plain values as arguments."""
 
-    The arguments are plain values, and it returns the rows of a table. The name is that in the
-    project's folder wherever it runs: stored results are found by it.
-    """
-
-    function: str
+    function: Callable[..., list[Row]]
     arguments: tuple[Any, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "function", lasting_name(self.function))
-
     def __call__(self) -> list[Row]:
-        module, _, name = self.function.partition(":")
-        place = importlib.import_module(f"{INSTALLED_IN}{module}")
-        rows: list[Row] = getattr(place, name)(*self.arguments)
-        return rows
+        return self.function(*self.arguments)
 
 
 @dataclass(frozen=True)

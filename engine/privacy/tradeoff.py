@@ -134,33 +134,11 @@ class Gaussian(Curve):
         at_least_zero(self.mu, "mu")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """Φ(Φ⁻¹(α) + μ).
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """Φ(Φ⁻¹(α) + μ)."""
         return np.asarray(ndtr(ndtri(np.asarray(false_positive_rate, dtype=float)) + self.mu))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ)."""
         epsilon = np.asarray(epsilon, dtype=float)
         if self.mu == 0:
             delta: Chances = np.maximum(0.0, -np.expm1(epsilon))
@@ -193,18 +171,7 @@ class Laplace(Curve):
         at_least_zero(self.theta, "epsilon")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """e^θ α up to α = e^(−θ)/2, 1 − e^(−θ)/(4α) up to one half, 1 − e^(−θ)(1 − α) beyond.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """e^θ α up to α = e^(−θ)/2, 1 − e^(−θ)/(4α) up to one half, 1 − e^(−θ)(1 − α) beyond."""
         alpha = np.asarray(false_positive_rate, dtype=float)
         theta = min(self.theta, _LARGEST_EXPONENT)
         middle = 1 - math.exp(-theta) / (4 * np.maximum(alpha, 1e-300))
@@ -212,18 +179,7 @@ class Laplace(Curve):
         return np.where(alpha <= math.exp(-theta) / 2, few, np.where(alpha < 0.5, middle, many))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """1 − e^((ε − θ)/2) for 0 ≤ ε ≤ θ, 0 beyond, and the mirror image below 0.
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """1 − e^((ε − θ)/2) for 0 ≤ ε ≤ θ, 0 beyond, and the mirror image below 0."""
         epsilon = np.asarray(epsilon, dtype=float)
         within = -np.expm1((np.abs(epsilon) - min(self.theta, 1e6)) / 2)
         return _mirrored(epsilon, np.maximum(0.0, within))
@@ -250,35 +206,13 @@ class Counts(Curve):
         return float(expit(min(self.epsilon, 2 * _LARGEST_EXPONENT) / 2))
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """The broken line through (0, 0), (q², p²), (1 − p², 1 − q²) and (1, 1), q = 1 − p.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The broken line through (0, 0), (q², p²), (1 − p², 1 − q²) and (1, 1), q = 1 − p."""
         hit, miss = self._chance**2, (1 - self._chance) ** 2
         return np.asarray(np.interp(np.asarray(false_positive_rate, dtype=float),
                                     [0.0, miss, 1 - hit, 1.0], [0.0, hit, 1 - miss, 1.0]))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """p² − q² e^{ε'} for ε' from 0 to ε, 0 beyond, and the mirror image below 0.
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε'.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """p² − q² e^{ε'} for ε' from 0 to ε, 0 beyond, and the mirror image below 0."""
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
         within = self._chance**2 - (1 - self._chance) ** 2 * np.exp(size)
@@ -297,18 +231,7 @@ class Approximate(Curve):
     name = "budget"
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """The lower of e^ε α + δ and 1 − e^(−ε)(1 − δ − α).
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The lower of e^ε α + δ and 1 − e^(−ε)(1 − δ − α)."""
         alpha, failing = np.asarray(false_positive_rate, dtype=float), self.budget.delta
         most = min(self.budget.epsilon, _LARGEST_EXPONENT)
         few = math.exp(most) * alpha + failing
@@ -316,18 +239,7 @@ class Approximate(Curve):
         return np.clip(np.minimum(few, many), 0.0, 1.0)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """The budget's δ from its ε on; before that a line in e^ε, by the corner of the curve.
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The budget's δ from its ε on; before that a line in e^ε, by the corner of the curve."""
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
         failing = self.budget.delta
@@ -352,18 +264,7 @@ class Zcdp(Curve):
         at_least_zero(self.rho, "rho")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """The largest p that every order of the divergence allows, by halving the range.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The largest p that every order of the divergence allows, by halving the range."""
         alpha = np.asarray(false_positive_rate, dtype=float)
         flat = np.clip(alpha, 1e-300, 1.0).ravel()
         if math.isinf(self.rho):
@@ -394,11 +295,6 @@ class Zcdp(Curve):
     def delta(self, epsilon: ArrayLike) -> Chances:
         """The largest p − e^ε α over a table: p at the upper of two neighbours, α at the lower.
 
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
         Returns
         -------
         ndarray
@@ -414,16 +310,6 @@ class Zcdp(Curve):
         """Chance that the best guess is right; at even chances, exactly of the two divergences.
 
         At even chances the best test has as many false alarms as misses.
-
-        Parameters
-        ----------
-        prior : array_like
-            π in (0, 1).
-
-        Returns
-        -------
-        ndarray
-            Chances of the same shape.
         """
         general = super().right(prior)
         return np.where(np.asarray(prior) == 0.5, self._balanced, general)
@@ -543,18 +429,7 @@ class Losses(Curve):
     name = "losses"
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """From the summed losses; where all parts are pure, no more than the sum of their ε allows.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """From the summed losses; no more than the sum of ε allows where all parts are pure."""
         chances = super().detection(false_positive_rate)
         together = self._together
         if together is None:
@@ -562,18 +437,7 @@ class Losses(Curve):
         return np.minimum(chances, together.detection(false_positive_rate))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """δ by chords between tabulated ε, which lie above: δ is convex in e^ε.
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """δ by chords between tabulated ε, which lie above: δ is convex in e^ε."""
         epsilon = np.asarray(epsilon, dtype=float)
         sizes = np.abs(epsilon)
         above = np.interp(np.exp(np.minimum(sizes, _SLOPES[-1])), np.exp(_SLOPES), self._table)
@@ -686,18 +550,7 @@ class Subsampled(Curve):
         return np.asarray(np.log1p(self.share * np.expm1(_SLOPES)))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """The share q times δ of the full release at the ε that becomes this one.
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The share q times δ of the full release at the ε that becomes this one."""
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
         before = np.log1p(np.expm1(size) / self.share)
@@ -736,49 +589,16 @@ class Highest(Curve):
         return names.pop() if len(names) == 1 else "sites"
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """The largest chance of a detection.
-
-        Parameters
-        ----------
-        false_positive_rate : array_like
-            α in [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The largest chance of a detection."""
         each = [curve.detection(false_positive_rate) for curve in self.curves]
         return np.asarray(np.max(each, axis=0))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """The largest δ(ε).
-
-        Parameters
-        ----------
-        epsilon : array_like
-            Any real ε.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The largest δ(ε)."""
         return np.asarray(np.max([curve.delta(epsilon) for curve in self.curves], axis=0))
 
     def right(self, prior: ArrayLike = 0.5) -> Chances:
-        """The largest chance of a right guess.
-
-        Parameters
-        ----------
-        prior : array_like
-            π in (0, 1).
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """The largest chance of a right guess."""
         return np.asarray(np.max([curve.right(prior) for curve in self.curves], axis=0))
 
 

@@ -5,14 +5,13 @@ A topic adds one: its folder has a module `question` with the `KIND`.
 
 from __future__ import annotations
 
-import importlib.util
-import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from engine import lessons, papers, topics
 from engine.core import plain
+from engine.core.discovery import modules_in
 from engine.core.entrance import json_of
 from engine.core.errors import InputError
 from engine.privacy.amplification import ONE, Person
@@ -23,11 +22,9 @@ from engine.topics.asking import Kind
 @cache
 def kinds() -> Mapping[str, Kind]:
     """All kinds of questions, by name."""
-    folders = [*(f"{topics.__name__}.{folder.name}" for folder in
-                 pkgutil.iter_modules(topics.__path__) if folder.ispkg),
-               lessons.__name__, papers.__name__]
-    every = [importlib.import_module(f"{folder}.question").KIND for folder in folders
-             if importlib.util.find_spec(f"{folder}.question")]
+    folders = [*modules_in(topics.__name__), lessons, papers]
+    every = [module.KIND for folder in folders
+             for module in modules_in(folder.__name__, named="question")]
     return {kind.name: kind for kind in every}
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import lambertw
 
-from engine.core.enumerations import Enumeration
+from engine.core.enumerations import Enumeration, NoisePlace
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.core.types import Array
@@ -25,17 +25,16 @@ DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
 
 
 class Trust(Enumeration):
-    """Who is trusted with curves: nobody where LOCAL; with NONE nothing is protected."""
+    """Who is trusted with curves, in the words of links and files; NONE protects nothing."""
 
-    FEDERATED = "federated"
-    CENTRAL = "central"
-    LOCAL = "local"
-    NONE = "none"
+    place: NoisePlace | None
+    label: str
 
+    FEDERATED = "federated", NoisePlace.SITES, "each site trusted"
+    CENTRAL = "central", NoisePlace.CENTRE, "one trusted centre"
+    LOCAL = "local", NoisePlace.PERSON, "nobody trusted"
+    NONE = "none", None, "no privacy"
 
-NOTIONS: Mapping[str, str] = {
-    Trust.NONE: "no privacy", Trust.CENTRAL: "one trusted centre",
-    Trust.FEDERATED: "each site trusted", Trust.LOCAL: "nobody trusted"}
 
 N = Symbol("n", "People on each site", 10, 1e6, 200)
 M = Symbol("m", "Observations per curve", 1, 1e5, 30)
@@ -94,7 +93,7 @@ class CurveRate(Rate):
     """
 
     symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
-    called: ClassVar[Mapping[str, str]] = NOTIONS
+    called: ClassVar[Mapping[str, str]] = {notion: notion.label for notion in Trust}
 
     privacy: Trust = param(
         Trust.FEDERATED, "Who is trusted",

@@ -165,16 +165,14 @@ def symbols(*names: str) -> tuple[Powers, ...]:
                  for name in names)
 
 
-def constant(value: float, formula: str = "") -> Powers:
-    """A number.
+def constant(value: float) -> Powers:
+    """A number, which formulas leave out.
 
     Parameters
     ----------
     value : float
-    formula : str
-        LaTeX; most formulas leave constants out.
     """
-    return Powers(lambda p: np.asarray(value), formula)
+    return Powers(lambda p: np.asarray(value), "")
 
 
 def log(product: Powers) -> Powers:

@@ -28,21 +28,23 @@ N = Symbol("n", "Numbers each", 1, 1e6, 50)
 
 
 class RateSetting(Enumeration):
-    """A setting of the mean of numbers, and for people who trust nobody whether each holds many."""
+    """The setting of a mechanism, and for people who trust nobody whether each holds many numbers.
 
-    CENTRAL_ITEM = "central_item"
-    CENTRAL_USER = "central_user"
-    SITE = "site"
-    LOCAL_ITEM = "local_item"
-    LOCAL_USER_SMALL_N = "local_user_small_n"
-    LOCAL_USER_LARGE_N = "local_user_large_n"
-    NONE = "none"
+    The words are those of links and files.
+    """
 
-    @property
-    def mechanism(self) -> Setting:
-        """The setting of the mechanism with this rate."""
-        is_local = self in (RateSetting.LOCAL_USER_SMALL_N, RateSetting.LOCAL_USER_LARGE_N)
-        return Setting.LOCAL_USER if is_local else Setting(self.value)
+    mechanism: Setting
+    label: str
+
+    CENTRAL_ITEM = "central_item", Setting.CENTRAL_ITEM, "centre, single numbers protected"
+    CENTRAL_USER = "central_user", Setting.CENTRAL_USER, "centre, people protected"
+    SITE = "site", Setting.SITE, "each site, single numbers protected"
+    LOCAL_ITEM = "local_item", Setting.LOCAL_ITEM, "nobody trusted, single numbers protected"
+    LOCAL_USER_SMALL_N = ("local_user_small_n", Setting.LOCAL_USER,
+                          "nobody trusted, people protected, few numbers each")
+    LOCAL_USER_LARGE_N = ("local_user_large_n", Setting.LOCAL_USER,
+                          "nobody trusted, people protected, many numbers each")
+    NONE = "none", Setting.NONE, "no privacy"
 
 
 people, n, epsilon = symbols("S", "n", "epsilon")
@@ -57,15 +59,6 @@ _LINES = {
     RateSetting.CENTRAL_ITEM: r"\varepsilon = (Sn)^{-1/2}",
     RateSetting.CENTRAL_USER: r"\varepsilon = S^{-1/2}",
     RateSetting.SITE: r"\varepsilon = n^{-1/2}"}
-CALLED: Mapping[str, str] = {
-    RateSetting.CENTRAL_ITEM: "centre, single numbers protected",
-    RateSetting.CENTRAL_USER: "centre, people protected",
-    RateSetting.SITE: "each site, single numbers protected",
-    RateSetting.LOCAL_ITEM: "nobody trusted, single numbers protected",
-    RateSetting.LOCAL_USER_SMALL_N: "nobody trusted, people protected, few numbers each",
-    RateSetting.LOCAL_USER_LARGE_N: "nobody trusted, people protected, many numbers each",
-    RateSetting.NONE: "no privacy"}
-SETTINGS = tuple(CALLED)
 
 
 @rates.register
@@ -95,7 +88,7 @@ class UnivariateMeanRate(Rate):
                  "maxima, the constant in the exponent and the border between small and "
                  "large n as we understand them")
     symbols = (S, N, EPSILON)
-    called: ClassVar[Mapping[str, str]] = CALLED
+    called: ClassVar[Mapping[str, str]] = {each: each.label for each in RateSetting}
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
     setting: RateSetting = param(

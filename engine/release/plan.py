@@ -170,7 +170,8 @@ class ReleasePlan:
     @property
     def budgets(self) -> tuple[Budget, ...]:
         """The budget that was asked for, or that of each site."""
-        return _budgets(self.plain["asked"])
+        asked = self.plain["asked"]
+        return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -221,10 +222,6 @@ class ReleasePlan:
             What stands under "noise" in a plan that was read.
         """
         return _are_alike(stated, _plain(_noise(self.cost)))
-
-
-def _budgets(asked: Any) -> tuple[Budget, ...]:
-    return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
 
 
 def _noise(cost: ReleaseCost) -> dict[str, Any]:

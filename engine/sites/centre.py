@@ -21,7 +21,6 @@ from engine.sites import messages
 from engine.sites.messages import Message
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Whole
-from engine.sites.signing import Key
 
 _LEFT_OUT = ("accuracy", "answers")  # of the card: they are about the release, not about one site
 TRANSCRIPT = "transcript.json"
@@ -123,15 +122,13 @@ def transcript(plan: SitePlan, received: Sequence[Message]) -> bytes:
                         once[place].plain for place in sorted(once)]})
 
 
-def from_transcript(text: str, key: Key | None = None) -> tuple[Protocol, list[Message]]:
+def from_transcript(text: str) -> tuple[Protocol, list[Message]]:
     """A run that was finished or is under way, from the file that `transcript` wrote.
 
     Parameters
     ----------
     text : str
         JSON.
-    key : Key, optional
-        The shared secret, where messages are authenticated by one.
 
     Raises
     ------

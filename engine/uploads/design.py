@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,24 +23,34 @@ from engine.numerics.observation_times import stated_density, visits_span
 
 
 class StatedLaw(Enumeration):
-    """What may be stated of how observation times come about; see `LAWS` for its words."""
+    """What may be stated of how observation times come about, in words, and what follows from it.
 
-    COMMON = "common"
-    VISITS = "visits"
-    WINDOWS = "windows"
-    EVEN = "even"
-    DENSITY = "density"
-    UNKNOWN = "unknown"
+    `suits_one` says that one observation of each person can follow it, and `design` makes the
+    design on [0, 1] of what was stated.
+    """
+
+    label: str
+    suits_one: bool
+    design: Callable[[StatedDesign, PublicFacts], Design]
+
+    COMMON = ("common", "Everybody at the same times", True,
+              lambda stated, facts: Design.common(_common(stated.times, facts)))
+    VISITS = ("visits", "At a fixed interval, from a start that differs", False,
+              lambda stated, facts: Design.visits(_visits(stated.gap, facts)))
+    WINDOWS = ("windows", "A short stretch of the range for each person", False,
+               lambda stated, facts: Design(law=TimeLaw.WINDOWS,
+                                            window=_share(stated.window, "window", facts)))
+    EVEN = ("even", "Each on its own, spread evenly over the range", True,
+            lambda stated, facts: Design())
+    DENSITY = ("density", "Each on its own, more often at some times", True,
+               lambda stated, facts: _density(stated.heights))
+    UNKNOWN = ("unknown", "Not known", True, lambda stated, facts: Design(law=TimeLaw.UNKNOWN))
 
 
-LAWS = {StatedLaw.COMMON: "Everybody at the same times",
-        StatedLaw.VISITS: "At a fixed interval, from a start that differs",
-        StatedLaw.WINDOWS: "A short stretch of the range for each person",
-        StatedLaw.EVEN: "Each on its own, spread evenly over the range",
-        StatedLaw.DENSITY: "Each on its own, more often at some times",
-        StatedLaw.UNKNOWN: "Not known"}
-SINGLE_LAWS = (StatedLaw.COMMON, StatedLaw.EVEN, StatedLaw.DENSITY, StatedLaw.UNKNOWN)
-"""The laws that one observation of each person can follow."""
+def laws_for(is_single: bool) -> list[StatedLaw]:
+    """The laws that can be stated, where every person has one observation or more."""
+    return [law for law in StatedLaw if law.suits_one or not is_single]
+
 
 MOST_TIMES = 10_000
 _DIGITS = 12  # to which a time is written back in the unit of the file
@@ -54,7 +64,7 @@ class StatedDesign:
     Parameters
     ----------
     law : str or None
-        One of `LAWS`; None while nothing is stated.
+        That of a `StatedLaw`; None while nothing is stated.
     times : tuple of float
         The times of everybody, for "common".
     gap : float or None
@@ -124,21 +134,13 @@ class StatedDesign:
         InputError
             If no law is stated, or what the law needs is missing or does not fit into the range.
         """
-        laws = SINGLE_LAWS if single else tuple(LAWS)
+        laws = laws_for(single)
         if self.law not in laws:
             raise InputError("State how the observation times come about first.", field="design",
                              hint=f"One of {', '.join(laws)}. From how the study was planned, "
                              "never from the file. “Unknown” is always possible, at some cost in "
                              "accuracy.")
-        if self.law == StatedLaw.COMMON:
-            return Design.common(_common(self.times, facts))
-        if self.law == StatedLaw.VISITS:
-            return Design.visits(_visits(self.gap, facts))
-        if self.law == StatedLaw.WINDOWS:
-            return Design(law=TimeLaw.WINDOWS, window=_share(self.window, "window", facts))
-        if self.law == StatedLaw.DENSITY:
-            return _density(self.heights)
-        return Design(law=TimeLaw.UNKNOWN) if self.law == StatedLaw.UNKNOWN else Design()
+        return StatedLaw(self.law).design(self, facts)
 
 
 def _in_unit(facts: PublicFacts) -> str:

@@ -22,15 +22,13 @@ _SHORT = 100_000
 _WORKER = BoundedWorker()  # costs nothing until its first file
 
 
-def read_file(content: bytes, encoding: str = "utf-8", sheet: str | None = None) -> Table:
-    """Read a text table or one sheet of a workbook within `BOUNDS`.
+def read_file(content: bytes) -> Table:
+    """Read a text table or the first sheet of a workbook within `BOUNDS`.
 
     Parameters
     ----------
     content : bytes
         The file.
-    encoding, sheet : str
-        As for `read_table`.
 
     Returns
     -------
@@ -43,9 +41,9 @@ def read_file(content: bytes, encoding: str = "utf-8", sheet: str | None = None)
         Whatever `read_table` refuses, and what takes longer or needs more.
     """
     if len(content) <= _SHORT and not is_workbook(content):
-        return read_table(content, encoding, sheet)
+        return read_table(content)
     try:
-        table: Table = _WORKER.call(BOUNDS, read_table, content, encoding, sheet)
+        table: Table = _WORKER.call(BOUNDS, read_table, content)
     except Ended:
         raise too_much() from None
     return table

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVarTuple
 
 import streamlit as st
 
@@ -33,6 +34,8 @@ from pages.shared.frame.progress import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
+
+Ts = TypeVarTuple("Ts")
 
 _PUBLISH = Path(__file__).parents[1] / "publish.py"
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
@@ -171,10 +174,10 @@ def _started(key: str) -> Job | None:
     return st.session_state.setdefault(_JOBS, {}).get(key)
 
 
-def _start(key: str, target: str, *arguments: object, total: int) -> None:
+def _start(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int) -> None:
     """Begin a job from a button and keep it; a busy server says so beside the button."""
     try:
-        job = jobs().start(key, target, *arguments, total=total, visitor=visitor())
+        job = jobs().start(key, function, *arguments, total=total, visitor=visitor())
     except InputError as problem:
         st.session_state.problem = ("audit", problem)
         return
@@ -242,9 +245,8 @@ def _variant_choice(view: Audited) -> None:
 
 def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
     def run_one(attack: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(attack), "engine.topics.audit.answer:steps_of", attack,
-                              audit_topic.TRIES, audit_topic.RUNS, audit_topic.SECONDS,
-                              total=attack.steps)
+        return lambda: _start(_key(attack), audit_topic.steps_of, attack, audit_topic.TRIES,
+                              audit_topic.RUNS, audit_topic.SECONDS, total=attack.steps)
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
@@ -347,7 +349,7 @@ def coverage(view: Audited) -> None:
     key = digest(("coverage", experiment))
     repeats = coverage_topic.REPEATS
     st.button(f"Repeat {repeats} times", icon=":material/play_arrow:", key="audit_repeat",
-              on_click=lambda: _start(key, "engine.topics.coverage.answer:repetitions", experiment,
+              on_click=lambda: _start(key, coverage_topic.repetitions, experiment,
                                       total=repeats // coverage_topic.EACH))
     controls.show_problem("audit")
     job = _started(key)

@@ -182,7 +182,8 @@ def planner_of(view: Percentiles) -> None:
         st.markdown("A plan simulates its data, and nothing stands in for your own. Choose a "
                     "simulated population with values like theirs.")
         return
-    percentile, target = _percentile(view), _target(view)
+    percentile = _percentile(view)
+    target = view.now.percentile_target or usual_target(view.facts)
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
@@ -203,10 +204,6 @@ def _percentile(view: Percentiles) -> float:
     """The one that was chosen; of other percentiles the highest."""
     chosen, offered = view.now.planned_percentile, _percentiles(view)
     return chosen if chosen in offered else offered[-1]
-
-
-def _target(view: Percentiles) -> float:
-    return view.now.percentile_target or usual_target(view.facts)
 
 
 def _name(percentile: float) -> str:

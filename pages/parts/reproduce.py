@@ -158,8 +158,8 @@ def again(view: ExhibitView) -> None:
                  help="The quick form: smaller sizes and fewer repeats than the paper. The page "
                  "stays usable meanwhile."):
         work = view.exhibit.work("quick")
-        job = jobs().start(f"exhibit {view.key}", "engine.papers:quick", view.key,
-                           total=n_pieces(work), visitor=visitor())
+        job = jobs().start(f"exhibit {view.key}", papers.quick, view.key, total=n_pieces(work),
+                           visitor=visitor())
         st.session_state.setdefault(_RUNS, {})[view.key] = job
     if view.job is not None:
         progress(view.job, lambda job: None, "Parts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.uploads.design import LAWS, StatedLaw
+from engine.uploads.design import StatedLaw
 from tests.load.visitor import Visitor
 
 FACTS = {"value_low": 0.0, "value_high": 100.0, "time_low": 0.0, "time_high": 1.0}
@@ -32,7 +32,7 @@ async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
         await visitor.run(**{f"upload_{name}": f"{value:g}"})
     for name, word in words.items():
         await visitor.run(**{f"upload_{name}": word})
-    await visitor.run(upload_law=LAWS[StatedLaw.EVEN])
+    await visitor.run(upload_law=StatedLaw.EVEN.label)
     await visitor.run(upload_observations="5")
     await visitor.run(upload_origin=origin)
     await visitor.press("upload_show")

@@ -9,15 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.core.errors import InputError
-from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs
+from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs, ready
 from tests.heavy import few
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
-TARGETS = "tests.processes.job_targets:"
 ENDLESS = 100_000
-LONG = (TARGETS + "squares", ENDLESS, 0.1)  # hours: ends only where it is ended
+LONG = (job_targets.squares, ENDLESS, 0.1)  # hours: ends only where it is ended
 ROUGHER = ":small[Stopped after 3 of 50. The numbers are rougher.]"
 
 
@@ -39,8 +38,8 @@ def long_job(pool):
     assert job.wait(PATIENCE)
 
 
-def finished(pool, key, name, *arguments, **options):
-    job = pool.start(key, TARGETS + name, *arguments, **options)
+def finished(pool, key, function, *arguments, **options):
+    job = pool.start(key, function, *arguments, **options)
     assert job.wait(PATIENCE)
     return job
 
@@ -55,15 +54,15 @@ def directly(steps):
 
 
 def test_parts_and_result_are_those_of_running_the_generator_here(pool):
-    job = finished(pool, "squares", "squares", 200, total=200)
+    job = finished(pool, "squares", job_targets.squares, 200, total=200)
     assert (job.parts, job.result) == directly(job_targets.squares(200))
     assert (job.state, job.fraction, job.seconds_left) == ("done", 1.0, None)
 
 
 def test_a_pool_that_was_warmed_up_has_room_for_work(pool):
     pool.warm_up()
-    assert finished(pool, "after", "squares", 3).state == "done"
-    warm = pool.start("warm", "pages.shared.server.jobs:ready")
+    assert finished(pool, "after", job_targets.squares, 3).state == "done"
+    warm = pool.start("warm", ready)
     assert warm.wait(PATIENCE) and warm.state == "done"
 
 
@@ -71,8 +70,8 @@ def test_one_visitor_leaves_a_slot_to_the_others_and_takes_turns_with_oneself():
     pool = Jobs(slots=2, waiting=10)
     try:
         first = pool.start("first", *LONG, visitor="a")
-        second = pool.start("second", TARGETS + "squares", 3, visitor="a")
-        other = pool.start("other", TARGETS + "squares", 3, visitor="b")
+        second = pool.start("second", job_targets.squares, 3, visitor="a")
+        other = pool.start("other", job_targets.squares, 3, visitor="b")
         assert other.wait(PATIENCE) and other.state == "done"
         until(lambda: first.parts)
         assert second.state == "waiting"
@@ -90,7 +89,7 @@ def test_what_a_visitor_has_left_gives_its_slot_to_whoever_waits():
         pool.disown(left)
         until(lambda: next_one.parts)  # both slots are now held by what one visitor asked for
         assert left.state == "running"
-        other = pool.start("other", TARGETS + "squares", 3, visitor="b")
+        other = pool.start("other", job_targets.squares, 3, visitor="b")
         assert other.wait(PATIENCE) and other.state == "done"
         assert (left.state, next_one.state) == ("stopped", "running")
     finally:
@@ -102,10 +101,10 @@ def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhil
     monkeypatch.setattr("pages.shared.server.jobs._SHORT_SECONDS", 0.01)
     pool = Jobs(slots=1, waiting=10, paused=1)
     try:
-        heavy = pool.start("heavy", TARGETS + "named_squares", visitor="a")
+        heavy = pool.start("heavy", job_targets.named_squares, visitor="a")
         until(lambda: heavy.parts)
         heavy.seconds += 1000
-        light = pool.start("light", TARGETS + "named_squares", visitor="b")
+        light = pool.start("light", job_targets.named_squares, visitor="b")
         until(lambda: light.parts)
 
         def stands_still():
@@ -121,7 +120,7 @@ def test_a_short_question_never_waits_for_a_long_one_which_stands_still_meanwhil
         process = psutil.Process(heavy.parts[0])
         heavy.stop()
         assert heavy.wait(PATIENCE)
-        assert pool.start("next", TARGETS + "squares", 3).wait(PATIENCE)
+        assert pool.start("next", job_targets.squares, 3).wait(PATIENCE)
     finally:
         pool.close()
     until(lambda: not process.is_running())
@@ -148,8 +147,8 @@ def test_what_a_page_waits_for_begins_before_what_came_earlier_and_can_come_late
     try:
         blocking = pool.start("blocking", *LONG)
         until(lambda: blocking.parts)
-        later = pool.start("later", TARGETS + "squares", 3, is_later=True)
-        sooner = pool.start("sooner", TARGETS + "squares", 3)
+        later = pool.start("later", job_targets.squares, 3, is_later=True)
+        sooner = pool.start("sooner", job_targets.squares, 3)
         blocking.stop()
         assert later.wait(PATIENCE) and sooner.wait(PATIENCE)
         assert sooner._first < later._first
@@ -164,7 +163,7 @@ def test_a_job_that_was_left_and_is_asked_for_again_keeps_its_slot():
         until(lambda: job.parts)
         pool.disown(job)
         assert pool.start("heavy", *LONG, visitor="a") is job
-        pool.start("other", TARGETS + "squares", 3, visitor="b")
+        pool.start("other", job_targets.squares, 3, visitor="b")
         assert not job._stop_asked.is_set()
     finally:
         pool.close()
@@ -172,8 +171,8 @@ def test_a_job_that_was_left_and_is_asked_for_again_keeps_its_slot():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are copies of a process there")
 def test_a_replaced_worker_is_a_copy_of_a_process_with_modules_and_without_threads(pool):
-    finished(pool, "death before a start", "die")
-    assert finished(pool, "a start", "imported").result == (True, 1)
+    finished(pool, "death before a start", job_targets.die)
+    assert finished(pool, "a start", job_targets.imported).result == (True, 1)
 
 
 def test_what_two_visitors_ask_for_counts_against_neither():
@@ -181,7 +180,7 @@ def test_what_two_visitors_ask_for_counts_against_neither():
     try:
         both = pool.start("both", *LONG, visitor="a")
         assert pool.start("both", *LONG, visitor="b") is both
-        assert pool.start("own", TARGETS + "squares", 3, visitor="a").wait(PATIENCE)
+        assert pool.start("own", job_targets.squares, 3, visitor="a").wait(PATIENCE)
     finally:
         pool.close()
 
@@ -192,7 +191,7 @@ def test_a_visitor_with_too_much_waiting_is_told_and_others_are_served():
         jobs = [pool.start(f"long {k}", *LONG, visitor="a") for k in range(8)]
         with pytest.raises(InputError, match="8 computations of yours"):
             pool.start("one more", *LONG, visitor="a")
-        assert pool.start("other", TARGETS + "squares", 3, visitor="b").wait(PATIENCE)
+        assert pool.start("other", job_targets.squares, 3, visitor="b").wait(PATIENCE)
         jobs[-1].stop()
         assert pool.start("in its place", *LONG, visitor="a").live
     finally:
@@ -206,17 +205,17 @@ def test_a_job_ends_after_the_time_of_the_server_with_what_to_do():
         assert job.wait(PATIENCE) and job.state == "failed" and not job.fault
         assert "longer than 0.001 minutes" in job.problem.message and job.problem.hint
         pool.minutes = 30
-        assert pool.start("next", TARGETS + "squares", 3).wait(PATIENCE)
+        assert pool.start("next", job_targets.squares, 3).wait(PATIENCE)
     finally:
         pool.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system limits no memory of a process")
 def test_a_job_that_needs_too_much_memory_is_told_and_its_worker_goes_on(pool):
-    job = finished(pool, "too much", "fill_memory")
+    job = finished(pool, "too much", job_targets.fill_memory)
     assert job.state == "failed" and not job.fault
     assert "more than 2,000 MB of memory" in job.problem.message and job.problem.hint
-    assert finished(pool, "after too much", "squares", 3).state == "done"
+    assert finished(pool, "after too much", job_targets.squares, 3).state == "done"
 
 
 def test_visitors_who_ask_the_same_share_one_job(pool, long_job):
@@ -224,24 +223,24 @@ def test_visitors_who_ask_the_same_share_one_job(pool, long_job):
 
 
 def test_a_finished_job_is_kept_for_the_next_visitor(pool):
-    job = finished(pool, "kept", "squares", 3)
-    assert pool.start("kept", TARGETS + "squares", 3) is job
+    job = finished(pool, "kept", job_targets.squares, 3)
+    assert pool.start("kept", job_targets.squares, 3) is job
 
 
 def test_of_finished_jobs_only_the_latest_are_kept(pool):
-    jobs = [finished(pool, f"many {k}", "squares", 1) for k in range(_MOST_KEPT + 2)]
-    assert pool.start("many 0", TARGETS + "squares", 1) is not jobs[0]
-    assert pool.start(jobs[-1].key, TARGETS + "squares", 1) is jobs[-1]
+    jobs = [finished(pool, f"many {k}", job_targets.squares, 1) for k in range(_MOST_KEPT + 2)]
+    assert pool.start("many 0", job_targets.squares, 1) is not jobs[0]
+    assert pool.start(jobs[-1].key, job_targets.squares, 1) is jobs[-1]
 
 
-@pytest.mark.parametrize("target", [LONG, (TARGETS + "flood",)], ids=["slow parts", "many parts"])
+@pytest.mark.parametrize("target", [LONG, (job_targets.flood,)], ids=["slow parts", "many parts"])
 def test_a_stop_ends_the_job_and_frees_the_slot(pool, target):
     job = pool.start("to stop", *target)
     until(lambda: job.parts)
     job.stop()
     assert job.wait(PATIENCE)
     assert job.state == "stopped" and job.parts and not job.live
-    assert finished(pool, f"after {target}", "squares", 3).state == "done"
+    assert finished(pool, f"after {target}", job_targets.squares, 3).state == "done"
 
 
 def test_a_stopped_job_begins_again_when_it_is_asked_for_again(pool):
@@ -255,20 +254,20 @@ def test_a_stopped_job_begins_again_when_it_is_asked_for_again(pool):
 
 
 def test_stopping_what_has_ended_changes_nothing(pool):
-    job = finished(pool, "ended", "squares", 3)
+    job = finished(pool, "ended", job_targets.squares, 3)
     job.stop()
     assert job.state == "done"
-    assert pool.start("ended", TARGETS + "squares", 3) is job
+    assert pool.start("ended", job_targets.squares, 3) is job
 
 
 def test_a_worker_that_dies_fails_its_job_and_is_replaced(pool):
-    job = finished(pool, "death", "die")
+    job = finished(pool, "death", job_targets.die)
     assert (job.state, job.fault, job.parts) == ("failed", "WorkerDied", ["last words"])
-    assert finished(pool, "after death", "squares", 3).state == "done"
+    assert finished(pool, "after death", job_targets.squares, 3).state == "done"
 
 
 def test_what_a_person_can_put_right_comes_back_in_full(pool):
-    job = finished(pool, "refused", "refuse")
+    job = finished(pool, "refused", job_targets.refuse)
     assert (job.state, job.parts, job.fault) == ("failed", [1], "")
     problem = job.problem
     assert isinstance(problem, InputError)
@@ -277,20 +276,21 @@ def test_what_a_person_can_put_right_comes_back_in_full(pool):
 
 
 def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, logged):
-    job = finished(pool, "broken", "break_on", 3.25)
+    job = finished(pool, "broken", job_targets.break_on, 3.25)
     assert (job.state, job.fault, job.problem) == ("failed", "ValueError", None)
     assert "break_on" in logged.getvalue() and "3.25" not in logged.getvalue()
 
 
-@pytest.mark.parametrize("name", ["give_what_cannot_travel", "no_such_function"])
-def test_a_mistake_in_a_target_fails_its_job_and_no_other(pool, name):
-    job = finished(pool, name, name)
+@pytest.mark.parametrize("function", [job_targets.give_what_cannot_travel, lambda: None],
+                         ids=["gives a function", "has no name"])
+def test_work_that_cannot_travel_to_or_from_a_worker_fails_its_job_and_no_other(pool, function):
+    job = finished(pool, f"stays {function.__name__}", function)
     assert job.state == "failed" and job.fault
-    assert finished(pool, f"after {name}", "squares", 3).state == "done"
+    assert finished(pool, f"after {function.__name__}", job_targets.squares, 3).state == "done"
 
 
 def test_a_second_job_waits_for_the_only_slot_and_then_runs(pool, long_job):
-    second = pool.start("second", TARGETS + "squares", 3)
+    second = pool.start("second", job_targets.squares, 3)
     there = len(long_job.parts)
     until(lambda: len(long_job.parts) > there + 2)
     assert (second.state, second.parts) == ("waiting", [])
@@ -322,7 +322,7 @@ def test_progress_is_counted_and_timed_by_the_pace_so_far(long_job):
 
 
 def test_workers_do_not_import_the_web_framework_and_let_the_pages_go_first(pool):
-    web, niceness = finished(pool, "surroundings", "surroundings").result
+    web, niceness = finished(pool, "surroundings", job_targets.surroundings).result
     assert not web and niceness >= 10
 
 
@@ -343,9 +343,10 @@ def test_no_worker_outlives_the_server(paused, ending):
     script = f"""
 import os, signal
 from pages.shared.server import jobs
+from tests.processes.job_targets import named_squares
 from tests.waiting import until
 jobs._SHORT_SECONDS, pool = 0.01, jobs.Jobs(slots=2 - {paused}, paused={paused})
-some = [pool.start(str(k), "{TARGETS}named_squares") for k in range(3)]
+some = [pool.start(str(k), named_squares) for k in range(3)]
 until(lambda: some[0].parts and some[1].parts)
 print("running", flush=True)
 {ending}
@@ -390,20 +391,20 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
     there = len(long_job.parts)
     until(lambda: len(long_job.parts) > there + 2)
     assert long_job.live
-    finished(pool, "next", "squares", 3)
+    finished(pool, "next", job_targets.squares, 3)
     assert long_job.state == "stopped"
 
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
-    result = finished(pool, "own", "squares", 3, is_shared=False)
+    result = finished(pool, "own", job_targets.squares, 3, is_shared=False)
     until(lambda: "own" not in pool._jobs)
     assert result.result is not None
-    again = finished(pool, "own", "squares", 3)
+    again = finished(pool, "own", job_targets.squares, 3)
     assert again is not result and pool._jobs["own"] is again
 
 
 def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_too(pool, long_job):
-    result = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
+    result = pool.start("mine", job_targets.squares, 3, is_shared=False)
     result.stop()
     long_job.stop()
     until(lambda: "mine" not in pool._jobs)

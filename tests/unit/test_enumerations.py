@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import pytest
 
-from engine.core.enumerations import Enumeration, NoiseLaw
+from engine.core.enumerations import Enumeration, NoiseLaw, NoisePlace
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import (
@@ -25,8 +25,10 @@ from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import rates
 from engine.rates.functional_mean import Trust
 from engine.rates.univariate_mean import RateSetting
+from engine.uploads.design import StatedLaw
 
-EVERY = [Scheme, Setting, Trust, RateSetting, NoiseLaw, Composition, DataKind, TimeLaw, Unit]
+EVERY = [Scheme, Setting, Trust, RateSetting, StatedLaw, NoiseLaw, Composition, DataKind, TimeLaw,
+         Unit]
 
 
 @pytest.mark.parametrize("names", EVERY, ids=lambda names: names.__name__)
@@ -79,3 +81,19 @@ def test_a_list_of_names_has_no_name_that_is_empty():
     with pytest.raises(InputError, match=r"one of curve, reading, row, record, number, machine, person;"):
         Unit.named("household", "unit")
     assert issubclass(Unit, Enumeration) and Unit.named("", "unit") is Unit.UNSTATED
+
+
+def test_whoever_is_trusted_by_a_rate_adds_the_noise_of_the_mechanism_it_is_attained_by():
+    by_sites = [rate for rate in (rates.build("functional_mean", {"privacy": notion})
+                                  for notion in Trust) if rate.attained_by()]
+    assert [rate.privacy.place for rate in by_sites] == [NoisePlace.SITES]
+    for setting in RateSetting:
+        _, mechanism = rates.build("univariate_mean", {"setting": setting}).in_practice()
+        assert mechanism.setting is setting.mechanism
+        assert (mechanism.setting.place is NoisePlace.PERSON) == setting.startswith("local")
+
+
+@pytest.mark.parametrize("place", [NoisePlace.CENTRE, NoisePlace.SITES, NoisePlace.PERSON])
+def test_an_average_noised_by_anyone_protects_people(place):
+    setting = UnivariateMean().noised_by(place).setting
+    assert setting.place is place and setting.is_by_person

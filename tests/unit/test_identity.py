@@ -56,3 +56,10 @@ def smoother(**newer):
 
 def test_a_newer_parameter_counts_only_where_it_changes_what_was_done_before():
     assert digest(smoother()) == digest(smoother(edges="tied")) != digest(smoother(edges="free"))
+
+
+def test_a_function_counts_as_its_name_and_one_that_no_module_has_is_refused():
+    assert digest(curves) == digest(f"{__name__}:curves") != digest(smoother)
+    for nameless in (lambda: None, Counted.__iter__, Counted().count):
+        with pytest.raises(TypeError, match="cannot name"):
+            digest(nameless)

@@ -168,6 +168,12 @@ def test_topics_build_on_each_other_in_one_direction():
     assert [topic for topic in below if topic in reached(topic, below)] == []
 
 
+def test_modules_are_imported_by_a_made_up_name_in_one_place():
+    places = [file.name for file in (*ENGINE, *(ROOT / "pages").rglob("*.py"))
+              if {"importlib", "importlib.util"} & {*imported(file)}]
+    assert places == ["discovery.py"]
+
+
 @pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("*.py")), ids=lambda f: f.name)
 def test_pages_stay_thin(file):
     assert len(file.read_text().splitlines()) <= 150

@@ -8,7 +8,7 @@ from engine.core.grids import quadrature
 from engine.core.types import Truth
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
-from engine.numerics.kernels import eigenvalues, matern, path_polynomials
+from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tables import cos_sin, horner
@@ -77,11 +77,6 @@ def test_matern_values_are_the_tabulated_ones():
     expected = [0.25, 0.249350, 0.247416, 0.234474, 0.195322, 0.102883]
     assert np.allclose(matern(np.array([0, 0.05, 0.1, 0.25, 0.5, 1]), 4, 0.8, 0.5), expected,
                        atol=1e-6)
-
-
-def test_matern_eigenvalues_are_the_tabulated_ones():
-    assert np.allclose(eigenvalues(4.0, 0.8, 0.5)[:5], [0.2169, 0.0301, 0.00274, 2.5e-4, 2.8e-5],
-                       rtol=0.01)
 
 
 @pytest.mark.parametrize(("smoothness", "length"), [(4.0, 0.8), (3.0, 0.3), (10.0, 0.3), (6.0, 5.0)])

@@ -6,7 +6,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.rates import rates
 from engine.rates.functional_mean import DENSE, PRIVATE_DENSE
-from engine.rates.univariate_mean import LOST, SETTINGS, UnivariateMeanRate
+from engine.rates.univariate_mean import LOST, RateSetting, UnivariateMeanRate
 
 POINT = {"S": 300.0, "n": 40.0, "epsilon": 0.2}
 EXPONENTS = {  # of S, n and ε, term by term
@@ -45,7 +45,7 @@ def test_with_many_numbers_for_each_person_more_of_them_do_not_help():
     assert rate.slopes("S", **POINT) == pytest.approx([-300 * 0.04], rel=1e-6)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", RateSetting)
 def test_formulas_are_those_of_the_slides(setting):
     for term in UnivariateMeanRate(setting=setting).terms:
         assert term.formula in FORMULAS[term.name]
@@ -65,7 +65,7 @@ def test_a_boundary_is_where_two_terms_are_equal_and_the_first_rules_below(setti
     assert (below[first] > below[second]).all()
 
 
-@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.startswith("local") or s == "none"])
+@pytest.mark.parametrize("setting", [s for s in RateSetting if s.startswith("local") or s == "none"])
 def test_a_rate_of_one_term_has_no_boundary(setting):
     assert UnivariateMeanRate(setting=setting).boundaries == ()
 
@@ -87,7 +87,7 @@ def test_small_n_ends_where_the_two_local_rates_of_people_are_equal():
 
 
 def test_the_table_is_known_to_hold_up_to_one():
-    for setting in SETTINGS:
+    for setting in RateSetting:
         rate = UnivariateMeanRate(setting=setting)
         if setting == "none":
             assert rate.conditions == ()

@@ -7,8 +7,6 @@ shipped somewhere. Adding one is adding a class: every module of this package is
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ import numpy as np
 
 from engine.audit import replay
 from engine.audit.cases import Case
+from engine.core.discovery import modules_in
 from engine.core.errors import InputError, brief
 from engine.core.types import Budget, Data, Estimate
 from engine.mechanisms import Mechanism
@@ -95,15 +94,9 @@ def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant]
 
 
 @cache
-def _loaded() -> bool:
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    return True
-
-
 def bugs() -> tuple[Bug, ...]:
     """All bugs, by family and name."""
-    _loaded()
+    modules_in(__name__)
     return tuple(sorted(_bugs.values(), key=lambda variant: (variant.family, variant.name)))
 
 
@@ -125,8 +118,8 @@ def get(name: str) -> Bug:
     >>> get("NoClipping").family
     'gradient'
     """
-    _loaded()
-    if name not in _bugs:
+    by_name = {variant.name: variant for variant in bugs()}
+    if name not in by_name:
         raise InputError(f"There is no broken variant {brief(name)}.", field="broken",
-                         hint=f"Choose one of {', '.join(sorted(_bugs))}.")
-    return _bugs[name]
+                         hint=f"Choose one of {', '.join(sorted(by_name))}.")
+    return by_name[name]

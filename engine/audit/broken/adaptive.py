@@ -12,7 +12,7 @@ from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, Estimate, Public, Step
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.coefficient_fit import CoefficientFit
+from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
 from engine.mechanisms.families.covariate_moments import SCALED, CovariateSite
 from engine.mechanisms.families.location import (
     FINAL_CENTRE,
@@ -316,6 +316,6 @@ class CovariatesBeyondTheirRange(Broken, AdaptiveCoefficients):
 class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
     """All of the budget goes to the later releases, though second moments had a fifth of it."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CoefficientPlan:
         honest = super().planned(public, budgets)
         return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

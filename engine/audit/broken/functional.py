@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.centred_mean import CentredMean, clip_of
 from engine.mechanisms.summaries.coefficients import CoefficientSummary
-from engine.mechanisms.summaries.covariance import CovarianceSummary, second_moments
-from engine.mechanisms.summaries.density import DensitySummary, Width
-from engine.mechanisms.summaries.mean import MeanSummary
+from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps, second_moments
+from engine.mechanisms.summaries.density import Counts, DensitySummary, Width
+from engine.mechanisms.summaries.mean import ClippedCurves, MeanSummary
 from engine.mechanisms.summaries.parts import Block, Calibrated, Smoothing, Space
 from engine.mechanisms.summaries.risk import RiskSummary
 from engine.numerics.eigensystems import Grid
@@ -215,7 +215,8 @@ class MissingValuesSpread(_Otherwise, Iclp):
 
 
 class _ByComplete(MeanSummary):
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+               earlier: Sequence[Array]) -> Array:
         share = (np.abs(records.curves).sum(axis=-1) > 0).mean(axis=1)
         return np.asarray(super().values(block, records, smoothing, earlier) / share[:, None, None])
 
@@ -262,7 +263,8 @@ class ConstantOfUncentredCurves(_Otherwise, Frl):
 
 
 class _NotHeldAgain(CovarianceSummary):
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
+               earlier: Sequence[Array]) -> Array:
         if block == 0:
             return super().values(block, records, smoothing, earlier)
         moments = second_moments(records.coefficients, earlier[0], np.inf)
@@ -277,7 +279,8 @@ class NotHeldAboutTheMean(_Otherwise, Iclp):
 
 
 class _PairsTwice(CovarianceSummary):
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
+    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
+               earlier: Sequence[Array]) -> Array:
         honest = super().values(block, records, smoothing, earlier)
         return honest * np.sqrt(self.basis.multiplicity)
 
@@ -317,8 +320,8 @@ class RegressorsBeyondTheirRange(_Otherwise, Frl):
 
 
 class _OfMassOne(DensitySummary):
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
-        assert isinstance(smoothing, Width)
+    def values(self, block: int, records: Counts, smoothing: Width,
+               earlier: Sequence[Array]) -> Array:
         values = super().values(block, records, smoothing, earlier)
         mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights
         return np.asarray(values / mass[..., None] ** 4)

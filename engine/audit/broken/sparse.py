@@ -14,8 +14,8 @@ from engine.mechanisms.families.untrusted_means import AnswerPlan, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
-from engine.mechanisms.sparse_newton import SparseNewton
-from engine.mechanisms.sparse_regression import SparseRegression
+from engine.mechanisms.sparse_newton import NewtonPlan, SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression, ThresholdingPlan
 from engine.noise.selection import PEELING, Scales, SelectionLaw
 
 _ROWS, _MEANS, _CHUNK = Budget(1.0, 1e-6), Budget(0.8), 120
@@ -30,7 +30,7 @@ class _OtherScales(_Regression):
 
     of_choice, of_values = 1.0, 1.0
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> ThresholdingPlan:
         honest = super().planned(public, budgets)
         usual = honest.scales
         return replace(honest, scales=Scales(self.of_choice * usual.choice,
@@ -139,7 +139,7 @@ class _Newton(Broken, SparseNewton):
 class GramOfRowsAsTheyAre(_Newton):
     """Rows of the Gram matrix are trusted to have the norm that most rows have."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
         return replace(honest, row=4 * honest.row, feature_clip=4 * honest.feature_clip)
 
@@ -148,7 +148,7 @@ class GramOfRowsAsTheyAre(_Newton):
 class StepOnTheExactGram(_Newton):
     """The Newton step takes the Gram matrix of the chosen features as it is."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
         return replace(honest, chosen=0.0)
 
@@ -157,7 +157,7 @@ class StepOnTheExactGram(_Newton):
 class NoiseForARowLeftOut(_Newton):
     """Noise is for a row that is left out, though it can be exchanged for its opposite."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
         return replace(honest, last=honest.last / 2, residuals=honest.residuals / 2,
                        gram=honest.gram / 2)
@@ -167,7 +167,7 @@ class NoiseForARowLeftOut(_Newton):
 class GramOfHalfTheRow(_Newton):
     """The Gram matrix has noise for rows of about 0.7 times the norm that they are held to."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
         return replace(honest, gram=honest.gram / 2)
 
@@ -176,7 +176,7 @@ class GramOfHalfTheRow(_Newton):
 class ScaleOfTheRowsAsTheyAre(_Newton):
     """How wide features spread is told with a thirtieth of the noise that hides one row."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
         return replace(honest, scale=(honest.scale or 0.0) / 30)
 

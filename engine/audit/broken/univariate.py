@@ -45,7 +45,7 @@ class NoiseForOneNumber(_Mean):
 class VoteAndAverageSpendAll(_Mean):
     """The vote and the average each take the whole of ε from the same people."""
 
-    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AveragePlan:
         honest = super().planned(public, budgets)
         return replace(honest, vote=2 * honest.vote, measure=2 * honest.measure)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +62,12 @@ SITES_MAY_DIFFER = (
     "differ, this is not the average of all people, and noise is too large to show it.")
 
 
+A = TypeVar("A", bound=AdaptivePlan)
+F = TypeVar("F", bound=AdaptiveFit)
+
+
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveRelease(Mechanism):
+class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
     """The adaptive mean and the adaptive coefficients: a mean is the model without covariates.
 
     A model says its size (`size`), its functions (`names`), what is kept of its curves (`curves`),
@@ -170,8 +174,8 @@ class AdaptiveRelease(Mechanism):
         """
         return moments
 
-    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[Any], draws: int,
-                  rng: np.random.Generator) -> AdaptiveFit:
+    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[A], draws: int,
+                  rng: np.random.Generator) -> F:
         """Make what fits these plans.
 
         Parameters
@@ -187,7 +191,7 @@ class AdaptiveRelease(Mechanism):
         """
         raise NotImplementedError
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[Any], fit: Fit, model: Any,
+    def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, model: F,
                  released: NDArray[np.bool_]) -> Iterable[Caution]:
         """What is known, from released quantities or stated facts, against taking it as it is.
 
@@ -208,7 +212,7 @@ class AdaptiveRelease(Mechanism):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[AdaptivePlan], draws: int,
+    def fitted(self, data: CurveData, plans: Sequence[A], draws: int,
                rng: np.random.Generator) -> Fit:
         """Locations, and second moments for the band; see `Mechanism.fitted`."""
         facts, scale = data.facts, self.scale(data.facts)

@@ -171,7 +171,7 @@ def _n_functions(moments: Curves) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyGradient(Mechanism):
+class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     """Gradient descent on basis coefficients, with clipped curves and Gaussian noise each round.
 
     Paper symbol → name here: r `truncation`, T `n_iterations`, ρ `step_size`, C_R

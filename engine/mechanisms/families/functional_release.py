@@ -89,7 +89,7 @@ _MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pair
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionalRelease(Mechanism):
+class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     """What all mechanisms of this family share: grid, bounds, calibration and the release.
 
     Paper symbol → name here: τ `size`, K `grid_size`, h `bandwidth`.
@@ -156,13 +156,13 @@ class FunctionalRelease(Mechanism):
         super().__post_init__()
         self.check_task()
 
-    def truth_of(self, data: Any) -> Truth | None:
+    def truth_of(self, data: Data) -> Truth | None:
         """That of the data; None where the summary aims at something else, as some losses do."""
         is_target = summaries[self.task].aims_at_the_truth(self, data.facts)
         return super().truth_of(data) if is_target else None
 
     def why_not_published(self, budget: Budget) -> str:
-        return str(summaries[self.task].why_not_published)
+        return summaries[self.task].why_not_published
 
     def check_task(self) -> None:
         """Refuse what this mechanism cannot summarise, or what a printed constant gets wrong."""
@@ -264,18 +264,7 @@ class FunctionalRelease(Mechanism):
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The presets that serve a task, with the task in them.
-
-        Parameters
-        ----------
-        task : str
-            Its key.
-
-        Returns
-        -------
-        tuple of (str, dict)
-            Labels and settings.
-        """
+        """The presets that serve a task, with the task in them."""
         if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
             return cls.presets()
         return tuple((label, {"task": task, **settings}) for label, settings in cls.presets()
@@ -303,9 +292,9 @@ class FunctionalRelease(Mechanism):
 
     @property
     def first_step(self) -> str:
-        return str(summaries[self.task].first_step(self))
+        return summaries[self.task].first_step(self)
 
-    def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
+    def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary[Any, Any, Any]:
         """The stated summary, from public facts.
 
         Parameters
@@ -315,8 +304,7 @@ class FunctionalRelease(Mechanism):
         facts : PublicFacts
             Stated facts.
         """
-        summary: Summary = summaries[self.task](self, sizes, facts)
-        return summary
+        return summaries[self.task](self, sizes, facts)
 
     def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
                rng: np.random.Generator) -> Fit:
@@ -368,7 +356,7 @@ class FunctionalRelease(Mechanism):
         weights = 1 / (1 / n + energies)
         return FunctionPlan(
             smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True), budgets,
-            summary.usual_candidate(smoothings), spends=self._ledger(blocks, noise, budgets))
+            summary.usual_candidate(len(smoothings)), spends=self._ledger(blocks, noise, budgets))
 
     def left(self, budget: Budget) -> Budget:
         """What is left for the release when the smoothing has been chosen.
@@ -522,7 +510,7 @@ class _Release:
         and nothing of the others: they carry the same noise. Only the last vector is chosen.
     """
 
-    summary: Summary
+    summary: Summary[Any, Any, Any]
     plan: FunctionPlan
     records: Sequence[Any]
     noise: Sequence[Sequence[Array]]

@@ -48,15 +48,12 @@ class KernelRelease(FunctionalRelease):
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = Eigenbasis.whole(self.covariance, grid)
-        return _space(basis, grid)
+        analysis = (grid.weights * basis.functions).T
+        return Space(basis, grid, analysis, basis.eigenvalues)
 
     def shape(self, variances: Array) -> Array:
         """Noise from the same kernel: its standard deviations."""
         return np.asarray(np.sqrt(variances))
-
-
-def _space(basis: Eigenbasis, grid: Grid) -> Space:
-    return Space(basis, grid, (grid.weights * basis.functions).T, basis.eigenvalues)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Array, Data, Fit, PublicFacts, SampleData
-from engine.mechanisms.base import Mechanism
+from engine.mechanisms.base import Mechanism, P
 from engine.mechanisms.families.sparse import is_standard, rows_of, settled
 from engine.numerics.coordinates import Coordinates
 
@@ -43,7 +43,7 @@ _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and t
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublicGuesses(Mechanism):
+class PublicGuesses(Mechanism[Data, P]):
     """Scales that clips and steps follow from; a wrong guess costs accuracy, never protection.
 
     How much is clipped is released with every estimate and interval, so that a guess that is far

@@ -43,7 +43,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,11 @@ from engine.core.types import (
     Budget,
     Caution,
     Composition,
+    Data,
     Estimate,
     Fit,
     Intervals,
+    Plan,
     Spend,
     Step,
     Unit,
@@ -107,8 +109,8 @@ ONE = Shares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02, corr
 SEVERAL = Shares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0, correction=0.45)
 
 
-def ball(n_entries: int, spread: float = 1.0) -> float:
-    """A norm that vectors rarely exceed: (√n + 3½) root mean squares.
+def ball(n_entries: int) -> float:
+    """A norm that vectors with entries of mean square one rarely exceed: √n + 3½.
 
     4½ standard deviations of one entry; 1.35 root mean square norms of a hundred, 1.12 of 800.
 
@@ -116,15 +118,13 @@ def ball(n_entries: int, spread: float = 1.0) -> float:
     ----------
     n_entries : int
         n.
-    spread : float
-        Root mean square of an entry.
 
     Examples
     --------
     >>> ball(100)
     13.5
     """
-    return (math.sqrt(n_entries) + 3.5) * spread
+    return math.sqrt(n_entries) + 3.5
 
 
 def row_norm(size: int, feature: float) -> float:
@@ -501,18 +501,19 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
             for text in texts))
 
 
-class FirstChosen(Protocol):
-    """A plan that says how features are chosen first; None where they are not."""
+class AveragesPlan(Plan):
+    """A plan that says whether features are chosen before their averages are released."""
 
     @property
-    def thresholding(self) -> object: ...
+    def chooses_first(self) -> bool:
+        raise NotImplementedError
 
 
-A = TypeVar("A", bound=FirstChosen)
+A = TypeVar("A", bound=AveragesPlan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromAverages(Mechanism, Generic[A]):
+class FromAverages(Mechanism[Data, A]):
     """A method that needs nothing of the rows but their averages."""
 
     def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
@@ -542,7 +543,7 @@ class FromAverages(Mechanism, Generic[A]):
         ----------
         averages, plans, repeats, draws, rng : see `estimate`
         """
-        return by_kind(plans, lambda plan: plan.thresholding is None,
+        return by_kind(plans, lambda plan: plan.chooses_first,
                        lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
 
     def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,

@@ -14,6 +14,7 @@ from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
 from engine.core.registry import param
 from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
+from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse import (
     LEAST_EIGENVALUE,
     LONGEST_STEP,
@@ -55,7 +56,7 @@ Shown = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseIntervals(PublicGuesses):
+class SparseIntervals(PublicGuesses[P]):
     """Parameters that say for which coefficients, and how, intervals are wanted.
 
     A subclass says in `n_kept` how many coefficients are not zero. `residual_sds` is the clip of

@@ -87,7 +87,7 @@ class AnswerPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UntrustedMean(Mechanism):
+class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     """What both mechanisms share; `protects` says whether a row or a whole machine is hidden.
 
     A subclass says how many coordinates a machine answers for (`usual_per_machine`), how many rows

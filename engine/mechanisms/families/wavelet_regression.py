@@ -39,7 +39,7 @@ from engine.core.types import (
     Step,
     Unit,
 )
-from engine.mechanisms.base import Mechanism
+from engine.mechanisms.base import Mechanism, P
 from engine.mechanisms.families.wavelet_bias import CurveClass
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.families.wavelet_sites import WaveletSites
@@ -223,7 +223,7 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
 
 
 @dataclass(frozen=True, kw_only=True)
-class WaveletRegression(Mechanism):
+class WaveletRegression(Mechanism[CurveData, P]):
     """The parameters both estimators share.
 
     Paper symbol → name here: A `moments`, α or ν `smoothness`, R `radius`, C_{α,R} `bound` (the

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.mechanisms.families.functional_release import FunctionalRelease
 
 
-class CoefficientSummary(Summary):
+class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothing]):
     """β = T₁⁻¹T₂ from two vectors: T₁ = mean of xx' and T₂ = mean of x ⊗ curve, smoothed.
 
     x = (1, z) with z on [−1, 1]^d, so ‖x‖² ≤ p = d + 1.

@@ -42,7 +42,7 @@ class Steps:
         return self.pairs.differences(radius, loose, n)
 
 
-class CovarianceSummary(Summary):
+class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
     """Second moments of curves, about a private mean, about nothing, or about their own mean.
 
     Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
@@ -88,16 +88,15 @@ class CovarianceSummary(Summary):
     def records(self, data: CurveData) -> ClippedCurves:
         return clipped_curves(data, self.space, self.grid, self.reach)
 
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, n: float, effective: float) -> tuple[Steps, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
         pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
                                         effective * self._shares[-1], np.maximum(j, k))
         means = self.release.smoothings(eigenvalues, n, effective * self._shares[0])
-        mean = means[self.usual_candidate(means)]
+        mean = means[self.usual_candidate(len(means))]
         return tuple(Steps(mean, each) for each in pairs if isinstance(each, Linear))
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        assert isinstance(smoothing, Steps)
+    def blocks(self, smoothing: Steps) -> tuple[Block, ...]:
         gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
         variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
         moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
@@ -116,9 +115,8 @@ class CovarianceSummary(Summary):
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
 
-    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
                earlier: Sequence[Array]) -> Array:
-        assert isinstance(smoothing, Steps)
         centre = self.release.centre
         if centre == "private_mean" and block == 0:
             return smoothing.mean(records.mean)[:, None]
@@ -152,10 +150,10 @@ class CovarianceSummary(Summary):
         return np.stack([self._moments(curves[:, fold == k], records.mean, earlier)
                          for k in range(fold.max() + 1)], axis=2)
 
-    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+    def most_move(self, smoothings: Sequence[Steps], n_in: int, n_out: int) -> float:
         return math.sqrt(2) * max(2 / n_out, 4 / n_in)
 
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+    def finished(self, averages: Sequence[Array], smoothing: Steps) -> Array:
         return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]
 
     def reference(self, data: CurveData) -> Fit:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.tasks import DENSITY
 from engine.core.types import Array, Fit, FunctionBasis, PublicFacts, SampleData, Sizes, Step
-from engine.mechanisms.summaries.parts import ROUND_UP, Block, Smoothing, Summary
+from engine.mechanisms.summaries.parts import ROUND_UP, Block, Summary
 from engine.numerics.difference_sets import Averaged, DifferenceSet
 from engine.numerics.eigensystems import Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, bumps, nearest_density
@@ -26,110 +26,6 @@ if TYPE_CHECKING:
 
 # Candidates for the width of atoms, over the one by formula: what is private pays for narrow ones.
 WIDTHS = (0.5, 0.5**0.5, 1.0, 2**0.5, 2.0, 2**1.5, 4.0, 2**2.5, 8.0)
-
-
-class DensitySummary(Summary):
-    """A kernel density on [0, 1]^d, the stated ranges of the records; so its unit is one.
-
-    Every record is moved into its range and to the nearest of K grid points on its own: what is no
-    number goes to the middle. It is then one of K public atoms g_x, and the density is the average
-    of the atoms of all records. The width of atoms follows from the number of records.
-
-    *Differences.* Replacing one of n records by another moves the average by (g_x − g_x')/n, for
-    any pair of atoms: the size of this set is found by trying all pairs, and is exact.
-
-    With `clean` the nearest density takes the place of what was released, as values on the grid;
-    that uses nothing else. It cannot increase the distance to the true density on the grid.
-
-    References
-    ----------
-    Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and section 6.2. The printed bound there
-    can be too small; it is refused where it is (`engine.topics.summaries.feasible_smoothness`).
-    """
-
-    task = DENSITY.key
-    usual_grid = 200
-    pairs = 1000
-    power_excess = 9 / 8  # 1 is where Theorem 16 begins to hold
-    scale = 1.0
-
-    @classmethod
-    def n_columns(cls, dimension: int) -> int:
-        return dimension
-
-    @classmethod
-    def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
-        """Atoms are as wide as the kernel is long."""
-        return replace(release.covariance, length=release.width(n, dimension))
-
-    @classmethod
-    def least_power(cls, inverse: float, is_printed: bool) -> float:
-        return 1 + inverse if is_printed else 0.5 + inverse
-
-    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
-        self.release, self.n = release, sizes.n_curves
-        self.grid = grid_of_samples(release, facts)
-        self.candidates = tuple(Width(each.atoms(self.grid, self.n)) for each in
-                                release.of_widths(self.grid.dimension))
-        self.on_grid = release.clean or len(self.candidates) > 1
-        atoms = self.candidates[self.usual_candidate(self.candidates)].atoms
-        self.basis: FunctionBasis = Tabulated(self.grid) if self.on_grid else atoms.basis
-
-    def records(self, data: SampleData) -> Counts:
-        return Counts.of(data, self.grid)
-
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """Atoms are smooth already: candidates are their widths."""
-        return self.candidates
-
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        assert isinstance(smoothing, Width)
-        atoms = smoothing.atoms
-        return (Block(Step("noisy coefficients of the density"),
-                      lambda n: Averaged(atoms.differences, n),
-                      self.release.shape(atoms.variances), atoms.norms),)
-
-    def values(self, block: int, records: Counts, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
-        return smoothing(records.counts / records.n)[:, None]
-
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        assert isinstance(smoothing, Width)
-        if not self.on_grid:
-            return averages[0]
-        values = averages[0] @ smoothing.atoms.on_grid.T
-        return nearest_density(values, self.grid.weights) if self.release.clean else values
-
-    # -- choosing the width on the records -----------------------------------------------------
-
-    def usual_candidate(self, smoothings: Sequence[Smoothing]) -> int:
-        return WIDTHS.index(1.0) if len(smoothings) > 1 else 0
-
-    def fold_means(self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
-                   ) -> Array:
-        """The share of each part's records on every point of the grid."""
-        n_parts = int(fold.max()) + 1
-        shares = np.zeros((len(records.place), n_parts, self.grid.size))
-        for repeat, place in enumerate(records.place):
-            np.add.at(shares[repeat], (fold, place), 1.0)
-        return np.asarray(shares / np.bincount(fold)[:, None])[:, None]
-
-    def score(self, training: Array, held_out: Array, smoothing: Smoothing) -> Array:
-        """∫ f² − 2 mean f(x) over what is held out: that of least squares for densities."""
-        assert isinstance(smoothing, Width)
-        density = training @ smoothing.on_grid
-        return np.asarray((density**2 * self.grid.weights).sum(axis=-1)
-                          - 2 * (density * held_out).sum(axis=-1))
-
-    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
-        return max(smoothing.most_move(self.grid.weights, n_in, n_out)
-                   for smoothing in smoothings if isinstance(smoothing, Width))
-
-    def reference(self, data: SampleData) -> Fit:
-        """The density with Gaussian atoms of the same width, for every mechanism."""
-        counts = self.records(data)
-        atoms = bumps(self.release.width(self.n, self.grid.dimension), self.grid)
-        return Fit.exact(Tabulated(self.grid), counts.counts @ atoms / counts.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +104,107 @@ class Counts:
         apart = place + grid.size * np.arange(data.n_repeats)[:, None]
         counts = np.bincount(apart.ravel(), minlength=grid.size * data.n_repeats)
         return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves, place)
+
+
+class DensitySummary(Summary[SampleData, Counts, Width]):
+    """A kernel density on [0, 1]^d, the stated ranges of the records; so its unit is one.
+
+    Every record is moved into its range and to the nearest of K grid points on its own: what is no
+    number goes to the middle. It is then one of K public atoms g_x, and the density is the average
+    of the atoms of all records. The width of atoms follows from the number of records.
+
+    *Differences.* Replacing one of n records by another moves the average by (g_x − g_x')/n, for
+    any pair of atoms: the size of this set is found by trying all pairs, and is exact.
+
+    With `clean` the nearest density takes the place of what was released, as values on the grid;
+    that uses nothing else. It cannot increase the distance to the true density on the grid.
+
+    References
+    ----------
+    Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and section 6.2. The printed bound there
+    can be too small; it is refused where it is (`engine.topics.summaries.feasible_smoothness`).
+    """
+
+    task = DENSITY.key
+    usual_grid = 200
+    pairs = 1000
+    power_excess = 9 / 8  # 1 is where Theorem 16 begins to hold
+    scale = 1.0
+
+    @classmethod
+    def n_columns(cls, dimension: int) -> int:
+        return dimension
+
+    @classmethod
+    def kernel(cls, release: KernelRelease, n: float, dimension: int) -> Kernel:
+        """Atoms are as wide as the kernel is long."""
+        return replace(release.covariance, length=release.width(n, dimension))
+
+    @classmethod
+    def least_power(cls, inverse: float, is_printed: bool) -> float:
+        return 1 + inverse if is_printed else 0.5 + inverse
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.n = release, sizes.n_curves
+        self.grid = grid_of_samples(release, facts)
+        self.candidates = tuple(Width(each.atoms(self.grid, self.n)) for each in
+                                release.of_widths(self.grid.dimension))
+        self.on_grid = release.clean or len(self.candidates) > 1
+        atoms = self.candidates[self.usual_candidate(len(self.candidates))].atoms
+        self.basis: FunctionBasis = Tabulated(self.grid) if self.on_grid else atoms.basis
+
+    def records(self, data: SampleData) -> Counts:
+        return Counts.of(data, self.grid)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Width, ...]:
+        """Atoms are smooth already: candidates are their widths."""
+        return self.candidates
+
+    def blocks(self, smoothing: Width) -> tuple[Block, ...]:
+        atoms = smoothing.atoms
+        return (Block(Step("noisy coefficients of the density"),
+                      lambda n: Averaged(atoms.differences, n),
+                      self.release.shape(atoms.variances), atoms.norms),)
+
+    def values(self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
+               ) -> Array:
+        return smoothing(records.counts / records.n)[:, None]
+
+    def finished(self, averages: Sequence[Array], smoothing: Width) -> Array:
+        if not self.on_grid:
+            return averages[0]
+        values = averages[0] @ smoothing.atoms.on_grid.T
+        return nearest_density(values, self.grid.weights) if self.release.clean else values
+
+    # -- choosing the width on the records -----------------------------------------------------
+
+    def usual_candidate(self, count: int) -> int:
+        return WIDTHS.index(1.0) if count > 1 else 0
+
+    def fold_means(self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
+                   ) -> Array:
+        """The share of each part's records on every point of the grid."""
+        n_parts = int(fold.max()) + 1
+        shares = np.zeros((len(records.place), n_parts, self.grid.size))
+        for repeat, place in enumerate(records.place):
+            np.add.at(shares[repeat], (fold, place), 1.0)
+        return np.asarray(shares / np.bincount(fold)[:, None])[:, None]
+
+    def score(self, training: Array, held_out: Array, smoothing: Width) -> Array:
+        """∫ f² − 2 mean f(x) over what is held out: that of least squares for densities."""
+        density = training @ smoothing.on_grid
+        return np.asarray((density**2 * self.grid.weights).sum(axis=-1)
+                          - 2 * (density * held_out).sum(axis=-1))
+
+    def most_move(self, smoothings: Sequence[Width], n_in: int, n_out: int) -> float:
+        return max(smoothing.most_move(self.grid.weights, n_in, n_out)
+                   for smoothing in smoothings)
+
+    def reference(self, data: SampleData) -> Fit:
+        """The density with Gaussian atoms of the same width, for every mechanism."""
+        counts = self.records(data)
+        atoms = bumps(self.release.width(self.n, self.grid.dimension), self.grid)
+        return Fit.exact(Tabulated(self.grid), counts.counts @ atoms / counts.n)
 
 
 def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:

@@ -21,69 +21,6 @@ if TYPE_CHECKING:
     from engine.mechanisms.families.functional_release import FunctionalRelease
 
 
-class MeanSummary(Summary):
-    """Averages of curves, each held to norm one, as coefficients.
-
-    *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
-    lattice values of root mean square one), so replacing one of n curves moves the average within
-    a ball of radius 2 gain/n, and every vector of that ball can occur.
-    """
-
-    task = MEAN_FUNCTION.key
-
-    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
-        self.release, self.facts = release, facts
-        self.grid = release.grid(facts)
-        self.space = release.space(self.grid, sizes)
-        self.basis, self.scale = self.space.basis, release.reach(facts)
-        self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
-
-    def records(self, data: CurveData) -> ClippedCurves:
-        return clipped_curves(data, self.space, self.grid, self.scale)
-
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        return self.release.smoothings(self.space.eigenvalues, n, effective)
-
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
-        return (Block(Step("noisy coefficients of the mean"),
-                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
-                      self.space.norms),)
-
-    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
-               earlier: Sequence[Array]) -> Array:
-        return smoothing(records.mean)[:, None]
-
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
-              ) -> ServerParts | None:
-        """Shares, noise and chance of every site, where there is one smoothing."""
-        if any(len(plan.smoothings) > 1 for plan in plans):
-            return None
-        weights = np.stack([plan.weights[0] for plan in plans])
-        noise = np.array([[noise[-1].energy for noise in plan.noise[0]] for plan in plans])
-        chance = np.array([[site_records.chance(plan.smoothings[0]) for site_records in records]
-                           for plan in plans])
-        square = self.scale**2
-        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
-
-    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
-                   earlier: Sequence[Array]) -> Array:
-        curves = records.coefficients
-        return np.stack([curves[:, fold == k].mean(axis=1) for k in range(fold.max() + 1)],
-                        axis=1)[:, None]
-
-    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
-        return max(4 / n_out, 8 / n_in)
-
-    def reference(self, data: CurveData) -> Fit:
-        """The mean on the grid, of curves that are not clipped, with its sampling range."""
-        curves = data.on_grid(self.grid.times)
-        mean = curves.mean(axis=1)  # (repeats, K)
-        spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
-        return Fit.exact(Tabulated(self.grid), mean, spread.swapaxes(1, 2) @ spread,
-                         "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
-
-
 @dataclass(frozen=True, eq=False)
 class ClippedCurves:
     """Curves of one site on the grid, in units of τ, each clipped to size one.
@@ -151,6 +88,69 @@ class ClippedCurves:
         """
         sums = (weights * self.clip_factors[:, None]) @ self.curves
         return np.asarray(sums @ self.space.analysis / self.n)
+
+
+class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
+    """Averages of curves, each held to norm one, as coefficients.
+
+    *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
+    lattice values of root mean square one), so replacing one of n curves moves the average within
+    a ball of radius 2 gain/n, and every vector of that ball can occur.
+    """
+
+    task = MEAN_FUNCTION.key
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.facts = release, facts
+        self.grid = release.grid(facts)
+        self.space = release.space(self.grid, sizes)
+        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
+
+    def records(self, data: CurveData) -> ClippedCurves:
+        return clipped_curves(data, self.space, self.grid, self.scale)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        return self.release.smoothings(self.space.eigenvalues, n, effective)
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
+        return (Block(Step("noisy coefficients of the mean"),
+                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
+                      self.space.norms),)
+
+    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
+               earlier: Sequence[Array]) -> Array:
+        return smoothing(records.mean)[:, None]
+
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
+              ) -> ServerParts | None:
+        """Shares, noise and chance of every site, where there is one smoothing."""
+        if any(len(plan.smoothings) > 1 for plan in plans):
+            return None
+        weights = np.stack([plan.weights[0] for plan in plans])
+        noise = np.array([[noise[-1].energy for noise in plan.noise[0]] for plan in plans])
+        chance = np.array([[site_records.chance(plan.smoothings[0]) for site_records in records]
+                           for plan in plans])
+        square = self.scale**2
+        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
+
+    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
+                   earlier: Sequence[Array]) -> Array:
+        curves = records.coefficients
+        return np.stack([curves[:, fold == k].mean(axis=1) for k in range(fold.max() + 1)],
+                        axis=1)[:, None]
+
+    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+        return max(4 / n_out, 8 / n_in)
+
+    def reference(self, data: CurveData) -> Fit:
+        """The mean on the grid, of curves that are not clipped, with its sampling range."""
+        curves = data.on_grid(self.grid.times)
+        mean = curves.mean(axis=1)  # (repeats, K)
+        spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
+        return Fit.exact(Tabulated(self.grid), mean, spread.swapaxes(1, 2) @ spread,
+                         "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
 
 
 def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> ClippedCurves:

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,20 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.types import (
     Array,
     Budget,
+    Data,
     Fit,
     FunctionBasis,
     Plan,
     PublicFacts,
     ServerParts,
+    Sizes,
     Step,
 )
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
 if TYPE_CHECKING:
+    from engine.mechanisms.families.functional_release import FunctionalRelease
     from engine.mechanisms.families.kernel_release import KernelRelease
 
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
@@ -360,10 +363,16 @@ class FunctionPlan(Plan):
         return float((self.weights[candidate] ** 2 * each).sum())
 
 
-class Summary:
+D = TypeVar("D", bound=Data)
+R = TypeVar("R")
+S = TypeVar("S", bound=Smoothing)
+
+
+class Summary(Generic[D, R, S]):
     """What is summarised; one for each task.
 
-    It knows the coefficients of the function, and the set of all changes that one record can make
+    Generic in the data, in what is kept of a site's records, and in how averages are smoothed. It
+    knows the coefficients of the function, and the set of all changes that one record can make
     to them (`blocks`). `scale` turns its unit into response units. A release adds noise to each
     block and hands the centre's averages back to `finished`.
 
@@ -387,8 +396,11 @@ class Summary:
     functions: tuple[str, ...] = ()
     offset: Callable[[Array], Array] | None = None
 
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        raise NotImplementedError
+
     @classmethod
-    def first_step(cls, release: Any) -> str:
+    def first_step(cls, release: FunctionalRelease) -> str:
         """What a share of the budget is spent on before the summary; empty if on nothing.
 
         Parameters
@@ -399,7 +411,7 @@ class Summary:
         return ""
 
     @classmethod
-    def aims_at_the_truth(cls, release: Any, facts: PublicFacts) -> bool:
+    def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
         """Whether what is estimated is the function that simulated records are drawn from.
 
         Parameters
@@ -450,7 +462,7 @@ class Summary:
         """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
-    def records(self, data: Any) -> Any:
+    def records(self, data: D) -> R:
         """What is kept of the records of one site, each held to the unit ball on its own.
 
         Parameters
@@ -464,7 +476,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+    def smoothings(self, n: float, effective: float) -> tuple[S, ...]:
         """Candidates for the smoothing; one where it is fixed by a formula.
 
         Parameters
@@ -476,7 +488,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: S) -> tuple[Block, ...]:
         """The vectors that are released one after another, with the changes one record can make.
 
         Parameters
@@ -486,8 +498,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
+    def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
         """One vector of one site without noise.
 
         Parameters
@@ -507,7 +518,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+    def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
         """Coefficients in `basis` from the centre's averages; uses nothing else.
 
         Parameters
@@ -523,14 +534,14 @@ class Summary:
         """
         return averages[-1]
 
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[Any]) -> ServerParts | None:
+    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[R]) -> ServerParts | None:
         """What every site brings to the error.
 
         Parameters
         ----------
         plans : sequence of FunctionPlan
             One for each budget.
-        records : sequence of Any
+        records : sequence of object
             Of each site, as `records` returns them.
 
         Returns
@@ -542,17 +553,17 @@ class Summary:
 
     # -- choosing among candidates on the records; see `selection` ----------------------------
 
-    def usual_candidate(self, smoothings: Sequence[Smoothing]) -> int:
-        """Which candidate stands for all of them before records are looked at: the middle one.
+    def usual_candidate(self, count: int) -> int:
+        """Which of so many candidates stands for all until records are looked at: the middle one.
 
         Parameters
         ----------
-        smoothings : sequence of Smoothing
-            The candidates.
+        count : int
+            How many there are.
         """
-        return len(smoothings) // 2
+        return count // 2
 
-    def fold_means(self, records: Any, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
+    def fold_means(self, records: R, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
         """What is averaged, over the records of each part.
 
         Parameters
@@ -570,7 +581,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def score(self, training: Array, held_out: Array, smoothing: Smoothing) -> Array:
+    def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
         """Mean squared distance of what is held out from a fit, but for what no fit changes.
 
         Parameters
@@ -587,7 +598,7 @@ class Summary:
         fit = smoothing(training)
         return np.asarray((fit**2).sum(axis=-1) - 2 * (fit * held_out).sum(axis=-1))
 
-    def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
+    def most_move(self, smoothings: Sequence[S], n_in: int, n_out: int) -> float:
         """How far replacing one record moves any score, as proved in `selection`.
 
         Parameters
@@ -599,7 +610,7 @@ class Summary:
         """
         raise NotImplementedError
 
-    def reference(self, data: Any) -> Fit:
+    def reference(self, data: D) -> Fit:
         """What would be published without any protection, the same for every mechanism.
 
         Parameters

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine.mechanisms.families.functional_release import FunctionalRelease
 
 
-class RiskSummary(Summary):
+class RiskSummary(Summary[SampleData, Array, Smoothing]):
     """argmin (1/n) Σ L(y_i, f(x_i)) + ψ‖f‖² over functions on a grid, ψ public.
 
     A record is held on its own: x is moved into its range and to the nearest grid point; y is, for

@@ -171,8 +171,9 @@ class Selection(Mechanism):
             epsilon=epsilon),)
 
 
-def choose(release: Any, summary: Summary, plan: FunctionPlan, records: list[Any], draws: int,
-           rng: np.random.Generator, earlier: Sequence[Array] = ()) -> NDArray[np.int64] | None:
+def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, records: list[Any],
+           draws: int, rng: np.random.Generator, earlier: Sequence[Array] = ()
+           ) -> NDArray[np.int64] | None:
     """Choose the candidate of every repeat and draw.
 
     Parameters
@@ -222,8 +223,8 @@ def choose(release: Any, summary: Summary, plan: FunctionPlan, records: list[Any
     return np.asarray((halves + noise).argmin(axis=-1))
 
 
-def scores_of(summary: Summary, plan: FunctionPlan, records: Any, folds: int, part: float,
-              earlier: Sequence[Array] = ()) -> Array:
+def scores_of(summary: Summary[Any, Any, Any], plan: FunctionPlan, records: Any, folds: int,
+              part: float, earlier: Sequence[Array] = ()) -> Array:
     """Scores of all candidates; record i is held out in fold i mod `folds`.
 
     Places say nothing of the records: a file is read in an order that its ids decide

@@ -56,8 +56,7 @@ def haar_pairs() -> list[Row]:
 
 
 def _work(form: Form) -> Work:
-    return Work(calls=tuple(Call(f"{__name__}:{name}") for name in
-                            ("constant_rows", "noise_rows", "haar_pairs")))
+    return Work(calls=(Call(constant_rows), Call(noise_rows), Call(haar_pairs)))
 
 
 def _bases(table: pd.DataFrame) -> pd.DataFrame:

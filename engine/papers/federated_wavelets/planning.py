@@ -64,7 +64,7 @@ def network_rows(network: str) -> list[Row]:
 
 
 def _networks_work(form: Form) -> Work:
-    return Work(calls=tuple(Call(f"{__name__}:network_rows", (name,)) for name in CONFIGURATIONS))
+    return Work(calls=tuple(Call(network_rows, (name,)) for name in CONFIGURATIONS))
 
 
 def _draw_networks(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -173,8 +173,8 @@ def _sites_work(form: Form) -> Work:
     cells = tuple(Cell({"sites": 16, "epsilon": epsilon}, _SOURCE, _MECHANISM,
                        (Budget(epsilon, 1e-5),) * 16) for epsilon in _SIMULATED)
     return Work(cells, Run(40 if form == "quick" else 400, seed=8), (
-        *(Call(f"{__name__}:site_errors", (sites,)) for sites in _SITES),
-        Call(f"{__name__}:cost_rows", (16,))))
+        *(Call(site_errors, (sites,)) for sites in _SITES),
+        Call(cost_rows, (16,))))
 
 
 def _sites_row(outcome: Outcome) -> Row:

@@ -69,7 +69,7 @@ def _bases_work(form: Form) -> Work:
     return Work(tuple(Cell({"basis": name}, source, mechanism, source.budgets())
                       for name, mechanism in BASES_TRIED.items()),
                 Run(100 if form == "quick" else 400, seed=4),
-                tuple(Call(f"{__name__}:basis_parts", (name,)) for name in BASES_TRIED))
+                tuple(Call(basis_parts, (name,)) for name in BASES_TRIED))
 
 
 def _draw_bases(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -144,7 +144,7 @@ def _times_work(form: Form) -> Work:
                        (budget,) * _SITES)
                   for protection, budget in _BUDGETS.items() for name, mechanism in DESIGNS.items())
     return Work(cells, Run(30 if form == "quick" else 200, seed=5),
-                tuple(Call(f"{__name__}:design_errors", (name, protection))
+                tuple(Call(design_errors, (name, protection))
                       for protection in _BUDGETS for name in ("Taken for even",
                                                               "Observations weighted")))
 

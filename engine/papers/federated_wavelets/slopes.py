@@ -58,8 +58,7 @@ def _work(form: Form) -> Work:
         {"path": "G1", "x": 2.0**k}, RegressionPoints(signal="self_similar", n_curves=2**k),
         WaveletGlobal(radius=SELF_SIMILAR_RADIUS), (NON_PRIVATE,) * 16)
         for k in range(10, _MOST_READINGS[form] + 1))
-    return Work(cells, Run(100, seed=3), tuple(Call(f"{__name__}:path_rows", (path.key,))
-                                               for path in PATHS))
+    return Work(cells, Run(100, seed=3), tuple(Call(path_rows, (path.key,)) for path in PATHS))
 
 
 def _row(outcome: Outcome) -> Row:

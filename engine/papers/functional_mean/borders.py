@@ -22,7 +22,6 @@ from engine.rates.functional_mean import (
     VaryingCoefficientsRate,
 )
 
-_HERE = "engine.papers.functional_mean.borders"
 _ALPHA = 3.0
 _LETTERS = {"A": ("II", "IV", "m"), "B": ("I", "III", "m"), "C": ("II", "I", "epsilon"),
             "D": ("IV", "III", "epsilon"), "E": ("II", "III", "epsilon")}
@@ -141,8 +140,7 @@ def _is_where_terms_cross(letter: str) -> Check:
 
 def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Exhibit:
     def work(form: Form) -> Work:
-        return Work(calls=(Call(f"{_HERE}:borders",
-                                (notion, sites, d, 9 if form == "quick" else 33)),))
+        return Work(calls=(Call(borders, (notion, sites, d, 9 if form == "quick" else 33)),))
 
     claims = tuple(Claim(f"{letter}, between {_SEPARATES[letter]}: {_FORMULAS[letter]}.",
                          _is_where_terms_cross(letter)) for letter in _LETTERS)

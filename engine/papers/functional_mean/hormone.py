@@ -16,7 +16,6 @@ from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, R
 from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS
 from engine.sources.hormone_study import HormoneStudy
 
-_HERE = "engine.papers.functional_mean.hormone"
 _STUDY = HormoneStudy()
 _HELD_BACK = 226  # women of 678 behind the estimate without privacy
 _GRID = np.linspace(0, 1, 41)
@@ -108,8 +107,8 @@ def _released(mechanism: Mechanism, data: CurveData, epsilons: tuple[float, ...]
 
 
 def _work(form: Form) -> Work:
-    return Work(calls=(Call(f"{_HERE}:distances", (100 if form == "full" else 50, 11)),
-                       Call(f"{_HERE}:curves", (100, 12))))
+    return Work(calls=(Call(distances, (100 if form == "full" else 50, 11)),
+                       Call(curves, (100, 12))))
 
 
 # -- drawings and claims ------------------------------------------------------------------------

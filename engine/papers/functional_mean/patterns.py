@@ -68,7 +68,7 @@ def _two_sweeps(mean: str, estimator: str, form: Form) -> Work:
         work += [cells("ours", (1.0, 8.0), n, 10, part="people") for n in (100, 250, 500)]
         work += [cells(shape, (0.5, 1.0, 3.0, 5.0), 250, 10, part="noise")
                  for shape in ("published", "standard_noise")]
-    calls = tuple(Call(f"{__name__}:bands", (epsilon, curve, 2000 if form == "full" else 400))
+    calls = tuple(Call(bands, (epsilon, curve, 2000 if form == "full" else 400))
                   for epsilon in (1.0, 8.0) for curve in ("mu1", "mu2") if mean == "mu1")
     return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2024), calls)
 

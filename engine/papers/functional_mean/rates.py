@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -42,7 +43,6 @@ from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.rates.presets import PRESETS
 
-_HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
 TERM_NAMES = {"I": "sparse observations", "II": "privacy, sparse", "III": "number of people",
               "IV": "privacy, dense"}
@@ -53,9 +53,9 @@ _LOOKS = {"I": look("raw", "6px,3px"), "II": look("gradient", marker="square"),
           "IV": look("functional", "12px,3px,2px,3px", "triangle-up")}
 
 
-def _calculated(function: str, quick: int, full: int, form: Form) -> Work:
+def _calculated(function: Callable[[int], list[Row]], quick: int, full: int, form: Form) -> Work:
     """A calculation of this module at so many points."""
-    return Work(calls=(Call(f"{_HERE}:{function}", (quick if form == "quick" else full,)),))
+    return Work(calls=(Call(function, (quick if form == "quick" else full,)),))
 
 
 # -- figure 1 -----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ FIGURE_1 = Exhibit(
     "The four terms of the rate of a mean curve with one trusted centre, 400 people and smoothness "
     "α = 2, for three numbers of observations per curve. The largest one rules. Constants and "
     "logarithms are dropped, and in practice move the borders in ε by a factor of ten or more.",
-    partial(_calculated, "terms_over_epsilon", 33, 201),
+    partial(_calculated, terms_over_epsilon, 33, 201),
     _draw_terms,
     (Claim("Few observations, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
            "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
@@ -254,7 +254,7 @@ def _weighted(weights: str) -> Cell:
 
 
 def _table_of_rates(notion: Trust, form: Form) -> Work:
-    calls = (Call(f"{_HERE}:exponents", (notion,)), Call(f"{_HERE}:bounds", (notion,)))
+    calls = (Call(exponents, (notion,)), Call(bounds, (notion,)))
     epsilons = (0.5, 0.7, 1.0, 1.4, 2.0)
     if notion is Trust.CENTRAL:
         work = [_cell(n, 1.0, sweep="n") for n in (1000, 1500, 2200, 3200, 4700)]
@@ -434,7 +434,7 @@ TABLE_2 = Exhibit(
     "table-2", "Table 2: which terms make up the rate",
     "The ruling term of the rate of a mean curve with one trusted centre, for 10 000 people and "
     "smoothness α = 2, over observations per curve and ε.",
-    partial(_calculated, "regimes", 14, 40),
+    partial(_calculated, regimes, 14, 40),
     _draw_regimes,
     (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
            "III + II up to n^(1/α), III beyond.",
@@ -497,7 +497,7 @@ TABLE_3 = Exhibit(
     "Rates over observations per curve for ten sites of 1000 people, ε = 0.1 and smoothness α = 3: "
     "the mean curve, a number from each person, and a regression curve from as many independent "
     "observations, where privacy is for single observations.",
-    partial(_calculated, "beside", 25, 101),
+    partial(_calculated, beside, 25, 101),
     _draw_beside,
     (Claim("On dense curves the mean curve costs what a number costs: 1/(Sn) + 1/(Sn²ε²).",
            within(lambda t: {"ratio": (t["curve"] / t["number"]).iloc[-1], "m": t["m"].iloc[-1]},

@@ -245,12 +245,12 @@ def _overlay(table: pd.DataFrame, region: str, family: str) -> Panel:
 
 
 def _table_work(form: Form) -> Work:
-    return Work(calls=tuple(Call(f"{__name__}:ages", (region,)) for region in REGIONS))
+    return Work(calls=tuple(Call(ages, (region,)) for region in REGIONS))
 
 
 def _figure_work(form: Form) -> Work:
     regions, step = (_SHOWN, 2) if form == "quick" else (REGIONS, 1)
-    return Work(calls=tuple(Call(f"{__name__}:ages_drawn", (region, step)) for region in regions))
+    return Work(calls=tuple(Call(ages_drawn, (region, step)) for region in regions))
 
 
 _DEATHS = ("A record is 1000 deaths, the table is derived from World Population Prospects 2019, "

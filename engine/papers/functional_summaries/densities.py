@@ -371,12 +371,12 @@ def _map(cells: pd.DataFrame, method: str, limits: tuple[float, float]) -> Panel
 
 
 def _line_work(form: Form) -> Work:
-    return Work(calls=(Call(f"{__name__}:curves", (400 if form == "quick" else 20_000,)),))
+    return Work(calls=(Call(curves, (400 if form == "quick" else 20_000,)),))
 
 
 def _plane_work(form: Form) -> Work:
-    return Work(calls=(Call(f"{__name__}:maps", (40 if form == "quick" else 1000,)),
-                       Call(f"{__name__}:traces", (ETAS,))))
+    return Work(calls=(Call(maps, (40 if form == "quick" else 1000,)),
+                       Call(traces, (ETAS,))))
 
 
 FIGURE_3 = Exhibit(

@@ -89,7 +89,7 @@ def _panel(name: str, table: pd.DataFrame) -> Panel:
 
 
 def work(form: Form) -> Work:
-    return Work(calls=tuple(Call(f"{__name__}:drawing", (name, points)) for name in KERNELS
+    return Work(calls=tuple(Call(drawing, (name, points)) for name in KERNELS
                             for points in _POINTS))
 
 

@@ -7,7 +7,7 @@ many and with as many observations as the scans. All errors are in squares of τ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -362,9 +362,10 @@ _STAND_INS = ("The curves of the paper are not part of this project. In their pl
               "simulated curves with two peaks (93 observations, as the scans have). ")
 
 
-def _work(function: str, quick: tuple[int, ...], full: tuple[int, ...], form: Form) -> Work:
+def _work(function: Callable[..., list[Row]], quick: tuple[int, ...], full: tuple[int, ...],
+          form: Form) -> Work:
     more = quick if form == "quick" else full
-    return Work(calls=tuple(Call(f"{__name__}:{function}", (name, nu, *more))
+    return Work(calls=tuple(Call(function, (name, nu, *more))
                             for name in DATA for nu in KERNELS))
 
 
@@ -375,11 +376,11 @@ TABLE_2 = Exhibit(
     "way that it does not state, so its numbers are held against their own structure, not against "
     "ours. Columns and budgets in the table have the names that are printed; pictures have those "
     "that they must have, with ε from 1/8 to 4.",
-    partial(_work, "distances", (_DRAWS,), (100_000,)), table_panels, CLAIMS, published.table_2())
+    partial(_work, distances, (_DRAWS,), (100_000,)), table_panels, CLAIMS, published.table_2())
 FIGURE_5 = Exhibit(
     "figure-5", "Figure 5: one private mean of every mechanism",
     _STAND_INS + "One release at ε = 1 with exact sensitivities over the sample mean.",
-    partial(_work, "draws", (), ()), draw_panels,
+    partial(_work, draws, (), ()), draw_panels,
     (Claim("ICLP-QR stays nearer to the sample mean than ICLP-AR.", qr_stays_nearer("ICLP-AR")),
      Claim("ICLP-QR stays nearest of all.", qr_stays_nearer("FRL", "ICLP-AR", "Bernstein"),
            "A day of temperatures is so smooth that FRL and Bernstein have hardly any bias, and "

@@ -117,8 +117,8 @@ def _se(off: Array) -> float:
 
 
 def _work(form: Form) -> Work:
-    return Work(calls=(Call(f"{__name__}:sensitivity_rows"),
-                       Call(f"{__name__}:slope_rows", (1000 if form == "quick" else 10_000,))))
+    return Work(calls=(Call(sensitivity_rows),
+                       Call(slope_rows, (1000 if form == "quick" else 10_000,))))
 
 
 def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:

@@ -174,10 +174,9 @@ def _statistics(c: PublishedConstants, precision: Array, n: int, repeats: int,
 
 def _work(form: Form) -> Work:
     repeats = 100 if form == "quick" else 1000
-    return Work(calls=(Call(f"{__name__}:guarantee_rows"),
-                       *(Call(f"{__name__}:{name}", (repeats,))
-                         for name in ("variance_rows", "eigenvalue_rows", "bootstrap_rows",
-                                       "interval_rows"))))
+    return Work(calls=(Call(guarantee_rows),
+                       *(Call(rows, (repeats,)) for rows in (variance_rows, eigenvalue_rows,
+                                                             bootstrap_rows, interval_rows))))
 
 
 # -- pictures and claims ---------------------------------------------------------------------------

@@ -55,8 +55,9 @@ def interval_rows(sizes: str, n: int, m: int, d: int, repeats: int) -> list[Row]
 def _figure_3_work(form: Form) -> Work:
     repeats = 20 if form == "quick" else 50
     paper = (4000, 15, 800 // FEWER[form])
-    return Work(calls=(Call(f"{__name__}:interval_rows", (PAPER, *paper, repeats)), Call(
-        f"{__name__}:interval_rows", (FEASIBLE, _LARGE.n, _LARGE.m, _LARGE.d, repeats))))
+    feasible = (_LARGE.n, _LARGE.m, _LARGE.d)
+    return Work(calls=(Call(interval_rows, (PAPER, *paper, repeats)),
+                       Call(interval_rows, (FEASIBLE, *feasible, repeats))))
 
 
 def _draw_figure_3(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -175,7 +176,7 @@ def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats:
 def _figure_4_work(form: Form) -> Work:
     repeats = {PAPER: 4, FEASIBLE: 16} if form == "quick" else {PAPER: 200, FEASIBLE: 200}
     return Work(calls=tuple(
-        Call(f"{__name__}:error_rows", (sizes, along, value, s0, FEWER[form], repeats[sizes]))
+        Call(error_rows, (sizes, along, value, s0, FEWER[form], repeats[sizes]))
         for sizes, grids in _GRIDS.items() for along, grid in grids.items() for value in grid
         for s0 in (_SHARED if along == _BY_S else (8,))))
 

@@ -73,8 +73,8 @@ def bound_rows(repeats: int) -> list[Row]:
 
 def _trust_work(form: Form) -> Work:
     repeats = 20 if form == "quick" else 200
-    return Work(calls=(*(Call(f"{__name__}:trust_rows", (name, repeats)) for name in _AXES),
-                       Call(f"{__name__}:bound_rows", (3 if form == "quick" else 20,))))
+    return Work(calls=(*(Call(trust_rows, (name, repeats)) for name in _AXES),
+                       Call(bound_rows, (3 if form == "quick" else 20,))))
 
 
 def _draw_trust(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -171,9 +171,9 @@ def _differing_work(form: Form) -> Work:
     repeats = 36 if form == "quick" else 400
     few = repeats // 3
     return Work(calls=(
-        *(Call(f"{__name__}:fit_rows", (fit, _MANY.s0, repeats if fit == "two_stage" else few))
+        *(Call(fit_rows, (fit, _MANY.s0, repeats if fit == "two_stage" else few))
           for fit in _FITS),
-        *(Call(f"{__name__}:fit_rows", (fit, s0, few)) for fit in ("two_stage", "local")
+        *(Call(fit_rows, (fit, s0, few)) for fit in ("two_stage", "local")
           for s0 in _N_SHARED if s0 != _MANY.s0)))
 
 
@@ -265,7 +265,7 @@ def cost_rows() -> list[Row]:
 
 
 def _costs_work(form: Form) -> Work:
-    return Work(calls=(Call(f"{__name__}:cost_rows"),))
+    return Work(calls=(Call(cost_rows),))
 
 
 def _draw_costs(table: pd.DataFrame) -> tuple[Panel, ...]:

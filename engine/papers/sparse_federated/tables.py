@@ -108,7 +108,7 @@ def _settings() -> dict[tuple[int, ...], tuple[float, ...]]:
 def _table_2_work(form: Form) -> Work:
     repeats = 8 if form == "quick" else 50
     return Work(calls=tuple(
-        Call(f"{__name__}:error_rows", (*place, epsilons, repeats, FEWER[form]))
+        Call(error_rows, (*place, epsilons, repeats, FEWER[form]))
         for place, epsilons in _settings().items()))
 
 
@@ -263,7 +263,7 @@ def _places() -> list[tuple[str, int]]:
 
 def _intervals_work(form: Form) -> Work:
     repeats = 400 if form == "quick" else 2000
-    return Work(calls=tuple(Call(f"{__name__}:interval_rows", (*place, repeats))
+    return Work(calls=tuple(Call(interval_rows, (*place, repeats))
                             for place in _places()))
 
 
@@ -376,8 +376,8 @@ def coverage_rows(d: int, repeats: int) -> list[Row]:
 def _table_5_work(form: Form) -> Work:
     sizes = (800,) if form == "quick" else (600, 800, 1000)
     repeats = {20: 400} if form == "quick" else {20: 2000, 100: 400}  # by the number of features
-    return Work(calls=(*(Call(f"{__name__}:band_rows", (d,)) for d in sizes),
-                       *(Call(f"{__name__}:coverage_rows", sizes) for sizes in repeats.items())))
+    return Work(calls=(*(Call(band_rows, (d,)) for d in sizes),
+                       *(Call(coverage_rows, sizes) for sizes in repeats.items())))
 
 
 def _beside_table_5(table: pd.DataFrame) -> pd.DataFrame:

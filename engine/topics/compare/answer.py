@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -220,12 +220,9 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
     """
     by_chance = {chance: {answer.label: _error_at(answer, chance) for answer in answers}
                  for chance in _EQUAL}
-    best = max(_EQUAL, key=lambda chance: (_known(by_chance[chance]), -chance))
+    best = max(_EQUAL, key=lambda chance: (
+        np.isfinite([*by_chance[chance].values()]).sum(), -chance))
     return best, by_chance[best]
-
-
-def _known(errors: Mapping[str, float]) -> int:
-    return int(np.isfinite([*errors.values()]).sum())
 
 
 def _error_at(answer: MethodAnswer, chance: float) -> float:

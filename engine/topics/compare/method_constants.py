@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
+from typing import Any
 
 from engine.core.enumerations import Guarantee
 from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
@@ -94,8 +95,8 @@ def _over_sensitivity(noise: str, printed: str) -> ConstantsTable:
          1 / accounting.exact_mu(epsilon, _DELTA)) for epsilon in _EPSILONS])
 
 
-@_table.register
-def _textbook(method: AdaptiveRelease) -> ConstantsTable:
+@_table.register(AdaptiveRelease)
+def _textbook(method: AdaptiveRelease[Any, Any]) -> ConstantsTable:
     return _over_sensitivity("isotropic", "Textbook formula")
 
 

@@ -18,7 +18,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, EventData, EventFacts, Spend
 from engine.mechanisms import Mechanism
-from engine.mechanisms.noisy_counts import CountPlan, NoisyCounts
+from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics import product_limit
 from engine.numerics.counts.comparisons import (
     Difference,
@@ -233,7 +233,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
              ordinary: Ordinary) -> CountingAnswer:
     """One budget, without errors."""
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
-    plan: CountPlan = mechanism.plan(data.public, (budget,))
+    plan = mechanism.plan(data.public, (budget,))
     released, facts = estimate.released[0], data.facts
     return CountingAnswer(
         task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
@@ -318,7 +318,7 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
         If the truth is not known, nothing would be released, or an ROC curve is asked for.
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
-    plan: CountPlan = mechanism.plan(source.public, (budget,))
+    plan = mechanism.plan(source.public, (budget,))
     if not (source.is_random and mechanism.estimand.has_bands):
         raise InputError("Coverage is counted on simulated times or values.", field="source",
                          hint="Choose simulated people.")
@@ -441,7 +441,7 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     shares = []
     for k, n in enumerate(people):
         sized = source.resized(n, 1, 1)
-        plan: CountPlan = mechanism.plan(sized.public, (replace(budget, delta=0.0),))
+        plan = mechanism.plan(sized.public, (replace(budget, delta=0.0),))
         if plan.verdict.is_feasible:
             study = counting_study(sized, mechanism, budget, seed + k, repeats)
             shares.append((study.rejected, study.rejected_without))

@@ -625,17 +625,14 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
                    "their share of the noise and tell nobody what it was")
     else:
         hidden = f"everybody who sees the release, and the other {several}"
-        trusted = f"the centre, which sees {_all_of(profile.task)}, and the {of(person)} own {site}"
+        trusted = (f"the centre, which sees every {_record(profile.task)}, and the {of(person)} "
+                   f"own {site}")
     return {"Protected": f"{protected_unit(profile.task, facts)}, from {hidden}.",
             "Must be trusted": f"{trusted}.",
             "Not hidden": f"that {a(person)} takes part, how many do, and what is true of "
                           f"{escape(facts.people)} in general.",
             UNIT: _unit(profile.task, person, records),
             **_interaction(profile), **_worth(profile)}
-
-
-def _all_of(task: Task) -> str:
-    return f"every {_record(task)}"
 
 
 def _unit(task: Task, person: str, records: int) -> str:

@@ -148,11 +148,11 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> It
                        float(shares[0, 0]))
 
 
-def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
-    """Values around the present one, from a quarter to four times, within what can be drawn."""
+def sweep_values(setting: Setting, dial: str) -> list[float]:
+    """Six values around the present one, from a quarter to four times, within what can be drawn."""
     low, high = bounds(setting, dial)
     here = float(getattr(setting, dial))
-    span = np.geomspace(max(low, here / 4), min(high, here * 4), count)
+    span = np.geomspace(max(low, here / 4), min(high, here * 4), 6)
     values = span if dial == "epsilon" else np.unique(np.round(span))
     return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
 

@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.rates.univariate_mean import SETTINGS, RateSetting
+from engine.rates.univariate_mean import RateSetting
 from engine.simulation.studies import FRESH
 from engine.sources.numbers import Numbers
 
@@ -74,7 +74,7 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
     source = Numbers(n_servers=people, n_items=numbers)
     data = source.draw(dots, generator(seed, DATA_STREAM, FRESH))
     estimates = {}
-    for setting in dict.fromkeys(RateSetting(name).mechanism for name in SETTINGS):
+    for setting in dict.fromkeys(setting.mechanism for setting in RateSetting):
         released = UnivariateMean.independent(setting).release_many(
             data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM, FRESH))
         estimates[setting] = np.asarray(released.values(np.zeros(1))[0]).reshape(dots)

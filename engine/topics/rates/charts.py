@@ -19,7 +19,7 @@ from engine.language.numbers import number
 from engine.mechanisms.univariate_mean import Setting
 from engine.rates import Rate, Symbol
 from engine.rates.fitted import Weighted
-from engine.rates.univariate_mean import CALLED, SETTINGS, RateSetting
+from engine.rates.univariate_mean import RateSetting
 from engine.topics.rates.answer import (
     Comparison,
     Measured,
@@ -37,8 +37,8 @@ SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
 _DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
-_TRUST = {RateSetting(name).mechanism: CALLED[name].removesuffix(", many numbers each")
-          for name in SETTINGS}
+_TRUST = {setting.mechanism: setting.label.removesuffix(", many numbers each")
+          for setting in RateSetting}
 _FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
 _SAME = 1.01  # rates whose ends differ by less are drawn as one
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart

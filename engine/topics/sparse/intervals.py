@@ -30,6 +30,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.answer import check_size
 
 COVERAGE_REPEATS = 200
+_DRAWS = 5  # releases by every way of fitting
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
            "residual_clip")  # options of estimates that intervals have, too
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
@@ -264,7 +265,7 @@ class Machines:
         return {fit: float(root_mean_square(errors, None)) for fit, errors in self.errors.items()}
 
 
-def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
+def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
     """The same rows fitted in two stages, machine by machine, and all together.
 
     Parameters
@@ -275,8 +276,6 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
         Of every site.
     seed : int
         Of data and noise.
-    draws : int
-        Releases by every way of fitting.
     """
     check_size(source)
     data = studies.shown(source, seed)
@@ -286,9 +285,9 @@ def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> M
         settings: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
                                   "n_own": max(source.n_own, 1)}
         mechanism = SparseHeterogeneous(**settings)
-        estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
+        estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
         errors[label] = np.linalg.norm(
-            np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
+            np.broadcast_to(estimate.coefficients[0, 0], (_DRAWS, *truth.shape)) - truth, axis=-1)
         if first is None:
             first = mechanism, estimate
     assert first is not None

@@ -175,14 +175,14 @@ def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
             for label, rate in rates.items()}
 
 
-def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int,
-          seed: int = 1) -> dict[str, list[float]]:
+def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int
+          ) -> dict[str, list[float]]:
     """Simulated errors where one size or ε takes several values, by label.
 
     Every value has the same random numbers, which makes curves smooth.
     """
     kind = type(getattr(setting, name))
-    points = [simulated(replace(setting, **{name: kind(value)}), repeats, seed) for value in values]
+    points = [simulated(replace(setting, **{name: kind(value)}), repeats) for value in values]
     return {label: [one[label] for one in points] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
 
 

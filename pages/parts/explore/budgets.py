@@ -54,7 +54,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
     chart = charts.against_budget(scene.shown, scene.at, chosen_method,
-                                  odds=scene.odds, others=others, floor=_floor(scene),
+                                  odds=scene.odds, others=others,
+                                  floor=scene.floor if np.isfinite(scene.floor).any() else None,
                                   in_table=[m for m in every if m.label not in drawn],
                                   theory=None if beside is None else beside.lines)
     when_free = error_words.when_free(scene.epsilons, scene.private_shares)
@@ -128,10 +129,6 @@ def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.
 def _method(mechanism: Mechanism, label: str, errors: Array) -> charts.Method:
     return charts.Method(label, mechanism.key, mechanism.family, errors,
                          controls.variant(mechanism, label))
-
-
-def _floor(scene: Scene) -> Array | None:
-    return scene.floor if np.isfinite(scene.floor).any() else None
 
 
 def _scenario(scene: Scene) -> tuple[Source, Mechanism, float]:

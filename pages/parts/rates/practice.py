@@ -189,7 +189,7 @@ def _key(here: Check) -> str:
 
 
 def _start(here: Check) -> None:
-    job = begin(_key(here), "engine.topics.rates.check:check", here, total=here.steps)
+    job = begin(_key(here), rate_check.check, here, total=here.steps)
     st.session_state[_KEPT] = _Kept(job, here)
 
 

@@ -116,17 +116,13 @@ def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, 
     source, mechanism = session.source(choice.task), choice.mechanism
     people = capital(source.facts.people)
     entries = [SiteEntry(str(row["Site"] or ""), int(row[people] or 0),
-                         Budget(float(row["ε"] or 0), _delta(int(row[people] or 1), choice)),
+                         Budget(float(row["ε"] or 0), mechanism.delta(int(row[people] or 1)).value),
                          str(row.get("Key") or shared).strip(), str(row.get("Pads") or "").strip())
                for row in table]
     has_own = is_summed or any(row.get("Key") for row in table)
     honest = max(len(entries) - 1, 1) if is_summed else 0
     return studies.study(source, mechanism, entries, name, Scheme.ED25519 if has_own else
                          Scheme.HMAC, _reading(choice, origin), honest)
-
-
-def _delta(people: int, choice: Choice) -> float:
-    return choice.mechanism.delta(people).value
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:

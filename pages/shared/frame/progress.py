@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import streamlit as st
 
@@ -15,13 +15,15 @@ from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors
 from pages.shared.server.jobs import Job, jobs
 
+Ts = TypeVarTuple("Ts")
+
 _POLL_SECONDS = 0.5
 _STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
 _MINUTES_FROM = 90
 _MOST_LEFT = 4
 
 
-def begin(key: str, target: str, *arguments: Any, total: int | None = None,
+def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int | None = None,
           is_shared: bool = True) -> Job:
     """Start a job for this visitor, or join the one that is there; see `jobs.Jobs.start`.
 
@@ -31,7 +33,7 @@ def begin(key: str, target: str, *arguments: Any, total: int | None = None,
         key = f"{key} {visitor()}"
     _left().pop(key, None)
     while True:
-        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared,
+        job = jobs().start(key, function, *arguments, total=total, is_shared=is_shared,
                            visitor=visitor())
         if job.watch(visitor()):  # or else its last watcher left this moment
             return job

@@ -123,8 +123,7 @@ def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ..
                 progress: Callable[[int], None], bounds: Bounds | None) -> Job:
     wait = math.inf if bounds is None else bounds.wait
     while True:
-        job = _POOL.start(key, "pages.shared.server.jobs:call", function, *arguments,
-                          visitor=_visitor(), is_later=_is_later())
+        job = _POOL.start(key, function, *arguments, visitor=_visitor(), is_later=_is_later())
         with _watching(job):
             _follow(job, progress, wait)
         if job.state != "stopped":  # else given up by others just before we came

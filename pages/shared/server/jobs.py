@@ -16,7 +16,6 @@ a time, each may have only so much waiting, and a job ends after a stated time.
 from __future__ import annotations
 
 import atexit
-import importlib
 import logging
 import math
 import pickle
@@ -26,13 +25,14 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from engine.core.errors import InputError
 from engine.running.bounded import memory_limited
 from engine.running.workers import Worker
 
 Part = TypeVar("Part")
+Ts = TypeVarTuple("Ts")
 _MOST_KEPT = 32  # jobs that have ended
 _MOST_MEGABYTES = 2000  # that a job may take beyond what its worker has
 _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
@@ -235,19 +235,21 @@ class Jobs:
             If too many jobs are waiting: then they are at work already.
         """
         for slot in range(self.slots):
-            self.start(f"ready {slot}", "pages.shared.server.jobs:ready", total=1)
+            self.start(f"ready {slot}", ready, total=1)
 
-    def start(self, key: str, target: str, *arguments: Any, total: int | None = None,
-              is_shared: bool = True, visitor: str = "", is_later: bool = False) -> Job:
+    def start(self, key: str, function: Callable[[*Ts], Any], *arguments: *Ts,
+              total: int | None = None, is_shared: bool = True, visitor: str = "",
+              is_later: bool = False) -> Job:
         """The job of that key: the one that is there, or else a new one.
 
-        `target` is "module:function", a generator function: what it yields are the parts, what it
-        returns is the result. `total` is the number of parts, where it is known. The key is the
-        digest of the question; that of an upload must also name its session, and such a job is
-        not `is_shared`: it is forgotten here when it has ended, and only its session keeps it. A
-        job that was stopped or broke is begun again: start from a button and keep the job, or a
-        stopped one comes back with the next run of the page. `visitor` names who asks; a job that
-        several ask for is nobody's. What no page waits for, `is_later`, comes after what one does.
+        The function is one of a module, so that a worker finds it. What a generator yields are the
+        parts, and what it or any other function returns is the result. `total` is the number of
+        parts, where it is known. The key is the digest of the question; that of an upload must
+        also name its session, and such a job is not `is_shared`: it is forgotten here when it has
+        ended, and only its session keeps it. A job that was stopped or broke is begun again: start
+        from a button and keep the job, or a stopped one comes back with the next run of the page.
+        `visitor` names who asks; a job that several ask for is nobody's. What no page waits for,
+        `is_later`, comes after what one does.
 
         Raises
         ------
@@ -258,7 +260,7 @@ class Jobs:
             job = self._jobs.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full(visitor)
-                job = Job(key, total, (target, arguments), is_shared, visitor, is_later)
+                job = Job(key, total, (function, arguments), is_shared, visitor, is_later)
                 self._enqueue(job)
             else:
                 job.is_left, job.is_later = False, job.is_later and is_later
@@ -431,15 +433,9 @@ def _end_if_asked(job: Job, worker: Worker) -> bool:
 # -- what runs in the worker ----------------------------------------------------------------
 
 
-def call(function: Callable[..., Any], *arguments: Any) -> Generator[Any, None, Any]:
-    """A target that runs any function: a generator with its parts, another without."""
-    result = function(*arguments)
-    return (yield from result) if isinstance(result, Iterator) else result
-
-
 def parts(function: Callable[..., Iterator[Part]], *arguments: Any
           ) -> Generator[Part, None, list[Part]]:
-    """A target whose result is the list of the parts that a generator gives."""
+    """Work whose result is the list of the parts that a generator gives."""
     given = []
     for part in function(*arguments):
         given.append(part)
@@ -447,11 +443,12 @@ def parts(function: Callable[..., Iterator[Part]], *arguments: Any
     return given
 
 
-def ready() -> Iterator[None]:
-    """A target that imports what most answers need, so that the first one comes at once."""
-    importlib.import_module("engine.topics.rates.answer")
-    importlib.import_module("engine.privacy.accounting").exact_mu(1.0, 1e-6)
-    yield None
+def ready() -> None:
+    """Import what most answers need, so that the first one comes at once."""
+    import engine.topics.rates.answer  # noqa: F401
+    from engine.privacy.accounting import exact_mu
+
+    exact_mu(1.0, 1e-6)
 
 
 def _answer(pipe: Connection, task: bytes) -> None:
@@ -472,12 +469,14 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 def _messages(task: bytes) -> Iterator[tuple[str, Any]]:
-    target, arguments = pickle.loads(task)
-    module, _, name = target.partition(":")
-    steps = getattr(importlib.import_module(module), name)(*arguments)
+    function, arguments = pickle.loads(task)
+    result = function(*arguments)
+    if not isinstance(result, Iterator):
+        yield "result", result
+        return
     while True:
         try:
-            part = next(steps)
+            part = next(result)
         except StopIteration as end:
             yield "result", end.value
             return

@@ -162,12 +162,7 @@ def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
 
 
 def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
-    return digest([_named(value) for value in (function, *arguments)])
-
-
-def _named(value: Any) -> Any:
-    """A function by its name; there are no two of one name."""
-    return f"{value.__module__}:{value.__qualname__}" if callable(value) else value
+    return digest((function, *arguments))
 
 
 def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",

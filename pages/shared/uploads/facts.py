@@ -24,7 +24,7 @@ from engine.release.request import StatedFacts, stated_in
 from engine.sources import Source
 from engine.uploads.bounds_library import public_bounds
 from engine.uploads.curves import CurveTable, Upload
-from engine.uploads.design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
+from engine.uploads.design import StatedDesign, StatedLaw, laws_for, numbers_in
 from engine.uploads.events import EventColumns, EventTable, UploadEvents, declare_events
 from engine.uploads.facts import REACHES, StatedCovariate, declare, declare_rows
 from engine.uploads.layout import Layout
@@ -454,11 +454,11 @@ def _response(name: str, task: str) -> dict[str, Any]:
 
 def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str, Any]:
     """Design, number of observations and spread of people: arguments of `declare`."""
-    laws = SINGLE_LAWS if is_single else tuple(LAWS)
+    laws = laws_for(is_single)
     law = st.selectbox(
         "Distribution of observation times", [law.value for law in laws],
         index=laws.index(StatedLaw.UNKNOWN),
-        format_func=lambda law: LAWS[StatedLaw(law)], key="upload_law",
+        format_func=lambda law: StatedLaw(law).label, key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
         "rely on nothing but what they release, with more noise.")

@@ -1,0 +1,93 @@
+"""What bases of orthonormal functions share."""
+
+from __future__ import annotations
+
+from dataclasses import Field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.types import Truth
+
+
+class OrthonormalBasis:
+    """The first `size` functions of an orthonormal sequence; a `FunctionBasis`.
+
+    A subclass is a frozen dataclass with a field `size`, and says the values of its functions.
+    Where these are not orthonormal, as with a Fourier basis of a longer period, or inner products
+    are others, it says what differs.
+    """
+
+    size: int
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # subclasses are dataclasses
+
+    def __call__(self, times: Array) -> Array:
+        """Values of the functions.
+
+        Parameters
+        ----------
+        times : (…), or (…, 2) where functions are of two numbers
+
+        Returns
+        -------
+        (…, size)
+        """
+        raise NotImplementedError
+
+    def first(self, size: int) -> Self:
+        """The basis of the first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        """
+        return replace(self, size=size)
+
+    def coefficients(self, truth: Truth) -> Array:
+        """Inner products of a known function with those of the basis.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function or several, which come first.
+
+        Returns
+        -------
+        (…, size)
+        """
+        nodes, weights = truth.quadrature
+        return np.asarray((weights * truth.node_values) @ self(nodes))
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """The best approximation of a known function.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            ∫ of the square of what they leave out.
+        """
+        best = self.coefficients(truth)
+        return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
+
+    def squared_distance(self, difference: Array) -> Array:
+        """The squared norm of a difference of two functions, Σ_l d_l².
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
+        return np.asarray((difference**2).sum(axis=-1))
