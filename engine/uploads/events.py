@@ -28,6 +28,7 @@ from engine.uploads.columns import Integers, Observations, in_order, order_by_pe
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, plain_name, repeated
+from engine.uploads.misfits import check_follow_up, check_numbers
 from engine.uploads.rows import MOST_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
@@ -496,6 +497,13 @@ class UploadEvents(UploadedData[EventData]):
 
     events: EventTable
     declared: EventFacts
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.events.counted is Counted.OUTCOMES:
+            check_follow_up(self.events.time, self.events.status > 0, self.declared)
+        else:
+            check_numbers(self.events.time, self.declared)
 
     @property
     def observations(self) -> EventTable:

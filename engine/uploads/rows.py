@@ -28,6 +28,7 @@ from engine.uploads.columns import (
     people_of,
 )
 from engine.uploads.layout import Layout
+from engine.uploads.misfits import check_records
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
@@ -174,6 +175,11 @@ class UploadRows(UploadedData[SampleData]):
     reader = staticmethod(read_rows)
 
     rows: RowTable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_stated = self.declared.value_name == self.rows.value_name  # densities have no response
+        check_records(self.covariates, self.rows.values if is_stated else None, self.declared)
 
     @property
     def observations(self) -> RowTable:
