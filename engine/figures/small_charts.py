@@ -128,7 +128,7 @@ def error_dots(errors: Array, baseline: float | None, unit: str, theme: Theme,
     if math.isfinite(floor):
         data.append(traces.floor([floor] * 2, [0, tallest + 1], theme, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        theme, xaxis=axis(theme, with_unit("Error of a release", f"({unit})" if unit else ""),
+        theme, xaxis=axis(theme, named("Error of a release", unit),
                           range=[0, top], rangemode="tozero", nticks=5),
         yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
     alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "

@@ -196,7 +196,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
 def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
     page = explore("/")
     page.get_by_role("button", name="Simulated growth, 200 children · change").click()
-    expect(page.get_by_role("dialog").get_by_text("Use my curves")).to_be_in_viewport()
+    expect(page.get_by_role("dialog").get_by_text("Use my data")).to_be_in_viewport()
 
 
 @pytest.mark.slow

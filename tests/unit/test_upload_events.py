@@ -128,7 +128,7 @@ def test_the_example_that_can_be_downloaded_is_read_as_it_is(kind, example, colu
     assert suggest_columns(table, kind) == columns
     texts = {Counted.OUTCOMES: ("death", "relapse"), Counted.LABELS: ("yes",)}.get(kind, ())
     events = read_events(table, EventColumns(**columns, events=texts, counted=kind, server="site"))
-    assert len(events.time) == 24 and np.isfinite(events.time).all() and (events.time > 0).all()
+    assert len(events.time) == 200 and np.isfinite(events.time).all() and (events.time > 0).all()
     assert events.server_names == ("North", "South")
     if texts:
         assert set(events.status.tolist()) == set(range(len(texts) + 1))

@@ -598,7 +598,7 @@ def _answers(release: Published, suffix: str) -> None:
     """What the released curve answers, from its card alone."""
     if "answers" not in release.card:
         return
-    with layout.fold("Questions for the released curve", f"release_answers{suffix}") as is_open:
+    with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
     with layout.fold("Synthetic people drawn from the release",
