@@ -7,7 +7,7 @@ from engine.topics.mean.answer import EPSILON_STEPS
 
 def words(at):
     """All text of a page at the budget it stands at, with spaces as they are typed."""
-    return _typed(" ".join([element.value for element in at.markdown] + said(at)))
+    return typed(" ".join([element.value for element in at.markdown] + said(at)))
 
 
 def warnings(at):
@@ -19,11 +19,12 @@ def said(at, kind=None):
     """Paragraphs on cards that follow the slider, at the chosen step."""
     epsilon = at.session_state.settings.epsilon
     steps = sorted({*EPSILON_STEPS, at.session_state.own_epsilon, epsilon})
-    return [_typed(text) for sent in components(at, "said_")
+    return [typed(text) for sent in components(at, "said_")
             for name, text in sent["steps"][steps.index(epsilon)] if kind in (None, name)]
 
 
-def _typed(text):
+def typed(text):
+    """A text with spaces at which a line may break, as it is written in tests."""
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
