@@ -11,7 +11,7 @@ const ROUNDS = 20;                        // of the attacker's game, each with a
 const BADGE = 11;                         // pixels: half of the disc with the letter of a curve of the game
 const AROUND = .15;                       // of the height of the curves, left free above and below them
 const SAMPLE = 18;                        // pixels of a piece of a line beside its name, and of which line
-const SAMPLES = {'of-release': 'release', '': 'without', 'of-other': 'other', 'of-curves': 'raw sample'};
+const SAMPLES = {'of-release': 'by-release', '': 'by-mean', 'of-other': 'by-other', 'of-curves': 'by-curves'};
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -903,7 +903,7 @@ function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of l
     return [nodes[0], nodes[2]];
   };
   if (above.length) {                     // away from their lines: each with a piece of its own
-    S.samples = above.map(({x, y}, k) => svg('line', {x1: x, x2: x + SAMPLE, y1: y - 4.5, y2: y - 4.5, class: SAMPLES[names[k][1]]}));
+    S.samples = above.map(({x, y}, k) => svg('line', {x1: x, x2: x + SAMPLE, y1: y - 4.5, y2: y - 4.5, class: `sample ${SAMPLES[names[k][1]]}`}));
     S.main.svg.append(...S.samples);
     return drawn(k => ({x: above[k].x + SAMPLE + 6, y: above[k].y}));
   }
@@ -919,7 +919,7 @@ function nameEnds(S) {                    // what is no release, and where a cur
   });
   const isMoved = isPulled && !last.classList.contains('of-other');
   last.classList.toggle('of-moved', isMoved);
-  S.samples?.[2].classList.toggle('moved', isMoved);
+  S.samples?.[2].classList.toggle('by-moved', isMoved);
 }
 
 function rawPath(P, {times, values}) {
