@@ -211,7 +211,7 @@ def frame(picture: Picture, look: Look) -> Frame:
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
-    return Frame(left, look.width - 14, 12 + rows * ROW * look.text,
+    return Frame(left, look.width - 14, BELOW_LEGEND + rows * ROW * look.text,
                  look.height - 3.4 * look.text - 4)
 
 
@@ -326,6 +326,7 @@ def _dot(x: float, y: float, mark: Mark, size: float) -> str:
 
 _GUESS_MARK = Mark(np.zeros(1), np.zeros(1), "text", GUESS, dash="2,4")
 _SAMPLE = 26.0  # pixels of a line in the legend
+BELOW_LEGEND = 12  # pixels, down to the plot
 FIRST, ROW = 0.9, 1.6  # of the legend: its first row and from row to row, in letters
 BETWEEN, MARGIN = 14, 6  # pixels between its entries, and to its right
 

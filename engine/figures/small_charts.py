@@ -119,7 +119,7 @@ def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = 
     if math.isfinite(floor):
         data.append(traces.floor([floor] * 2, [0, tallest + 1], hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        xaxis=axis(with_unit("Error of a release", f"({unit})" if unit else ""),
+        xaxis=axis(named("Error of a release", unit),
                           range=[0, top], rangemode="tozero", nticks=5),
         yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
     alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "

@@ -11,7 +11,9 @@ import re
 from collections.abc import Sequence
 
 _NARROW, _UNBROKEN = "\u202f", "\u00a0"
-_IN_UNITS = re.compile(r"(?<=\d) (?=%|[^\W\d_]+/[^\W\d_])")
+# Before a percent sign or a word as short as units are, after a sign, before the "=" of a symbol.
+_KEPT = re.compile(r"(?<=\d\*\*) (?=%)|(?<=\d) (?=%|[^\W\d_]{1,7}\b)|(?<=[=±≤≥>]) (?=[\d−])"
+                   r"|(?<=\b[εδnm]) (?==)")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -32,7 +34,7 @@ def exactly(value: float) -> str:
     return short if float(short) == value else repr(float(value))
 
 
-def number(value: float, digits: int = 3) -> str:
+def number(value: float, digits: int = 3, is_padded: bool = False) -> str:
     """At most three significant digits, a real minus, thin spaces from a thousand on.
 
     Parameters
@@ -41,18 +43,21 @@ def number(value: float, digits: int = 3) -> str:
         In any unit; what is not finite is written as "unlimited".
     digits : int
         Significant digits.
+    is_padded : bool
+        Whether zeros at the end stay below 1, too: a number that follows a slider keeps its width.
 
     Examples
     --------
-    >>> number(1.5324), number(-0.04), number(9.996)
-    ('1.53', '−0.04', '10.0')
+    >>> number(1.5324), number(-0.04), number(9.996), number(0.54, is_padded=True)
+    ('1.53', '−0.04', '10.0', '0.540')
     """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "unlimited"
     value = float(f"{value:.{digits}g}")  # 9.996 is 10.0 and 12 345 is 12 300
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 6)}f}"
-    return _signs(text.rstrip("0").rstrip(".") if decimals > 2 else text)
+    is_stripped = decimals > 2 and not is_padded
+    return _signs(text.rstrip("0").rstrip(".") if is_stripped else text)
 
 
 def together(values: Sequence[float]) -> list[str]:
@@ -327,14 +332,14 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    r"""A sentence in which no line ends between a number and its percent sign or unit with a slash.
+    r"""A sentence in which no line ends inside a quantity: "95 %", "0.5 mmol/L", "ε = 0.8", "± 2".
 
     Examples
     --------
-    >>> unbroken("95 % within 0.5 mmol/L of 12 hospitals")
-    '95\xa0% within 0.5\xa0mmol/L of 12 hospitals'
+    >>> unbroken("95 % within 0.5 mmol/L of 12 hospitals at ε = 1")
+    '95\xa0% within 0.5\xa0mmol/L of 12 hospitals at ε\xa0=\xa01'
     """
-    return _IN_UNITS.sub(_UNBROKEN, text)
+    return _KEPT.sub(_UNBROKEN, text)
 
 
 def _signs(text: str) -> str:

@@ -71,8 +71,8 @@ def rests_on(claim: str, simulated: Proportion) -> str:
     count = round(simulated.independent)
     alike = ("" if count >= simulated.n else f", that of {whole(count)} independent releases, "
              "since those about the same simulated people are alike")
-    return (f"“{claim}” are {whole(simulated.count)} of {whole(simulated.n)} simulated ones; the "
-            f"95 % confidence interval for this share is {low} to {high}{alike}.")
+    return (f"“{claim}” is counted: {whole(simulated.count)} of {whole(simulated.n)} simulated "
+            f"ones. Of all, {low} to {high} stay within it (95 % confidence interval{alike}).")
 
 
 def floor(facts: PublicFacts, least: float, error: float) -> str:
@@ -94,7 +94,7 @@ def floor(facts: PublicFacts, least: float, error: float) -> str:
     """
     if not math.isfinite(least):
         return ""
-    text = ("No unbiased method with Gaussian noise could be closer than "
+    text = ("At this ε no unbiased method with Gaussian noise could be closer than "
             f"**{with_unit(number(least), escape(facts.value_unit))}**")
     if math.isfinite(error):
         text += ("; this method is below it, as shrinking trades bias for noise" if error < least

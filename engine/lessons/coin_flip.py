@@ -22,7 +22,7 @@ _MECHANISM = SparseMeanSigns()
 # Which class a seed draws. With the default seed its estimate misses by about one standard error,
 # as is typical; one that happened to be exact would look like a method that always is.
 _CLASS = 6
-_ROWS = 5  # of dots
+_ROWS = 8  # of dots: on a phone, too, they stand apart
 _TOP = _ROWS + 0.7  # of lines; above it are no dots
 
 
@@ -124,7 +124,7 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
              Mark(x[turned], y[turned], "bias", "Flipped by coins", "cross", after=True),
-             Mark(np.full(2, true), ends, "truth", "Have really copied", width=6.0, opacity=0.4,
+             Mark(np.full(2, true), ends, "truth", "Have really copied", width=4.0, opacity=0.6,
                   after=True),
              Mark(np.full(2, estimate), ends, "functional", "Estimate from the answers",
                   dash="10,2", after=True),

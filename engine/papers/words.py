@@ -24,15 +24,14 @@ def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
     text = (f"**{of_documents.count(True)} of {len(of_documents)} claims** come out as the "
             "documents say.")
     if failing:
-        text += (f" {failing} do{'es' * (failing == 1)} not: each stands with the reason, such as "
-                 "a misprint or noise that cannot have been as stated.")
+        text += (f" {failing} do{'es' * (failing == 1)} not; the reason stands beside each, such "
+                 "as a misprint or noise that cannot have been as stated.")
     if of_ours:
-        text += (f" We asked {len(of_ours)} more questions of the same figures: what holds with "
-                 "exact sensitivities, other constants or a repair, or by a second calculation. "
-                 f"{of_ours.count(True)} statements hold there.")
+        text += (f"\n\n**{of_ours.count(True)} of {len(of_ours)} checks of our own** hold: with "
+                 "exact sensitivities, other constants or a repair, or by a second calculation.")
     if failing := of_ours.count(False):
-        text += (f" {failing} do{'es' * (failing == 1)} not: most ask in another setting what a "
-                 "document says of its method, and each stands with the reason.")
+        text += (f" {failing} do{'es' * (failing == 1)} not; most ask in another setting what a "
+                 "document says of its method.")
     return text
 
 

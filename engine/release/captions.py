@@ -24,16 +24,27 @@ def headline(release: Published) -> str:
                               release.sizes.n_curves)
 
 
-def statements(release: Published) -> list[str]:
-    """What stands beside the release wherever it is shown: warnings, and what its band means.
+def explained(release: Published) -> list[str]:
+    """What the band of a release means, and what was forecast of its error.
 
     Parameters
     ----------
     release : Published
         From `engine.release.published`.
     """
-    return [*sentences.warnings(release.uncertainty),
-            *sentences.band_explained(release.uncertainty, release.facts)]
+    forecast = [] if release.forecast is None else [sentences.forecast(release.forecast)]
+    return [*sentences.band_explained(release.uncertainty, release.facts), *forecast]
+
+
+def statements(release: Published) -> list[str]:
+    """What stands beside the release wherever it is shown: warnings, band and forecast.
+
+    Parameters
+    ----------
+    release : Published
+        From `engine.release.published`.
+    """
+    return [*sentences.warnings(release.uncertainty), *explained(release)]
 
 
 def columns(release: Published) -> dict[str, Array]:

@@ -17,7 +17,7 @@ from typing import Any
 from engine import __version__
 from engine.language.grammar import capital, safe_cell
 from engine.release import sentences, stated
-from engine.release.captions import columns, heading, headline, statements
+from engine.release.captions import columns, explained, heading, headline, statements
 from engine.release.picture import picture
 from engine.release.published import Published
 from engine.templates import render
@@ -143,7 +143,7 @@ def report(release: Published) -> bytes:
         "report", title=release.name, headline=headline(release), heading=heading(release),
         day=release.at[:10], warnings=sentences.warnings(release.uncertainty), card=release.card,
         picture=picture(release, with_notes=False), guarantee=guarantee_rows(release),
-        band=sentences.band_explained(release.uncertainty, release.facts),
+        band=explained(release),
         not_covered=[f"{capital(line)}." for line in release.card["not_covered"]]).encode()
 
 

@@ -12,7 +12,7 @@ from engine.core.grids import drawing_grid
 from engine.core.tasks import DENSITY, RISK_MINIMISATION, ROC, Argument, DataType
 from engine.core.types import Array, Data, Estimate, PublicFacts
 from engine.language import quality
-from engine.language.numbers import percent, with_unit
+from engine.language.numbers import named, percent
 from engine.mechanisms import Mechanism
 from engine.release.certified import ReleaseCost
 from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
@@ -99,7 +99,7 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     facts : PublicFacts
         Names, units and ranges.
     """
-    grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
+    grid, value = drawing_grid(), named(facts.value_name, facts.value_unit)
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
         return Axes(grid[:1], "", value)
@@ -108,23 +108,15 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
         feature = facts.covariates[0]
         x = feature.low + grid * (feature.high - feature.low)
-        axis = with_unit(feature.name, _bracketed(feature.unit))
+        axis = named(feature.name, feature.unit)
         if mechanism.main_task is RISK_MINIMISATION:
             return Axes(x, axis, LOG_ODDS if facts.two_classes else value)
-        return Axes(
-            x, axis,
-            with_unit("Density", _bracketed(f"per {feature.unit}" if feature.unit else "")),
-            1 / (feature.high - feature.low))
+        density = named("Density", f"per {feature.unit}" if feature.unit else "")
+        return Axes(x, axis, density, 1 / (feature.high - feature.low))
     if argument is Argument.TWO_TIMES:
         grid = grid[::_BETWEEN]
-        value = with_unit("Covariance", _bracketed(f"{facts.value_unit}²" * bool(
-            facts.value_unit)))
-    return Axes(facts.from_unit_time(grid),
-                with_unit(facts.time_name, _bracketed(facts.time_unit)), value)
-
-
-def _bracketed(unit: str) -> str:
-    return f"({unit})" if unit else ""
+        value = named("Covariance", f"{facts.value_unit}²" if facts.value_unit else "")
+    return Axes(facts.from_unit_time(grid), named(facts.time_name, facts.time_unit), value)
 
 
 def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes

@@ -113,7 +113,7 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": facts.name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
-        "accuracy": _accuracy(functions.uncertainty, facts, cost, sizes),
+        "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(cost, plan.senders),
@@ -192,6 +192,14 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, s
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
         "explained": sentences.band_explained(uncertainty, facts),
         "warnings": sentences.warnings(uncertainty)}
+
+
+def _forecast(plan: ReleasePlan) -> dict[str, Any]:
+    """What was said of the error before; nothing where nothing was."""
+    said = plan.forecast
+    return {} if said is None else {"forecast": {
+        "root_mean_squared_error": said.error, "within_95": said.within, "unit": said.unit,
+        "of": "releases of simulated data with the same public facts"}}
 
 
 def _plain(budget: Budget) -> dict[str, float]:

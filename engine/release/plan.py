@@ -15,7 +15,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,18 @@ def _canonical(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+class Forecast(NamedTuple):
+    """How far releases of simulated data with the same public facts are from the truth.
+
+    What the holder was told before anything was spent: the root mean squared distance, and what
+    95 % of releases stay within, in a unit that may be empty.
+    """
+
+    error: float
+    within: float
+    unit: str = ""
+
+
 @dataclass(frozen=True)
 class ReleasePlan:
     """The public side of one release.
@@ -64,7 +76,7 @@ class ReleasePlan:
 
     @classmethod
     def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any]) -> ReleasePlan:
+           request: Mapping[str, Any], forecast: Forecast | None = None) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -81,11 +93,14 @@ class ReleasePlan:
             What is protected, in words.
         request : mapping
             The same settings for the command line, to be given away with the release.
+        forecast : Forecast, optional
+            What the holder was told of the error, to be published beside the release.
         """
         return cls._with_noise({
             "name": name, "unit": unit, "request": request, "data": _public_data(source),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-            "asked": asdict(budget)})
+            "asked": asdict(budget),
+            **({} if forecast is None else {"forecast": forecast._asdict()})})
 
     @classmethod
     def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
@@ -146,7 +161,8 @@ class ReleasePlan:
     def request_of(self, data: Data) -> bytes:
         """A digest of all that was asked for, of these data: whoever is at which site included.
 
-        Versions are left out, so that a release is not charged again after an update.
+        Versions and the forecast are left out, so that a release is not charged again after an
+        update.
 
         Parameters
         ----------
@@ -159,13 +175,19 @@ class ReleasePlan:
             32 of them (SHA-256), as private as the data.
         """
         request = _canonical({key: value for key, value in self.plain.items()
-                              if key not in ("versions", "noise")})
+                              if key not in ("versions", "noise", "forecast")})
         return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
     def name(self) -> str:
         """What the release is called."""
         return str(self.plain["name"])
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """What was said of the error before; None where nothing was."""
+        said = self.plain.get("forecast")
+        return None if said is None else Forecast(**said)
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

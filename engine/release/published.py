@@ -29,7 +29,7 @@ from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions
 from engine.release.guarantee_card import card_of, unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Receipt, checked_name
 from engine.release.percentiles import released_percentiles
-from engine.release.plan import ReleasePlan, messages_from_bytes, messages_to_bytes
+from engine.release.plan import Forecast, ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.request import stated_of
 from engine.release.uncertainty import Uncertainty
@@ -66,6 +66,8 @@ class Published:
         How many they are.
     release_id : str
         Random, by which it can be made again.
+    forecast : Forecast or None
+        What its holder was told of the error before.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Published:
     facts: PublicFacts
     sizes: Sizes
     release_id: str
+    forecast: Forecast | None = None
 
     @property
     def x(self) -> Array:
@@ -141,7 +144,8 @@ def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> 
 
 
 def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
-            total: Budget | None = None, same_people: bool | None = None) -> Published:
+            total: Budget | None = None, same_people: bool | None = None,
+            forecast: Forecast | None = None) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
     The data are taken in a random order. What was asked for in the same way before, of the same
@@ -165,6 +169,8 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
         That of the people, where this is their first release; see `usual_total`.
     same_people : bool, optional
         What their holder says where they seem to be in the ledger already (`Ledger.charge`).
+    forecast : Forecast, optional
+        What the holder was told of the error of such releases, to stand beside this one.
 
     Raises
     ------
@@ -187,8 +193,8 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     >>> release.title, release.x.shape, release.cost.certified.epsilon, release.odometer.left
     ('Density, released', (101,), 1.0, 2.0)
     """
-    plan, data = planned(source, mechanism, budget, name), certified.publishable_data(source)
-    cost = plan.cost
+    plan = planned(source, mechanism, budget, name, forecast)
+    data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     receipt = charge(plan, source, cost.certified, cost.rho, ledger, description, total,
                      same_people)
@@ -281,12 +287,13 @@ def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, led
     return ledger.asked_before(content_of(source), plan.request_of(data))
 
 
-def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str) -> ReleasePlan:
+def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str,
+            forecast: Forecast | None = None) -> ReleasePlan:
     """All that is public of a release, before anything is charged.
 
     Parameters
     ----------
-    source, mechanism, budget, name
+    source, mechanism, budget, name, forecast
         As for `publish`.
 
     Raises
@@ -297,7 +304,7 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     name = checked_name(name)
     _check_variables(mechanism, source.facts)
     return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                   _request(source, mechanism, budget, name))
+                   _request(source, mechanism, budget, name), forecast)
 
 
 def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
@@ -338,7 +345,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         axis=axes.across, value=axes.up, functions=functions, odometer=receipt.odometer,
         cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         request=_with_facts(plan.plain["request"], data.facts, mechanism),
-        card=card_of(plan, receipt, estimate, functions))
+        card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
 
 
 def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes

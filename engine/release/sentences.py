@@ -9,7 +9,7 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import number, percent, small, whole, with_unit
+from engine.language.numbers import error, number, percent, small, whole, with_unit
 from engine.language.odds_words import odds_main
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
@@ -18,6 +18,7 @@ from engine.privacy import risk
 from engine.release.books import Entry, Odometer
 from engine.release.certified import ReleaseCost
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
+from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
 
@@ -364,6 +365,19 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         parts.append("This method states no confidence band: how far the release is from the truth "
                      "is not known from it.")
     return " ".join(parts)
+
+
+def forecast(said: Forecast) -> str:
+    """What was said of the error before anything was spent.
+
+    Parameters
+    ----------
+    said : Forecast
+        Of simulated data with the same public facts.
+    """
+    return ("Forecast before the release, from simulated data with the same public facts: error "
+            f"{error(said.error, said.unit, said.within)}, the root mean squared distance from the "
+            "truth.")
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:

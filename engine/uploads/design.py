@@ -136,7 +136,7 @@ class StatedDesign:
         """
         laws = laws_for(single)
         if self.law not in laws:
-            raise InputError("State how the observation times come about first.", field="design",
+            raise InputError("State how the observation times come about.", field="design",
                              hint=f"One of {', '.join(laws)}. From how the study was planned, "
                              "never from the file. “Unknown” is always possible, at some cost in "
                              "accuracy.")
@@ -153,7 +153,7 @@ def _rounded(number: float) -> float:
 
 def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
     if not times:
-        raise InputError("State the times at which everybody is observed first.", field="times",
+        raise InputError("State the times at which everybody is observed.", field="times",
                          hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
                          "header of a table with one row per curve.")
     if len(times) > MOST_TIMES:
@@ -187,7 +187,7 @@ def _share(length: float | None, name: str, facts: PublicFacts) -> float:
     distance = {"gap": "the interval between observations",
                 "window": "how long the stretch of one person is"}[name]
     if length is None:
-        raise InputError(f"State {distance} first.", field=name,
+        raise InputError(f"State {distance}.", field=name,
                          hint=f"{_in_unit(facts)}, from how the study was planned.")
     whole = facts.time_high - facts.time_low
     if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length <= whole:
@@ -198,7 +198,7 @@ def _share(length: float | None, name: str, facts: PublicFacts) -> float:
 
 def _density(heights: Sequence[float]) -> Design:
     if not heights:
-        raise InputError("State how often times occur first.", field="heights",
+        raise InputError("State how often times occur.", field="heights",
                          hint="Relative heights at equally spaced times, such as 1, 2, 1.")
     design = Design(density=tuple(_numbers(heights, "heights").tolist()))
     stated_density(design)

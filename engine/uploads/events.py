@@ -28,6 +28,7 @@ from engine.uploads.columns import Integers, Observations, in_order, order_by_pe
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, plain_name, repeated
+from engine.uploads.misfits import check_follow_up, check_numbers
 from engine.uploads.rows import MOST_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
@@ -39,15 +40,15 @@ _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
 _SITES = ("North", "South")
 
 EXAMPLE_OUTCOMES_CSV = "patient_id,site,arm,start,end,status\n" + "".join(
-    f"{site[0]}-{k:02d},{site},{'AB'[k % 2]},2021-0{1 + k % 9}-15,"
+    f"{site[0]}-{k:03d},{site},{'AB'[k % 2]},2021-0{1 + k % 9}-15,"
     f"202{2 + k % 3}-0{1 + 5 * k % 9}-03,{('alive', 'death', 'relapse')[k % 3]}\n"
-    for site in _SITES for k in range(1, 13))
+    for site in _SITES for k in range(1, 101))
 EXAMPLE_VALUES_CSV = "patient_id,site,concentration\n" + "".join(
-    f"{site[0]}-{k:02d},{site},{(7 * k % 23) / 10 + 0.4:.1f}\n"
-    for site in _SITES for k in range(1, 13))
+    f"{site[0]}-{k:03d},{site},{(7 * k % 23) / 10 + 0.4:.1f}\n"
+    for site in _SITES for k in range(1, 101))
 EXAMPLE_SCORES_CSV = "patient_id,site,score,label\n" + "".join(
-    f"{site[0]}-{k:02d},{site},{(11 * k % 97) / 100:.2f},{('no', 'yes')[k * k % 7 > 2]}\n"
-    for site in _SITES for k in range(1, 13))
+    f"{site[0]}-{k:03d},{site},{(11 * k % 96 + 1) / 100:.2f},{('no', 'yes')[k * k % 7 > 2]}\n"
+    for site in _SITES for k in range(1, 101))
 
 
 @dataclass(frozen=True)
@@ -496,6 +497,13 @@ class UploadEvents(UploadedData[EventData]):
 
     events: EventTable
     declared: EventFacts
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.events.counted is Counted.OUTCOMES:
+            check_follow_up(self.events.time, self.events.status > 0, self.declared)
+        else:
+            check_numbers(self.events.time, self.declared)
 
     @property
     def observations(self) -> EventTable:

@@ -118,7 +118,7 @@ def _with_design(facts: PublicFacts, design: StatedDesign, observations: float |
     if observations is None and design.law == StatedLaw.COMMON:
         observations = len(set(design.times)) or 1  # without times the design is refused below
     if observations is None:
-        raise InputError("State how many observations each curve was planned to have first.",
+        raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="From the plan of the study, not from the file: what single curves "
                          "have is private. Curves with more or fewer are used as they are.")
@@ -232,7 +232,7 @@ def _origin(origin: str) -> str:
 def _spread(spread: float | None, observation: str, centre: str) -> float:
     """σ as stated: how far an observation lies from what is estimated."""
     if spread is None:
-        raise InputError(f"State how far {observation} typically lies from {centre} (σ) first.",
+        raise InputError(f"State how far {observation} typically lies from {centre} (σ).",
                          field="reading_sd", hint="From a manual or an earlier study, never from "
                          "this file.")
     if not 0 < spread <= _LARGEST:
@@ -282,7 +282,7 @@ def stated_bounds(field: str, ends: tuple[float | None, float | None], bounds: s
     numbers = []
     for end, bound in zip(("low", "high"), ends, strict=True):
         if bound is None:
-            raise InputError(f"State {bounds} first.", field=f"{field}_{end}", hint=why)
+            raise InputError(f"State {bounds}.", field=f"{field}_{end}", hint=why)
         if not abs(bound) <= _LARGEST:
             raise InputError(f"A bound must be a finite number between −{_LARGEST:g} and "
                              f"{_LARGEST:g}.", field=f"{field}_{end}",

@@ -1,4 +1,4 @@
-"""Refuses curves that cannot be what was stated of them: another unit of time, or mostly outside.
+"""Refuses a file that cannot be what was stated of it: another unit of time, or mostly outside.
 
 A few observations beyond the stated ranges are moved to the nearest end. Where most of them are,
 the numbers have another unit than the ranges, or were read in another way than meant, and a release
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.names import uncapital
@@ -19,6 +20,8 @@ from engine.uploads.units import known_unit, same_unit
 
 MOST_OUTSIDE = 0.5  # a share of the observations
 _NEARLY_ALL = 0.95
+_OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
+                 "was meant.")
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
 
@@ -60,8 +63,86 @@ def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicF
     if values is not None:
         _check_share(values, _Range(uncapital(facts.value_name) or "values", facts.value_low,
                                     facts.value_high, facts.value_unit, "value_low"),
-                     "Check the unit: state bounds in the unit of the file, or choose the column "
-                     "that was meant.")
+                     _OTHER_COLUMN)
+
+
+def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
+    """Refuse records of which a column mostly lies outside its stated range.
+
+    Parameters
+    ----------
+    features : (n, d)
+        In the order of the covariates of `facts`; a missing one is NaN.
+    responses : (n,) or None
+        In response units; a missing one is NaN.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Saying which column does not fit.
+    """
+    for column, stated in zip(features.T, facts.covariates, strict=True):
+        _check_share(column, _Range(stated.name, stated.low, stated.high, stated.unit,
+                                    "covariates"), _OTHER_COLUMN)
+    if responses is not None:
+        _check_share(responses, _Range(uncapital(facts.value_name) or "the response",
+                                       facts.value_low, facts.value_high, facts.value_unit,
+                                       "value_low"), _OTHER_COLUMN)
+
+
+def check_numbers(numbers: Array, facts: PublicFacts) -> None:
+    """Refuse single values or scores that mostly lie outside the stated range.
+
+    Parameters
+    ----------
+    numbers : (n,)
+        In the unit of the file.
+    facts : PublicFacts
+        As stated; the range is that of times.
+
+    Raises
+    ------
+    InputError
+        Saying so.
+    """
+    _check_share(numbers, _Range(uncapital(facts.time_name) or "values", facts.time_low,
+                                 facts.time_high, facts.time_unit, "time_low"), _OTHER_COLUMN)
+
+
+def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts) -> None:
+    """Refuse times to events that mostly lie before their start, or nearly all beyond follow-up.
+
+    Many may be followed for longer than is published, but not without any event until then: times
+    then have another unit than the planned follow-up.
+
+    Parameters
+    ----------
+    times : (n,)
+        In the unit of the file.
+    has_event : (n,)
+        Whether the time is that of an event, and not of the end of observation.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Saying which.
+    """
+    known = np.isfinite(times)
+    if not known.any():
+        return
+    if float((times[known] < facts.time_low).mean()) > MOST_OUTSIDE:
+        raise InputError("More than half of the times lie before their start.", field="start",
+                         hint="Check which column is the start, and which the end.")
+    beyond = times > facts.time_high
+    if float(beyond[known].mean()) > _NEARLY_ALL and not (has_event & known & ~beyond).any():
+        raise InputError(
+            "Nearly all times lie beyond the planned follow-up of "
+            f"{f'{facts.time_high:g} {facts.time_unit}'.strip()}, and no event before it.",
+            field="time_high", hint="Check the unit: state the follow-up in the unit of the times.")
 
 
 def _check_unit(time_unit: str, facts: PublicFacts) -> None:

@@ -28,6 +28,7 @@ from engine.uploads.columns import (
     people_of,
 )
 from engine.uploads.layout import Layout
+from engine.uploads.misfits import check_records
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
@@ -35,8 +36,8 @@ from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 MOST_ROWS = 1_000_000
 
 EXAMPLE_ROWS_CSV = "person_id,site,age,weight,steps,pressure\n" + "".join(
-    f"{site[0]}-{k:02d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
-    f"{110 + 5 * k % 33}\n" for site in ("North", "South") for k in range(1, 7))
+    f"{site[0]}-{k:03d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
+    f"{110 + 5 * k % 33}\n" for site in ("North", "South") for k in range(1, 101))
 
 
 # -- reading the file -----------------------------------------------------------------------------
@@ -174,6 +175,11 @@ class UploadRows(UploadedData[SampleData]):
     reader = staticmethod(read_rows)
 
     rows: RowTable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_stated = self.declared.value_name == self.rows.value_name  # densities have no response
+        check_records(self.covariates, self.rows.values if is_stated else None, self.declared)
 
     @property
     def observations(self) -> RowTable:

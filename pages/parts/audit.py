@@ -14,7 +14,7 @@ from engine.audit import Progress, Report, broken
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
-from engine.core.types import Budget, Unit
+from engine.core.types import Budget, DataKind, Unit
 from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
 from engine.sources import Source
@@ -95,8 +95,10 @@ class Audited(View):
             strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
         claim = _lab(self) if current.part == "coverage" else self
-        is_curve = claim.source.holds_curves
-        strips.fixed(claim.source.facts, words.claim(claim.budget), "audit_strip",
+        is_curve, facts = claim.source.holds_curves, claim.source.facts
+        if current.part == "attack" and current.around == "small":  # not the data of other pages
+            facts = replace(facts, kind=DataKind.SIMULATED, name="Small data for the attack")
+        strips.fixed(facts, words.claim(claim.budget), "audit_strip",
                      strips.by_method(claim.mechanism, claim.source, claim.budget),
                      highest=claim.budget.epsilon, pins_here=False,
                      unit=Unit.CURVE if is_curve else Unit.RECORD,
@@ -254,6 +256,8 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
         st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",
                   on_click=run_one(planted), disabled=not view.variant,
                   help=None if view.variant else "Choose a fault above.")
+        if not view.variant and view.variants:
+            st.markdown(":small[To attack a fault, choose one above.]", width="content")
     controls.show_problem("audit")
 
 
@@ -318,11 +322,10 @@ def _details(attack: Attack, last: Progress) -> str:
 def _report(started: list[tuple[Attack, Job]]) -> None:
     """What was found as a file."""
     results = [(each, job.result) for each, job in started if job.result is not None]
-    with st.container(horizontal=True):
+    if results:
         st.download_button("Get the report", audit_topic.as_json(results),
                            "privacy-curves-audit.json", "application/json", on_click="ignore",
-                           icon=":material/data_object:", key="audit_json", disabled=not results,
-                           help=None if results else "Run the attack first.")
+                           icon=":material/data_object:", key="audit_json")
 
 
 # -- coverage -----------------------------------------------------------------------------------

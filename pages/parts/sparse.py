@@ -113,7 +113,7 @@ def budget() -> None:
 
 
 def coefficients(view: Coefficients) -> None:
-    mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show",
+    mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show", _DIFFERENCE,
                          label_visibility="collapsed",
                          help="Difference: coefficients less the true ones.")
     chart = charts.coefficients(view.answer, mode == _DIFFERENCE)

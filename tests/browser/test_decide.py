@@ -79,6 +79,26 @@ def test_nothing_scrolls_sideways_on_a_phone(study):
     study.set_viewport_size(usual)
 
 
+def test_the_page_printed_from_the_menu_of_the_browser_is_the_memo_alone_and_comes_back(study):
+    settle(study)
+    study.emulate_media(media="print")
+    study.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(study.locator(".pc-paper").get_by_text("Recommendation")).to_be_visible()
+    expect(study.locator("[data-testid=stApp]")).to_be_hidden()
+    study.evaluate("dispatchEvent(new Event('afterprint'))")
+    study.emulate_media(media="screen")
+    expect(study.locator(".pc-paper")).to_have_count(0)
+    expect(study.locator("[data-testid=stApp]")).to_be_visible()
+
+
+def test_the_table_of_sites_has_a_name_and_no_line_ends_inside_a_quantity(study):
+    settle(study)
+    name = study.get_by_role("heading", name="Table of").inner_text()
+    expect(study.get_by_role("group", name=name)).to_be_visible()
+    study.wait_for_function("""() => [...document.querySelectorAll('[data-testid=stMarkdownContainer]')]
+        .every(box => !/\\d %|[≤=±] \\d/.test(box.textContent))""")
+
+
 def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_one_page(study):
     settle(study)
     hand = Hand(study)

@@ -196,7 +196,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
 def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
     page = explore("/")
     page.get_by_role("button", name="Simulated growth, 200 children · change").click()
-    expect(page.get_by_role("dialog").get_by_text("Use my curves")).to_be_in_viewport()
+    expect(page.get_by_role("dialog").get_by_text("Use my data")).to_be_in_viewport()
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_a_reader_asks_the_curve_and_the_answer_follows_the_slider(explore):
     page.get_by_role("button", name="Ask the curve").click()
     page.get_by_role("radio", name="How long is it above a level?").click()
     answer = page.locator("#sentence")
-    expect(answer).to_have_text(re.compile(r"^Above 130 cm for 9\.\d years \(95 %: .+\)\.$"))
+    expect(answer).to_have_text(re.compile(r"^Above\s130\scm for 9\.\d\syears \(95\s%: .+\)\.$"))
     expect(page.locator("#main .above")).to_have_count(1)
     before = answer.inner_text()
     page.locator(SLIDER).first.fill("20")

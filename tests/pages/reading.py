@@ -6,8 +6,8 @@ from engine.topics.mean.answer import EPSILON_STEPS
 
 
 def words(at):
-    """All text of a page at the budget it stands at."""
-    return " ".join([element.value for element in at.markdown] + said(at))
+    """All text of a page at the budget it stands at, with spaces as they are typed."""
+    return typed(" ".join([element.value for element in at.markdown] + said(at)))
 
 
 def warnings(at):
@@ -19,8 +19,13 @@ def said(at, kind=None):
     """Paragraphs on cards that follow the slider, at the chosen step."""
     epsilon = at.session_state.settings.epsilon
     steps = sorted({*EPSILON_STEPS, at.session_state.own_epsilon, epsilon})
-    return [text for sent in components(at, "said_")
+    return [typed(text) for sent in components(at, "said_")
             for name, text in sent["steps"][steps.index(epsilon)] if kind in (None, name)]
+
+
+def typed(text):
+    """A text with spaces at which a line may break, as it is written in tests."""
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def components(at, key):

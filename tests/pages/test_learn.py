@@ -19,7 +19,7 @@ from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
-from tests.pages.reading import words
+from tests.pages.reading import typed, words
 
 EVERY = lessons.all()
 
@@ -74,13 +74,13 @@ def said(lesson, template, seed=1):
 def test_each_lesson_opens_from_its_link_and_tells_nothing_before_the_guess(lesson):
     at = visit("teach", f"lesson-{lesson.key}")
     assert at.title[0].value == heading(lesson) and not at.error
-    assert said(lesson, lesson.story[0]) in words(at)
-    assert said(lesson, lesson.shows) not in words(at) and not at.radio
+    assert typed(said(lesson, lesson.story[0])) in words(at)
+    assert typed(said(lesson, lesson.shows)) not in words(at) and not at.radio
     message = picture(at)
     assert message["ask"] == said(lesson, lesson.ask) and not message["is_revealed"]
     assert len(message["looks"]) == 2
     reveal(at)
-    assert said(lesson, lesson.shows) in words(at) and not at.error
+    assert typed(said(lesson, lesson.shows)) in words(at) and not at.error
     assert len(at.radio[0].options) == len(lesson.question.options)
 
 
@@ -228,9 +228,9 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     send(pupils[1], [60])  # corrected: one guess for each visit
     before = picture(teacher.run())
     assert before["guesses"] == [] and before["room"]["count"] == 2  # nobody copies
-    assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0])
+    assert typed(said(EVERY[0], EVERY[0].shows)) not in words(pupils[0])
     reveal(teacher)
-    assert said(EVERY[0], EVERY[0].shows) in words(pupils[0].run())
+    assert typed(said(EVERY[0], EVERY[0].shows)) in words(pupils[0].run())
     assert picture(pupils[0])["guesses"] == picture(teacher.run())["guesses"] == [[30], [60]]
     assert "came too late" in send(pupils[0], [10]).error[0].value
     report(teacher, lesson_cards._SLIDE, asked="next")
@@ -238,7 +238,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert picture(teacher)["guesses"] == [] and not picture(pupils[0])["is_sent"]
     report(teacher, lesson_cards._SLIDE, asked="previous")
     assert picture(teacher)["room"]["count"] == 2  # guesses stay until the class ends
-    assert said(EVERY[0], EVERY[0].shows) not in words(pupils[0].run())
+    assert typed(said(EVERY[0], EVERY[0].shows)) not in words(pupils[0].run())
     report(teacher, lesson_cards._SLIDE, asked="next")
     report(teacher, lesson_cards._SLIDE, asked="end")
     assert picture(teacher)["room"] is None
@@ -261,7 +261,7 @@ def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_te
             for letter, option in zip("ABC", closing.options, strict=True)]
         pupil.button(key=f"pupil_answer_{chosen}").click().run()
         assert [bool(button.icon) for button in pupil.button] == [k == chosen for k in range(3)]
-        assert not any(said(EVERY[0], option.why) in words(pupil) for option in closing.options)
+        assert not any(typed(said(EVERY[0], option.why)) in words(pupil) for option in closing.options)
     pupils[0].button(key="pupil_answer_2").click().run()  # corrected: one answer for each visit
     assert picture(teacher.run())["room"]["answers"] == [0, 1, 1]
     reveal(teacher, 3)
@@ -486,7 +486,7 @@ def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(sc
         at.button(key=button).click().run()
         assert not games(at) and picture(at)["slide"]["start"] == start
         seen = f"{pupil.run().title[0].value} {words(pupil)}"
-        assert said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows) in seen
+        assert typed(said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows)) in seen
         reveal(at)
         report(at, lesson_cards._SLIDE, asked="game")
     at.button(key="slide_leave").click().run()

@@ -35,7 +35,7 @@ def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks()
               if exhibit_files.stored(paper, exhibit) for claim in exhibit.claims]
     text = words(visit("reproduce"))
     for ours, sentence in ((False, "**{} of {} claims** come out"),
-                           (True, "{0} statements hold there")):
+                           (True, "**{} of {} checks of our own** hold")):
         holds = [not claim.fails_because for claim in claims if claim.is_ours is ours]
         assert sentence.format(sum(holds), len(holds)) in text
         assert sum(holds) > len(holds) / 2

@@ -104,7 +104,9 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(panel):
     at = panel(frame)
     at.selectbox(key="upload_group").set_value("arm").run()
     assert "Choose two or more groups" in " ".join(each.value for each in (*at.error, *at.info))
-    at.multiselect(key="upload_groups_arm").set_value(["arm 0", "arm 1"]).run()
+    assert at.multiselect(key="upload_groups_arm").value == []  # a stated fact, never taken from the file
+    at.button(key="upload_groups_arm_all").click().run()
+    assert at.multiselect(key="upload_groups_arm").value == ["arm 0", "arm 1"]
     stated(at, 60, 220, 2, 18)
     at.button(key="upload_show").click().run()
     at = visit("explore", "shape-groups~epsilon-3~open-shape",
@@ -125,7 +127,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     at = panel(files.growth_frame(30, 5))
-    first = "State the lowest and highest possible value first"
+    first = "State the lowest and highest possible value"
     assert not at.error and any(first in box.value for box in at.info)
     at.text_input(key="upload_value_high").set_value("200").run()
     assert any(first in box.value for box in at.error)

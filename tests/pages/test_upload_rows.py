@@ -99,7 +99,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
 
 @pytest.mark.slow
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
-    at, first = panel(frame()), "State the lowest and highest possible “f0” first"
+    at, first = panel(frame()), "State the lowest and highest possible “f0”"
     assert not at.error and any(first in box.value for box in at.info)
     at.text_input(key="upload_rows_all_high").set_value("10")
     assert first in errors(ran(at))

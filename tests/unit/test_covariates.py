@@ -124,9 +124,9 @@ def test_the_average_is_the_same_to_the_last_bit_whatever_is_known_of_people(cls
 
 
 @pytest.mark.parametrize(("covariate", "words"), [
-    (DOSE._replace(low=None), "State the lowest and highest possible “dose” first. They limit "
+    (DOSE._replace(low=None), "State the lowest and highest possible “dose”. They limit "
                               "what one child can change"),
-    (DOSE._replace(high=None), "highest possible “dose” first"),
+    (DOSE._replace(high=None), "highest possible “dose”."),
     (DOSE._replace(high=float("nan")), "finite"),
     (DOSE._replace(high=float("inf")), "finite"),
     (DOSE._replace(low=20), "lowest dose must be below the highest; got 20 and 20 mg"),

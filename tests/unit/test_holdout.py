@@ -181,4 +181,4 @@ def test_the_sentences_say_synthetic_and_what_a_hundred_runs_cost():
     assert words.holdout(STUDY.facts, 226, 452, 100).startswith("Synthetic.")
     runs = words.runs(STUDY.facts, BUDGETS[1], 100, 678)
     assert runs.startswith("Synthetic.") and "10 times the μ of one" in runs
-    assert "upload it under *Use my curves*" in words.LICENSED
+    assert "upload it under *Use my data*" in words.LICENSED

@@ -22,6 +22,7 @@ from engine.release import functions as release_functions
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.picture import picture, ticks
+from engine.release.plan import Forecast
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
 from engine.topics.mean.answer import mean_answer
@@ -115,6 +116,18 @@ def test_no_file_mentions_the_hash_of_the_data_or_what_is_unprotected(one):
     assert result.hex().encode() not in every
     assert one.odometer.label.encode() not in every
     assert one.release_id.encode() in every
+
+
+def test_what_was_forecast_of_the_error_stands_in_all_files_and_charges_nothing_anew(tmp_path):
+    book, method = Ledger(tmp_path / "ledger.sqlite3"), mechanisms.build("adaptive_mean", {})
+    told = published.publish(SEA, method, Budget(2.0, 1e-4), book, "sea", forecast=Forecast(0.123, 0.234, "°C"))
+    files = release_files.all_files(told)
+    assert all("0.123 °C (95 %: 0.234)" in files[name].decode() for name in ("release.csv", "release.html"))
+    assert json.loads(files["guarantee.json"])["accuracy"]["forecast"] | {"of": ""} == {
+        "root_mean_squared_error": 0.123, "within_95": 0.234, "unit": "°C", "of": ""}
+    assert release_files.all_files(published.again(book, told.release_id)) == files
+    asked = published.publish(SEA, method, Budget(2.0, 1e-4), book, "sea")  # without it, or with another one
+    assert asked.release_id == told.release_id and release_files.all_files(asked) == files
 
 
 def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):

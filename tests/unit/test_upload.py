@@ -87,7 +87,7 @@ def test_every_curve_keeps_its_readings_and_its_id():
 
 def test_the_example_file_is_read():
     curves = curves_of(EXAMPLE_CSV.encode())
-    assert curves.n_curves == 3 and (curves.counts == 4).all()
+    assert curves.n_curves == 200 and (curves.counts == 4).all()
 
 
 # -- which column is what
@@ -356,9 +356,9 @@ def test_no_message_or_note_holds_a_reading_or_an_id():
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"value_low": None}, "State the lowest and highest possible height first. Without them there "
+    ({"value_low": None}, "State the lowest and highest possible height. Without them there "
                           "is no limit on what one child can change"),
-    ({"time_high": None}, "first and last possible age first"),
+    ({"time_high": None}, "first and last possible age."),
     ({"origin": "  "}, "where these bounds come from"),
     ({"value_low": 300}, "lowest height must be below the highest; got 300 and 210"),
     ({"time_low": 18}, "must be below the highest"),

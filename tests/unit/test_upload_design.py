@@ -49,7 +49,7 @@ def upload(frame, design=COMMON, **more):
 
 
 def test_nothing_is_taken_for_even_times_by_silence():
-    with pytest.raises(InputError, match="State how the observation times come about first") as no:
+    with pytest.raises(InputError, match="State how the observation times come about") as no:
         declare(**BOUNDS, observations=4)
     assert no.value.field == "design" and "always possible" in no.value.hint
     with pytest.raises(InputError, match="how many observations each curve was planned"):

@@ -128,7 +128,7 @@ def test_the_example_that_can_be_downloaded_is_read_as_it_is(kind, example, colu
     assert suggest_columns(table, kind) == columns
     texts = {Counted.OUTCOMES: ("death", "relapse"), Counted.LABELS: ("yes",)}.get(kind, ())
     events = read_events(table, EventColumns(**columns, events=texts, counted=kind, server="site"))
-    assert len(events.time) == 24 and np.isfinite(events.time).all() and (events.time > 0).all()
+    assert len(events.time) == 200 and np.isfinite(events.time).all() and (events.time > 0).all()
     assert events.server_names == ("North", "South")
     if texts:
         assert set(events.status.tolist()) == set(range(len(texts) + 1))
@@ -195,3 +195,17 @@ def test_code_and_command_read_the_same_file_in_the_same_way(tmp_path):
     exec(compile(code.run.replace('"trial.csv"', repr(str(tmp_path / "trial.csv"))), "code", "exec"), scope)
     assert isinstance(scope["source"].facts, EventFacts) and scope["source"].facts == facts
     assert (scope["source"].events.time == source.events.time).all()
+
+
+def test_times_in_another_unit_than_the_planned_follow_up_are_refused_and_long_follow_up_is_not():
+    in_days = read("days,end\n" + "".join(f"{200 + k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)))
+    with pytest.raises(InputError, match="Nearly all times lie beyond the planned follow-up of 3 years, and no event"):
+        UploadEvents(events=in_days, declared=declare_events(0, 3, "protocol", DEATH, time_unit="years"))
+    long = read("days,end\n5,death\n" + "".join(f"{2000 + k},alive\n" for k in range(1, 40)))
+    UploadEvents(events=long, declared=declare_events(0, 365, "protocol", DEATH, time_unit="days"))
+
+
+def test_times_that_mostly_lie_before_their_start_are_refused():
+    swapped = read("days,end\n" + "".join(f"{-k},{'death' if k % 2 else 'alive'}\n" for k in range(1, 40)))
+    with pytest.raises(InputError, match="before their start"):
+        UploadEvents(events=swapped, declared=declare_events(0, 365, "protocol", DEATH, time_unit="days"))

@@ -180,6 +180,14 @@ def test_a_column_that_was_not_read_cannot_be_declared():
 # -- as data ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("column", "named"), [("f0", "f0"), ("y", "y")])
+def test_records_of_which_a_column_mostly_lies_outside_its_stated_range_are_refused(column, named):
+    table = frame()
+    table[column] *= 1000
+    with pytest.raises(InputError, match=f"Nearly all observations lie outside the stated range of {named}"):
+        own(RISK, ["f0"], table)
+
+
 def test_numbers_beyond_what_was_stated_are_moved_and_counted_for_the_holder():
     table = frame(30)
     table.loc[0, ["f0", "y"]] = [99.0, -7.0]

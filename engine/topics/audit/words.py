@@ -24,8 +24,8 @@ METHOD = ("**Worked out.** Pairs of neighbours are run with everything random he
            "must be made for both, noise must have its stated size and be drawn anew, and nothing "
            "but messages may reach the release.")
 INTRO = ("An attacker who knows everything but one record looks at what is published and says "
-         "which of two data sets it came from. How often they are right shows an ε that the "
-         "method cannot be below.")
+         "which of two data sets it came from. How often they are right gives a lower bound on "
+         "the ε of the method.")
 SIMULATED = "Simulated data only: an upload is never attacked here."
 LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
           "what can be shown from releases alone, of the worst pair. Dashed: the claim.")

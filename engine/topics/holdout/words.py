@@ -7,7 +7,7 @@ import math
 from engine.core.types import Budget, PublicFacts
 
 LICENSED = ("**Synthetic:** no observation of the real study is in these curves. The real file is "
-            "licensed: upload it under *Use my curves*.")
+            "licensed: upload it under *Use my data*.")
 
 
 def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: int) -> str:

@@ -33,7 +33,7 @@ PRECEDENTS: Sequence[Precedent] = (
               "one user’s places of one day", "arXiv 2004.04145"),
     Precedent("Popular emojis, Apple, 2017", "Apple", Budget(4.0),
               "one device and day; noise is added on the device", _REGISTRY),
-    Precedent("Registry of live births of 2014, Israel, 2024", "Israel", Budget(9.98),
+    Precedent("Registry of live births of 2014, Israel, 2024", "Israel’s births", Budget(9.98),
               "one birth", _REGISTRY),
     Precedent("Census redistricting data, United States, 2021", "United States",
               Budget(17.14, 1e-10), "one person’s answers; households were charged besides",

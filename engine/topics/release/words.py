@@ -141,8 +141,8 @@ def possible(preview: ReleasePreview) -> list[str]:
     preview : ReleasePreview
         Of one method at one budget.
     """
-    return [f"{percent(share)} of the twin’s releases carry this warning; of your data it cannot "
-            f"be known beforehand: “{escape(text)}”"
+    return [f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
+            f"“{escape(text)}”"
             for text, share in preview.warnings if share < 1]
 
 

@@ -38,7 +38,7 @@ def show(view: Study) -> None:
         st.error(controls.message(view.problem), icon=":material/error:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         editor.preset_choice()
-        editor.buttons()
+        editor.buttons(view.facts)
 
 
 def contributions(view: Study) -> None:

@@ -14,7 +14,7 @@ from engine.core.errors import InputError
 from engine.exports import files as export
 from engine.figures import small_charts
 from engine.figures.theme import Chart
-from engine.language import error_words, glossary, odds_words, quality, tags
+from engine.language import error_words, glossary, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
 from engine.topics.mean.answer import MeanAnswer
@@ -34,15 +34,17 @@ class Explored(Scene):
     """The scene of the page, with what the frame says of it."""
 
     def strip(self) -> None:
-        """What is protected, the odds and the error; follows the slider in the browser."""
+        """What is protected, and the budget; follows the slider in the browser.
+
+        Odds and error stand above the figure.
+        """
         facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
             self.made_once("strip", lambda: [
-                components.Budgeted(tags.budget_chip(b), odds_words.odds_short(o), e,
-                                    max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
-                for b, o, e in zip(self.shown.budgets, self.odds, self.errors_in_words,
-                                   strict=True)]),
+                components.Budgeted(tags.budget_chip(b), weak=max(
+                    b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+                for b, o in zip(self.shown.budgets, self.odds, strict=True)]),
             self.at, facts, pure=self.budget.is_pure)
         odometer.lines(self.source)
 

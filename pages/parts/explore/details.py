@@ -37,7 +37,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
                "attacker_numbers", "explore_label"),
         detail("budget_curve", "Error at every budget", _budgets, "budget_numbers", "rule"),
         method, data,
-        detail("shape", "Questions for the curve", shape.section, "shape_numbers",
+        detail("shape", "Ask the curve", shape.section, "shape_numbers",
                "all_answers", "power", "synthetic"),
         detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),

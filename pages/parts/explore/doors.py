@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine.topics.mean import shape
 from engine.topics.planning.answer import usual_target
 from pages.shared.frame import drawer
 from pages.shared.frame.drawer import Detail
@@ -32,9 +33,16 @@ def show(details: Sequence[Detail]) -> None:
                   help="A file stays in memory while you visit; nothing is published.")
         st.space("stretch")
         if any(detail.key == "shape" for detail in details):
-            drawer.button(details, "Ask the curve", "ask_curve", ":material/live_help:", "shape",
-                          "tertiary")
+            st.button("Ask the curve", key="ask_curve", icon=":material/live_help:",
+                      type="tertiary", on_click=_ask, args=(details,))
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
+
+
+def _ask(details: Sequence[Detail]) -> None:
+    """Open the drawer at a question: the last one that was asked, or the first."""
+    if not session.current().shape:
+        session.change(shape=next(iter(shape.KINDS)))
+    drawer.open_at(details, "shape")
 
 
 def _link(script: str, label: str, icon: str, token: str) -> None:

@@ -179,7 +179,7 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
         Of an attacker, one for each budget.
     """
     n_curves, errors = shown.data.n_curves, (shown.study.error, shown.study.within)
-    in_words = [[numbers.with_unit(numbers.number(value), facts.value_unit)
+    in_words = [[numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
                  if is_published and math.isfinite(value) else ""
                  for value, is_published in zip(values, shown.published, strict=True)]
                 for values in errors]

@@ -137,7 +137,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
         cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
-        details=(More("shape", "Questions for the curve", shape.section),
+        details=(More("shape", "Ask the curve", shape.section),
                  More("steps", "What each step does", steps.section),
                  More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
     Estimand(

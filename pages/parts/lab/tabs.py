@@ -135,7 +135,7 @@ def _options(estimand: Estimand) -> Detail:
 def _settings(estimand: Estimand) -> None:
     """A file of one's own, and every parameter."""
     if session.shows_own_data():
-        panel.button(estimand.task)
+        panel.button()
     estimand.options()
 
 

@@ -176,7 +176,7 @@ def predict(view: LessonView) -> None:
 def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
-        with st.container(border=True):
+        with st.container(border=True, key="lesson_steps"):
             squares = "the square" if len(view.worked.guess.truth) == 1 else "every square"
             for step in _STEPS:
                 st.markdown(step.format(squares=squares))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from string import ascii_lowercase
@@ -28,6 +29,7 @@ from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_name, check_room
+from engine.release.plan import Forecast
 from engine.release.published import Published
 from engine.release.repair import verify
 from engine.sources import Source, sources
@@ -147,16 +149,22 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
     """The error of such releases of the twin, as the preview says it; "" of a single number."""
-    source = choice.source
-    if not choice.has_methods or source is None:
-        return ""
+    said = None if choice.source is None else _forecast(choice, choice.source, cost)
+    return "" if said is None else numbers.error(said.error, said.unit, said.within)
+
+
+def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | None:
+    """The error of such releases of the twin; None of a single number, or where nothing is."""
+    if not choice.has_methods:
+        return None
     try:
-        preview = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
+        preview = run.at_once(release_preview, part.facts, part.sizes, choice.mechanism,
                               cost.inner_budgets[0], session.current().seed)
     except InputError:  # too large to simulate: the preview says so
-        return ""
-    unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
-    return numbers.error(preview.error, unit, preview.within)
+        return None
+    unit = part.facts.value_unit if TASKS[choice.what].has_value_unit else ""
+    is_known = math.isfinite(preview.error) and math.isfinite(preview.within)
+    return Forecast(preview.error, preview.within, unit) if is_known else None
 
 
 def what(choice: Choice) -> None:
@@ -388,7 +396,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
         most = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
             is_new and total is not None) else None
         return published.publish(people, choice.mechanism, choice.budget, Ledger(), called, most,
-                                 is_same)
+                                 is_same, _forecast(choice, part, _cost_of(choice, part)))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
         return
@@ -587,7 +595,7 @@ def _picture(release: Published, suffix: str) -> None:
                 charts.height(release, 280))
     if (ranges := charts.ranges(release)) is not None:
         layout.draw(ranges, f"released_ranges{suffix}", 170, 150)
-    for sentence in sentences.band_explained(release.uncertainty, release.facts):
+    for sentence in captions.explained(release):
         st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
         if is_open:
@@ -598,7 +606,7 @@ def _answers(release: Published, suffix: str) -> None:
     """What the released curve answers, from its card alone."""
     if "answers" not in release.card:
         return
-    with layout.fold("Questions for the released curve", f"release_answers{suffix}") as is_open:
+    with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
     with layout.fold("Synthetic people drawn from the release",

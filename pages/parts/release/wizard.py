@@ -153,7 +153,10 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
     else:
         _next("preview", is_open=False)
     if not is_past_data(choice):
-        st.markdown(f":small[Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}]")
+        then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
+        earlier = (" Nothing is published before. Earlier releases of this machine, and their "
+                   "files, are in the *Ledger*.") if choice.source is None else ""
+        st.markdown(f":small[{then}{earlier}]")
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:

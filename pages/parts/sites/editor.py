@@ -12,7 +12,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.types import PublicFacts
-from engine.language.grammar import capital
+from engine.language.grammar import a, capital
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.topics.decision import words as decision_words
@@ -23,7 +23,7 @@ from engine.topics.sites.site_table import PRESETS, SiteRow
 from pages.shared.frame import controls
 from pages.shared.state import session, settings, site_table
 
-_OWN_TABLE = "Your own table"
+_OWN_TABLE, _OF_SENTENCE = "Your own table", "Sizes as stated"
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
            "included": 105, "weight": 70, "share": 105, "guarantee": 165}  # pixels
 # The columns of the table of Decide, where all sites have one budget, and of their own budgets.
@@ -104,7 +104,9 @@ def preset_choice() -> None:
     """Tables to start from."""
     labels = [preset.label for preset in PRESETS.values()]
     key = tables.preset_of(rows())
-    current = PRESETS[key].label if key else _OWN_TABLE
+    is_own = bool(session.current().sites) or not session.source().has_free_sites
+    other = _OWN_TABLE if is_own else _OF_SENTENCE
+    current = PRESETS[key].label if key else other
 
     def write(label: str) -> None:
         preset = next((p for p in PRESETS.values() if p.label == label), None)
@@ -115,7 +117,7 @@ def preset_choice() -> None:
         replace_table(preset.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",
-                   options=labels if key else [_OWN_TABLE, *labels],
+                   options=labels if key else [other, *labels],
                    help="Tables to start from; every cell can then be changed.")
 
 
@@ -168,15 +170,17 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
     controls.show_problem("sites")
 
 
-def buttons() -> None:
-    """Sites come and go."""
+def buttons(facts: PublicFacts) -> None:
+    """Sites come and go; those that take no part can be removed, where there are any."""
+    site, several = decision_words.site_noun(facts)
     with st.container(horizontal=True):
-        st.button("Add a site", icon=":material/add:", key="add_site",
+        st.button(f"Add {a(site)}", icon=":material/add:", key="add_site",
                   disabled=len(rows()) >= tables.MOST_SITES,
                   on_click=_replace_by(lambda: site_table.one_more(rows())))
-        st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
-                  disabled=all(row.included for row in rows()), on_click=_replace_by(
-                      lambda: [row for row in rows() if row.included]))
+        if not all(row.included for row in rows()):
+            st.button("Remove unticked", icon=":material/remove:", key="remove_sites",
+                      help=f"Removes the {several} that take no part.", on_click=_replace_by(
+                          lambda: [row for row in rows() if row.included]))
 
 
 def _columns(facts: PublicFacts) -> dict[str, ColumnConfig]:

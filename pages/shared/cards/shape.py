@@ -206,7 +206,7 @@ def _list(texts: Sequence[str]) -> None:
 
 def section(scene: Scene) -> None:
     """One question, what releases answer at the chosen budget, and how often they would."""
-    st.subheader("Questions for the released curve", anchor=False)
+    st.subheader("Ask the curve", anchor=False)
     question = ask(scene.facts, len(scene.source.group_names) > 1)
     if compares_groups(scene.source) and not scene.is_refused:
         with layout.user_errors():

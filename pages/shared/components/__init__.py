@@ -19,6 +19,7 @@ from pages.shared.components.figure import (
     picked,
 )
 from pages.shared.components.frame import around, frame
+from pages.shared.components.kept import keep, kept
 from pages.shared.components.memo import memo
 from pages.shared.components.said import Said, said
 from pages.shared.components.slider import slider
@@ -26,5 +27,5 @@ from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_p
 
 __all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
            "arrive", "as_json", "asked_payload", "chart", "chart_by_step", "figure",
-           "figure_message", "figure_payload", "frame", "groups_payload", "memo", "picked",
-           "pin_pressed", "said", "slider", "strip"]
+           "figure_message", "figure_payload", "frame", "groups_payload", "keep", "kept", "memo",
+           "picked", "pin_pressed", "said", "slider", "strip"]

@@ -10,6 +10,8 @@ const TAP = 5;                            // pixels: a shorter way of the pointe
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
 const BADGE = 11;                         // pixels: half of the disc with the letter of a curve of the game
 const AROUND = .15;                       // of the height of the curves, left free above and below them
+const SAMPLE = 18;                        // pixels of a piece of a line beside its name, and of which line
+const SAMPLES = {'of-release': 'by-release', '': 'by-mean', 'of-other': 'by-other', 'of-curves': 'by-curves'};
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
 const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -211,7 +213,7 @@ function nameTicks(S) {                   // whose they are: neighbours once, fr
     if (left < 0) name.remove();
     return name;
   };
-  let free = width;                       // where the name at the right begins
+  let free = S.width;                     // where the name at the right begins: below the value of ε there is room
   for (const {word, is_own, ats} of groups.reverse()) {
     const [from, to] = [place(ats[0]), place(ats.at(-1))];
     write(word, wide => { free = Math.min((from + to) / 2 - wide / 2, free - wide); return free; }).classList.toggle('own', is_own);
@@ -788,7 +790,7 @@ function dress(S) {                       // colours of the roles for the theme 
 function paint(S) {                       // everything: new data, size, theme or game
   S.width = Math.round(S.q('#stage').clientWidth);
   if (!S.width) return;
-  Object.assign(S, {widths: new Map(), font: ''});
+  Object.assign(S, {widths: new Map(), font: '', samples: null});
   const {time, value, words} = S.data, phone = S.width < PHONE, {low, high} = S.view;
   const valueTicks = ticks(low, high, 7);
   S.limits = S.game ? S.alone : speedy(S) ? S.asked.limits : S.withBands;  // the game draws no bands
@@ -803,7 +805,7 @@ function paint(S) {                       // everything: new data, size, theme o
   const right = phone ? 10 : 16 + Math.max(...[...labels, ...others].map(text => wide(S, text) * 1.06));
   const timeTicks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left - right) / 40)),
     time.low === 0 && time.high === 24 ? 6 : 0);   // a day has quarters
-  const above = phone ? inLines(S, [wider(labels[1], others[0]), labels[0], wider(labels[2], others[1])], left) : [];
+  const above = phone ? inLines(S, [wider(labels[1], others[0]), labels[0], wider(labels[2], others[1])], left, SAMPLE + 6) : [];
   S.main = plot(S, '#main', {left, right, top: phone ? above.at(-1).y + 14 : 10, bottom: 8}, timeTicks, '');
   S.difference = plot(S, '#difference', {left, right, top: 10, bottom: 44}, timeTicks, time.label);
   S.main.range(low, high);
@@ -882,10 +884,10 @@ function markBounds(S) {                  // the public bounds, where they are i
   }
 }
 
-function inLines(S, texts, left) {        // places of names above the plot, in as many lines as they take
+function inLines(S, texts, left, sample) {   // places of names above the plot, in as many lines as they take
   let x = left, y = 16;
   return texts.map(text => {
-    const width = wide(S, text) * 1.06;
+    const width = sample + wide(S, text) * 1.06;
     if (x > left && x + width > S.width) { x = left; y += 18; }
     const place = {x, y};
     x += width + 14;
@@ -900,8 +902,10 @@ function labelEnds(S, [mean, release, last], above, kind) {  // at the ends of l
     S.main.svg.append(...nodes);
     return [nodes[0], nodes[2]];
   };
-  if (above.length) {
-    return drawn(k => above[k]);
+  if (above.length) {                     // away from their lines: each with a piece of its own
+    S.samples = above.map(({x, y}, k) => svg('line', {x1: x, x2: x + SAMPLE, y1: y - 4.5, y2: y - 4.5, class: `sample ${SAMPLES[names[k][1]]}`}));
+    S.main.svg.append(...S.samples);
+    return drawn(k => ({x: above[k].x + SAMPLE + 6, y: above[k].y}));
   }
   const end = Math.min(Math.max(S.main.y(without.at(-1)), box.top + 26), box.bottom - 26);
   return drawn(k => ({x: box.right + 8, y: end + 20 * (k - 1) + 5}));
@@ -913,7 +917,9 @@ function nameEnds(S) {                    // what is no release, and where a cur
     const text = S.ends.texts[k][Number(isOther)];
     if (node.textContent !== text) node.textContent = text;
   });
-  last.classList.toggle('of-moved', isPulled && !last.classList.contains('of-other'));
+  const isMoved = isPulled && !last.classList.contains('of-other');
+  last.classList.toggle('of-moved', isMoved);
+  S.samples?.[2].classList.toggle('by-moved', isMoved);
 }
 
 function rawPath(P, {times, values}) {

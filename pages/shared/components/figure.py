@@ -24,7 +24,7 @@ from engine.core.palette import THEMES, colour
 from engine.core.types import Array, PublicFacts
 from engine.language import error_words, odds_words, quality, tags
 from engine.language.grammar import capital
-from engine.language.numbers import most_releases, percent_up
+from engine.language.numbers import most_releases, percent_up, unbroken
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
 from engine.topics.mean.asked import AskedReleases, Mark
 from engine.topics.mean.asked_groups import GroupedReleases
@@ -304,8 +304,8 @@ def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, A
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    return {"text": mark.text, "dots": mark.dots, "bars": mark.bars, "whisker": mark.whisker,
-            "level": mark.level, "filled": mark.is_filled}
+    return {"text": unbroken(mark.text), "dots": mark.dots, "bars": mark.bars,
+            "whisker": mark.whisker, "level": mark.level, "filled": mark.is_filled}
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
@@ -479,6 +479,10 @@ def _source_words(facts: PublicFacts) -> str:
             "public": public}.get(facts.kind, "Not private")
 
 
+_KEYS = ("Left and right read values, up and down pull a curve, Escape puts it back, space "
+         "pauses.")
+
+
 def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
     """Every label and sentence of the figure; the browser shows them as text only.
 
@@ -494,15 +498,14 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)",
         "error": capital(error_words.distance(facts, "mean")),
         "slider": "Privacy budget ε (smaller = more private)", "private": "◀ more private",
-        "accurate": "more accurate ▶", "used": "ε used by:",
+        "accurate": "more accurate ▶", "used": "ε elsewhere:",
         "mean": "non-private mean", "release": "one release", "difference": "difference",
         "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
         else f"{n_curves} {people}", "band": "95 % band", "public_bound": "public bound",
         "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
         "attack": "Be the attacker",
-        "stage": "Figure. Left and right read values, up and down pull a curve, Escape puts it "
-                 "back, space pauses.",
+        "stage": f"Figure. {_KEYS}", "keys": _KEYS,
         "spoken": "attacker’s accuracy {attacker}, {error}",
         "nothing": "Nothing published", "unpublished": "would-be release",
         "moved": "mean after the pull", "pulled_one": f"pulled {person}",

@@ -21,7 +21,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
   const themes = setInterval(surface, REST);   // a change of theme is no change of the document
-  changes.observe(document.body, {childList: true, subtree: true});
+  changes.observe(document.body, {childList: true, subtree: true, characterData: true});
   addEventListener('resize', soon);
   root.__frame = true;
   window.__calm ||= calm();
@@ -98,6 +98,30 @@ function begin() {
   title = now || title;
 }
 
+// No line ends inside a quantity, as `unbroken` in engine/language/numbers.py says it: "95 %", "2 cm", "ε = 1".
+const QUANTITY = /(?<=\d) (?=%|\p{L}{1,7}(?!\p{L}))|(?<=[=±≤≥>]) (?=[\d−])|(?<=(?<!\p{L})[εδnm]) (?==)/gu;
+function keepQuantities() {
+  for (const box of document.querySelectorAll('[data-testid=stMarkdownContainer], [data-testid=stAlertContainer]')) {
+    const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT, node =>
+      node.parentElement.closest('pre, code, .katex') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const kept = node.data.replace(QUANTITY, '\u00a0');
+      if (kept !== node.data) node.data = kept;
+    }
+  }
+}
+
+function nameTables() {                   // drawn on a canvas, without a name: that of the heading above
+  let heading = '';
+  for (const node of document.querySelectorAll('[data-testid=stMain] :is(h1, h2, h3), [data-testid=stMain] [data-testid=stDataFrame]')) {
+    if (node.matches('h1, h2, h3')) heading = node.textContent.trim();
+    else for (const [role, element] of [['group', node], ['grid', node.querySelector('table')]]) {
+      element?.setAttribute('role', role);
+      element?.setAttribute('aria-label', heading);
+    }
+  }
+}
+
 function surface() {                      // the colour of the page, which is no variable
   const app = document.querySelector('[data-testid=stApp]');
   if (app) document.documentElement.style.setProperty('--pc-page', getComputedStyle(app).backgroundColor);
@@ -111,6 +135,11 @@ function repair() {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
     else frame.removeAttribute('tabindex');
   }
+  document.querySelectorAll('img[data-testid=stHeaderLogo], img[data-testid=stSidebarLogo], img[data-testid=stLogo]').forEach(logo => {
+    logo.alt = 'Privacy Curves, home';
+  });
+  nameTables();
+  keepQuantities();
   for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
     section.setAttribute('role', 'listitem');
     section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));

@@ -290,7 +290,7 @@ function keep(S, data) {                  // the first guess of a lesson counts
 function tell(S) {
   const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && isTouched(S) && mode !== 'slides';
   const some = saidMoved(S), all = mode === 'slides' ? [] : Object.entries(kept());
-  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}${some && `, at the ${some} that you moved`}: ${verdict(S)}.`
+  S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}${some && ` (${some} moved)`}: ${verdict(S)}.`
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';
   S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
@@ -403,13 +403,15 @@ function howTo(S) {
 
 function closeUp(S) {                     // the legend, from which some entries are hidden
   const {box, legend} = S.look, entries = [...S.svg.querySelectorAll('.entry')];
-  let x = box.left, y = legend.top;
-  for (const entry of entries.filter(entry => getComputedStyle(entry).display !== 'none')) {
+  let x = box.left, row = 0;
+  const places = entries.filter(entry => getComputedStyle(entry).display !== 'none').map(entry => {
     const width = +entry.dataset.width;
-    if (x > box.left && x + width > legend.right) [x, y] = [box.left, y + legend.row];
-    entry.setAttribute('transform', `translate(${x} ${y})`);
+    if (x > box.left && x + width > legend.right) [x, row] = [box.left, row + 1];
     x += width + legend.between;
-  }
+    return {entry, at: x - width - legend.between, row};
+  });
+  const above = Math.max(0, legend.rows - 1 - row);   // rows left empty: what is there stands on the plot
+  for (const {entry, at, row} of places) entry.setAttribute('transform', `translate(${at} ${legend.top + legend.row * (above + row)})`);
 }
 
 // ---- moving -----------------------------------------------------------------------------------

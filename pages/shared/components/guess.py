@@ -158,9 +158,11 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
     """A drawing, and where in it handles stand and move."""
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
+    row = drawn.ROW * look.text
     return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
             "thick": look.thick, "width": look.width, "height": look.height,
-            "legend": {"top": drawn.FIRST * look.text, "row": drawn.ROW * look.text,
+            "legend": {"top": drawn.FIRST * look.text, "row": row,
+                       "rows": round((box.top - drawn.BELOW_LEGEND) / row),
                        "between": drawn.BETWEEN, "right": look.width - drawn.MARGIN}}
 
 

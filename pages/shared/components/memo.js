@@ -18,5 +18,23 @@ export default function ({data, parentElement: root}) {
   });
   watcher.observe(frame);
   root.querySelector('#print').onclick = () => frame.contentWindow.print();
-  return () => watcher.disconnect();
+  const before = () => putOnPaper(frame), after = () => document.querySelector('.pc-paper')?.remove();
+  addEventListener('beforeprint', before);
+  addEventListener('afterprint', after);
+  return () => {
+    watcher.disconnect();
+    removeEventListener('beforeprint', before);
+    removeEventListener('afterprint', after);
+  };
+}
+
+// The page itself, printed from the menu of the browser, is its sheet: a copy stands before all else
+// while it is printed, and `frame.css` leaves out what follows it.
+function putOnPaper(frame) {
+  const sheet = frame.contentDocument?.documentElement;
+  if (!sheet || document.querySelector('.pc-paper')) return;
+  const paper = Object.assign(document.createElement('div'), {className: 'pc-paper'}), copy = document.importNode(sheet, true);
+  for (const style of copy.querySelectorAll('style')) style.textContent = style.textContent.replaceAll(':root', ':host');
+  paper.attachShadow({mode: 'open'}).append(copy);
+  document.body.prepend(paper);
 }

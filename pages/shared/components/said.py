@@ -8,6 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine.language.numbers import unbroken
+
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_said",
@@ -37,8 +39,8 @@ def said(steps: Sequence[Sequence[Said]], key: str, rev: int = 0) -> None:
     without a slider gives one step. `rev` is that of the strip.
     """
     if len(steps) > 1:
-        _component(key=key, data={"steps": [[[p.kind, p.text] for p in step] for step in steps],
-                                  "rev": rev})
+        sent = [[[p.kind, unbroken(p.text)] for p in step] for step in steps]
+        _component(key=key, data={"steps": sent, "rev": rev})
         return
     for paragraph in steps[0]:
         if paragraph.kind == "warning":

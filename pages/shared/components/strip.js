@@ -96,7 +96,7 @@ function showPin(S, here) {               // what is pinned is the budget the se
   S.pin.lastChild.textContent = name ? `Pinned as ${name}` : 'Pin scenario';
   S.pin.tip = name ? words.pinned : reason || words.pin;
   S.pin.setAttribute('aria-disabled', String(Boolean(reason)));
-  acts(S.pin, () => name || reason ? null : pinned(S));
+  acts(S.pin, () => name || reason ? say(S, S.pin.tip) : pinned(S));
 }
 
 // ---- building -----------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ function build(S) {
   S.status.setAttribute('role', 'status');
   const copy = explained(S, node('button', '', icon('link'), 'Copy link'), words.link);
   copy.setAttribute('aria-disabled', String(!link));
-  acts(copy, () => link ? copyLink(S) : null);
+  acts(copy, () => link ? copyLink(S) : say(S, words.link));
   S.pin = S.data.pin ? explained(S, node('button', '', icon('pin'), node('span', '')), words.pin) : null;
   const facts = chips.map(c => fact(S, c));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),

@@ -18,7 +18,8 @@ _component = st.components.v2.component(
     "privacy_curves_strip",
     # The heading is heard, not seen: it stands above the cards of every page.
     html='<h2 class="heard">At these settings</h2>'
-         '<div id="strip" role="toolbar" aria-label="What is protected"></div>',
+         '<div id="strip" role="toolbar" aria-label="What is protected" '
+         'data-keys="Left and right move along."></div>',
     css=(_HERE / "strip.css").read_text("utf-8"),
     js=(_HERE / "strip.js").read_text("utf-8"),
 )

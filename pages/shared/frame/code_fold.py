@@ -29,7 +29,7 @@ def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note
             return
         file = own_file(task)
         if task and session.uploaded(task) and file is None:
-            st.markdown("There is no code without the file: read it again under *Use my curves*.")
+            st.markdown("There is no code without the file: read it again under *Use my data*.")
         else:
             _drawn(page, write(question(), file), file, note, scope)
 

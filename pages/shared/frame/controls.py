@@ -18,6 +18,7 @@ from engine.core.errors import InputError
 from engine.core.registry import Parameter, Registry
 from engine.core.tasks import TASKS, DataType
 from engine.language import glossary, typed
+from engine.language.numbers import whole
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import sources
 from pages.shared import components
@@ -328,6 +329,8 @@ def _in_words(value: Any) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return whole(value)
     if value == "usual":  # the key of a rule, in links
         return _DEFAULT
     return "from the sizes" if value is None else str(value).replace("_", " ")

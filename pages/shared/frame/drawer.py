@@ -52,7 +52,7 @@ def button(details: Sequence[Detail], label: str, key: str, icon: str, first: st
            kind: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Opens the drawer, at a detail if one is named, or closes it."""
     target = "" if is_open(details) and not first else first or details[0].key
-    st.button(label, key=key, on_click=_open, args=(details, target),
+    st.button(label, key=key, on_click=open_at, args=(details, target),
               icon=icon, type=kind)
 
 
@@ -68,8 +68,8 @@ def show(details: Sequence[Detail]) -> None:
             st.session_state["drawer_choice"] = detail.key
             st.selectbox("Details", list(titles), key="drawer_choice",
                          format_func=titles.__getitem__,
-                         on_change=lambda: _open(details, st.session_state.drawer_choice))
-            st.button("Close", icon=":material/close:", key="drawer_close", on_click=_open,
+                         on_change=lambda: open_at(details, st.session_state.drawer_choice))
+            st.button("Close", icon=":material/close:", key="drawer_close", on_click=open_at,
                       args=(details, ""))
         if detail.is_fold:  # a link may name the detail alone, or by a fold of an earlier page
             st.session_state.setdefault(f"fold_{detail.folds[0]}", True)
@@ -82,7 +82,7 @@ def _chosen(details: Sequence[Detail]) -> Detail | None:
     return next((detail for detail in details if detail.keys & opened), None)
 
 
-def _open(details: Sequence[Detail], key: str) -> None:
+def open_at(details: Sequence[Detail], key: str) -> None:
     """Open one detail in place of the others; none for an empty key."""
     others = {*session.current().folds}.difference(*(detail.keys for detail in details))
     for detail in details:

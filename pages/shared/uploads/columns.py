@@ -48,7 +48,8 @@ _FILES = {
                         curves.EXAMPLE_READINGS_CSV),
     DataType.RECORDS: ("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
                        rows.EXAMPLE_ROWS_CSV)}
-_ROLES = {"id": "Who a row belongs to", "time": "Time", "value": "Value"}
+_ROLES = {"id": "Column of people", "time": "Column of times", "value": "Column of values"}
+_WHO = "Who a row belongs to"
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _SEVERAL = {"average": "average them: protect the person", "keep": "protect one row"}
 _DAYS = {"average": "average them by the time of day",
@@ -200,10 +201,16 @@ def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) ->
     """
     if not isinstance(observations, CurveTable) or layout.group is None:
         return ()
+    key, names = key_of(f"upload_groups_{layout.group}"), [
+        name for name in observations.group_names if name]
     groups = tuple(st.multiselect(
-        "The groups", [name for name in observations.group_names if name],
-        key=key_of(f"upload_groups_{layout.group}"), format_func=shortened,
+        "The groups", names, key=key, format_func=shortened,
         placeholder="Choose two or more", max_selections=MOST_GROUPS))
+    if not groups and 1 < len(names) <= MOST_GROUPS:  # never without being told so
+        st.button(f"All of them: {', '.join(map(shortened, names))}", key=f"{key}_all",
+                  icon=":material/done_all:", type="tertiary",
+                  on_click=lambda: st.session_state.update({key: names}),
+                  help="Only if everybody may know that there are these groups.")
     if len(groups) < 2:
         raise InputError("Choose two or more groups.", field="groups",
                          hint="Whoever is in none of them counts in the mean of all people only.")
@@ -299,7 +306,7 @@ def who(table: Table, suggested: str | None) -> str | None:
     """Who a row belongs to, as chosen: a column, or every row is another person."""
     names = list(table.columns)
     return st.selectbox(
-        _ROLES["id"], [_EVERY_ROW, *names], placeholder="Choose",
+        _WHO, [_EVERY_ROW, *names], placeholder="Choose",
         index=1 + names.index(suggested) if suggested else None,
         format_func=lambda name: name if name == _EVERY_ROW else f"column {shortened(name)}",
         key=key_of("upload_who"), help="The protection is that of one person. Where people may "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,6 +124,24 @@ def recall_answers() -> None:
 def _answers() -> dict[str, Any]:
     answers: dict[str, Any] = st.session_state.setdefault("answers_of_form", {})
     return answers
+
+
+def answered(key: str) -> Any:
+    """The answer in a field of the form, whether it is on screen or not; None for none."""
+    return st.session_state.get(key, _answers().get(key))
+
+
+def answer(fields: Mapping[str, Any]) -> None:
+    """Answer fields that have no answer yet, for when the form is drawn next.
+
+    Parameters
+    ----------
+    fields : mapping of str to object
+        By their keys.
+    """
+    for key, value in fields.items():
+        if not answered(key):
+            _answers()[key] = value
 
 
 def forget_file() -> None:

@@ -41,7 +41,7 @@ Bound = float | None
 Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
 _OF_CURVES: Fields = (
     ("value_name", "What is measured", "Height"), ("value_unit", "Unit", "cm"),
-    ("time_name", "What runs along it", "Age"), ("time_unit", "Unit along it", "years"))
+    ("time_name", "Horizontal axis", "Age"), ("time_unit", "Unit of the axis", "years"))
 _OF_PEOPLE: Fields = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
 _OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
 _FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file, "

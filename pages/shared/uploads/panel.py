@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
 from engine.sources import Source
 from engine.uploads.source import UploadedData
@@ -19,6 +18,7 @@ from pages.shared.server import visitors
 from pages.shared.state import session, settings
 from pages.shared.uploads import draft, facts, flow
 
+_TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
 DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
                   "machine of your own. Start a copy there. Whoever runs this one can allow files.")
@@ -33,18 +33,12 @@ class DialogRequest:
     then: Callable[[], None] = lambda: None
 
 
-def button(task: str = settings.TASK) -> None:
+def button() -> None:
     """Opens the dialog; nothing that is on screen is lost."""
     is_allowed = visitors.may_bring_files()
-    st.button(_title(task), icon=":material/upload_file:", type="tertiary",
+    st.button(_TITLE, icon=":material/upload_file:", type="tertiary",
               on_click=open_dialog, key="use_my_curves", disabled=not is_allowed,
               help=_STAYS if is_allowed else DEMONSTRATION)
-
-
-def _title(task: str) -> str:
-    """What a file is asked for: whole curves, single observations, rows of numbers, or people."""
-    data = TASKS[task].data
-    return f"Use my {'people' if data is DataType.EVENTS else data}"
 
 
 def open_dialog() -> None:
@@ -109,7 +103,7 @@ def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
     if not st.session_state.get("upload_open"):
         st.rerun()  # the page shows what was chosen
     controls.source_choice(request.task, "dialog_source")
-    st.subheader(_title(request.task), anchor=False)
+    st.subheader(_TITLE, anchor=False)
     upload = flow.form(request.task)
     st.button(request.show, disabled=upload is None, key="upload_show", type="primary",
               icon=":material/visibility:", on_click=_show, args=(upload, request))

@@ -6,6 +6,7 @@ Files are read in workers, within bounds of time and memory; nothing of the byte
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -25,6 +26,7 @@ from pages.shared.server.computing import computed
 from pages.shared.uploads import draft
 
 Built = TypeVar("Built")
+_EXAMPLE = "example.csv"
 
 
 def uploaded(label: str, example: str) -> Table | None:
@@ -53,8 +55,12 @@ def uploaded(label: str, example: str) -> Table | None:
         table: Table = st.session_state.upload_read[1]
         return table
     if file is None:
-        st.download_button("An example file", example, "example.csv", "text/csv",
-                           on_click="ignore", type="tertiary", icon=":material/description:")
+        with st.container(horizontal=True):
+            st.button("Use an example", key="use_example", type="tertiary",
+                      icon=":material/science:", on_click=_use_example, args=(example,),
+                      help="Invented people, to try it.")
+            st.download_button("Download the example", example, _EXAMPLE, "text/csv",
+                               on_click="ignore", type="tertiary", icon=":material/download:")
         return None
     st.session_state.upload_held = file  # the widget forgets it when another step is on screen
     if st.session_state.get("upload_file_last") != file.file_id:
@@ -75,6 +81,22 @@ def uploaded(label: str, example: str) -> Table | None:
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
     return table
+
+
+@dataclass(frozen=True)
+class _ExampleFile:
+    """An example in place of a file of one's own."""
+
+    content: str
+    name: str = _EXAMPLE
+    file_id: str = "example"
+
+    def getvalue(self) -> bytes:
+        return self.content.encode()
+
+
+def _use_example(content: str) -> None:
+    st.session_state.upload_held = _ExampleFile(content, file_id=digest(content))
 
 
 def _name_of_earlier() -> str:
