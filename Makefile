@@ -29,9 +29,10 @@ run: $(VENV)/installed
 test: $(VENV)/tested browser
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Units and properties alone: no page, no browser, no other process, no statistics.
+# Units and properties alone: no page, no browser, no other process, no statistics. As they never
+# wait, a process more than there are processors would only import and collect once more.
 test-fast: $(VENV)/tested
-	$(BIN)/python -m pytest tests/unit tests/property $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto tests/unit tests/property $(PYTEST_ARGS)
 
 test-all: $(VENV)/tested browser
 	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)

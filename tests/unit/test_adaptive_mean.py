@@ -477,7 +477,7 @@ def test_the_band_is_around_what_was_released_before_it_was_shrunk():
 def test_bands_reach_a_curve_that_starts_and_ends_steeply(kind):
     """Cosines are flat at both ends: the best curve with those that are kept is far off there."""
     source = SparseCurves(mean="growth", n_curves=2000)
-    data, budgets = draw(source, repeats=20), [(Budget(epsilon, 1e-6),) for epsilon in (1.0, 3.0)]
+    data, budgets = draw(source, repeats=10), [(Budget(epsilon, 1e-6),) for epsilon in (1.0, 3.0)]
     estimate = AdaptiveMean(band=kind).release_many(data, budgets, 1, generator(1, 1, 0))
     covered = coverage(estimate, data.truth).of_curve
     assert (covered.mean(axis=(1, 2)) > 0.9).all()

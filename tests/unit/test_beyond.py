@@ -26,8 +26,7 @@ FACTS = GROWTH.source.facts
 
 
 @pytest.mark.usefixtures("enough_data_sets")
-@pytest.mark.parametrize(("dial", "at", "target_share"), [
-    ("people", 1000, 0.3), ("sites", 4, 0.5)])
+@pytest.mark.parametrize(("dial", "at", "target_share"), few([("people", 1000, 0.3), ("sites", 4, 0.5)]))
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(truncation=3), AdaptiveMean()]),
                          ids=lambda one: one.key)
 def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(

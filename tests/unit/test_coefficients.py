@@ -336,7 +336,7 @@ def test_a_covariate_that_is_the_same_for_everybody_is_released_with_a_warning()
 
 def test_a_wrong_declaration_is_corrected_by_the_release_that_follows_it():
     """Mean squares of a hundredth are declared for covariates that have one third."""
-    data = draw(CoefficientCurves(n_curves=2000), repeats=8)
+    data = draw(CoefficientCurves(n_curves=2000), repeats=4)
     errors = [integrated_squared_errors(AdaptiveCoefficients(
         gram="declared", declared_gram=declared).release_many(
             data, [(Budget(4.0, 1e-3),)], 1, generator(1, 1, 0)), data.truth).total.mean()

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -24,9 +25,21 @@ from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Cell, Run, blocks
 from engine.sources.numbers import Numbers
 
+
+@cache
+def stored(key, form="quick"):
+    """What is stored of an exhibit: several tests look at each."""
+    return exhibit_files.stored(*papers.find(key), form)
+
+
+@cache
+def work(key, form):
+    return papers.find(key)[1].work(form)
+
+
 KEYS = papers.names()
-FULL = [key for key in papers.names() if exhibit_files.stored(*papers.find(key), "full")]
-STORED = [key for key in KEYS if exhibit_files.stored(*papers.find(key)) is not None]
+FULL = [key for key in KEYS if stored(key, "full")]
+STORED = [key for key in KEYS if stored(key)]
 
 
 def rows_of(first, count):
@@ -143,23 +156,21 @@ def test_names_of_exhibits_are_unique():
 def test_both_forms_give_work(key):
     _, exhibit = papers.find(key)
     for form in FORMS:
-        work = exhibit.work(form)
-        assert work.cells or work.calls
-        assert all(digest(call) for call in work.calls)  # by which their rows are found again
+        assert work(key, form).cells or work(key, form).calls
+        assert all(digest(call) for call in work(key, form).calls)  # by which rows are found again
     assert exhibit.title and exhibit.about.endswith(".")
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_the_full_form_is_no_smaller_than_the_quick_one(key):
-    _, exhibit = papers.find(key)
-    quick, full = (exhibit.work(form) for form in FORMS)
+    quick, full = (work(key, form) for form in FORMS)
     assert len(full.cells) >= len(quick.cells)
     assert len(full.calls) >= len(quick.calls)
 
 
 @pytest.mark.parametrize("key", STORED)
 def test_a_stored_result_holds_plain_rows_that_are_numbers(key):
-    result = exhibit_files.stored(*papers.find(key))
+    result = stored(key)
     assert result.form == "quick" and result.table
     for row in result.table:
         assert "failure" not in row
@@ -173,27 +184,26 @@ def test_a_stored_result_is_a_small_file_and_that_of_the_present_work(key):
     paper, exhibit = papers.find(key)
     path = exhibit_files.STORED / f"{exhibit_files.name(paper, exhibit)}.json"
     assert path.stat().st_size < 60_000
-    stored = exhibit_files.stored(paper, exhibit)
-    if stored.versions["engine"] == __version__:  # a digest names the version as well
-        assert stored.digest == digest(exhibit.work("quick"))
+    if stored(key).versions["engine"] == __version__:  # a digest names the version as well
+        assert stored(key).digest == digest(work(key, "quick"))
 
 
 @pytest.mark.parametrize("key", FULL)
 def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_took(key):
-    paper, exhibit = papers.find(key)
-    stored = exhibit_files.stored(paper, exhibit, "full")
-    assert stored.form == "full" and stored.table and stored.seconds > 0
-    if stored.versions["engine"] == __version__:
-        assert stored.digest == digest(exhibit.work("full"))
-    for claim, finding in zip(exhibit.claims, exhibit.findings(stored.table), strict=True):
+    _, exhibit = papers.find(key)
+    result = stored(key, "full")
+    assert result.form == "full" and result.table and result.seconds > 0
+    if result.versions["engine"] == __version__:
+        assert result.digest == digest(work(key, "full"))
+    for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True):
         assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
         assert not re.search(r"\b(nan|inf|None)\b", finding.measured)
 
 
 @pytest.mark.parametrize("key", STORED)
 def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
-    paper, exhibit = papers.find(key)
-    result = exhibit.findings(exhibit_files.stored(paper, exhibit).table)
+    _, exhibit = papers.find(key)
+    result = exhibit.findings(stored(key).table)
     for claim, finding in zip(exhibit.claims, result, strict=True):
         assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
         told = exhibit_words.claim(claim, finding)
@@ -203,8 +213,8 @@ def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
 
 @pytest.mark.parametrize("key", STORED)
 def test_every_drawing_of_a_stored_table_is_plain_json_with_words_and_numbers_beside_it(key):
-    paper, exhibit = papers.find(key)
-    panels = exhibit.draw(exhibit_files.stored(paper, exhibit).table)
+    _, exhibit = papers.find(key)
+    panels = exhibit.draw(stored(key).table)
     assert panels
     for panel in panels:
         for theme in THEMES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -138,6 +139,7 @@ def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
 # -- the pictures ---------------------------------------------------------------------------
 
 
+@cache
 def charts():
     study = holdout_study(STUDY, AdaptiveMean(), BUDGETS, 1, 10)
     result = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)

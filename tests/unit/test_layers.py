@@ -1,6 +1,5 @@
 """Who may import whom, and how long a page may be."""
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from engine.mechanisms import mechanisms
 from engine.sources import sources
+from tests.syntax import syntax
 
 ROOT = Path(__file__).parents[2]
 ENGINE = sorted((ROOT / "engine").rglob("*.py"))
@@ -21,27 +21,13 @@ def within(folder):
     return rows
 
 
-@cache
-def nodes(file):
-    """All parts of a file's syntax: several tests look at each of hundreds of files."""
-    return list(ast.walk(ast.parse(file.read_text())))
-
-
-def imported(file, leaving_out=frozenset()):
-    for node in nodes(file):
-        if id(node) in leaving_out:
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def imported(file):
+    return syntax(file).imported
 
 
 def imported_to_run(file):
     """What is imported, but for what only types need."""
-    return imported(file, {id(part) for node in nodes(file) if isinstance(node, ast.If)
-                           and "TYPE_CHECKING" in ast.dump(node.test) for part in ast.walk(node)})
+    return syntax(file).imported - syntax(file).imported_for_types
 
 
 def test_the_engine_imports_neither_the_web_framework_nor_the_pages():
@@ -184,7 +170,7 @@ def test_pages_know_no_registered_source_or_mechanism_by_its_module():
     members = {cls.__module__ for cls in (*sources.all(), *mechanisms.all())}
     assert len(members) > 25
     for file in (ROOT / "pages").rglob("*.py"):
-        assert not members & set(imported(file)), file
+        assert not members & imported(file), file
 
 
 def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
@@ -201,19 +187,9 @@ BETWEEN_OUR_PROCESSES = {"engine/running/bounded.py", "engine/running/executors.
 RUN = {"eval", "exec", "compile", "system", "popen"}
 
 
-def called(file):
-    """Names of what is called, and of the keywords that are given."""
-    for node in nodes(file):
-        if isinstance(node, ast.Call):
-            own = node.func
-            is_pattern = isinstance(own, ast.Attribute) and getattr(own.value, "id", "") == "re"
-            yield "" if is_pattern else getattr(own, "attr", getattr(own, "id", ""))
-            yield from (str(keyword.arg) for keyword in node.keywords)
-
-
 def test_no_words_are_run_as_code_or_shown_as_markup_and_pickles_stay_between_our_processes():
     for file in OURS:
-        assert not {*called(file)} & {*RUN, "unsafe_allow_html", "unsafe_allow_javascript",
+        assert not syntax(file).called & {*RUN, "unsafe_allow_html", "unsafe_allow_javascript",
                                       "allow_pickle"}, file
-        unpickles = {"pickle", "marshal", "shelve", "dill", "joblib"} & {*imported(file)}
+        unpickles = {"pickle", "marshal", "shelve", "dill", "joblib"} & imported(file)
         assert not unpickles or str(file.relative_to(ROOT)) in BETWEEN_OUR_PROCESSES, file

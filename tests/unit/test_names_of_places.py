@@ -1,8 +1,6 @@
 """What the guide, the README and errors name on a page is there, under that name."""
 
-import ast
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from engine import handbook
 from engine.lessons import lessons
 from pages.shared.places import PAGES
+from tests.syntax import syntax
 
 ROOT = Path(__file__).parents[2]
 PAGES_OF = {  # where the parts of a place are drawn
@@ -27,13 +26,6 @@ PATH = re.compile(r"\*([A-Z][^*›]*?) ›\s([^*]+)\*")
 NAME = re.compile(r"(?<![*\w])\*([A-Z][^*›\n]*)\*(?!\*)")
 
 
-@cache
-def strings(file):
-    """Every piece of text that a module holds, without what names stand for in it."""
-    return {node.value for node in ast.walk(ast.parse(file.read_text("utf-8")))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-
-
 def modules(*names):
     for name in names:
         path = ROOT / name
@@ -43,7 +35,7 @@ def modules(*names):
 def on_place(place):
     """Titles and labels on a place."""
     by_name = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
-           for text in strings(file)}
+           for text in syntax(file).strings}
     return by_name | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
 
 
@@ -52,7 +44,7 @@ def written():
     for file in DOCUMENTS:
         yield file.name, file.read_text("utf-8")
     for file in modules("engine", "pages"):
-        for text in strings(file):
+        for text in syntax(file).strings:
             if "›" in text:
                 yield file.name, text
 
@@ -71,7 +63,7 @@ def test_every_path_to_a_detail_leads_to_one_of_that_name():
 
 
 def test_every_name_in_italics_stands_on_some_page():
-    labels = {text.strip() for module in modules("engine", "pages") for text in strings(module)}
+    labels = {text.strip() for module in modules("engine", "pages") for text in syntax(module).strings}
     labels |= {chapter.title for chapter in map(handbook.chapter, handbook.CHAPTERS)}
     scripts = " ".join(file.read_text("utf-8") for file in (ROOT / "pages").rglob("*.js"))
     for file in DOCUMENTS:

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
 FACTS = HERE.source.facts
 
 
+@cache
 def answer(setting=HERE, unknown="epsilon", target=2.0, **rest):
     steps = plan(setting, unknown, target, **rest)
     while True:

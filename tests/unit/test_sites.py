@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -29,7 +30,9 @@ GRADIENTS = mechanisms.get("noisy_gradient_mean")()
 FEW = (SiteRow("A", 60, 8), SiteRow("B", 40, 5, 4.0), SiteRow("C", 30, 8, 2.0))
 
 
+@cache
 def found(rows, mechanism=ADAPTIVE, source=WAVE, seed=1):
+    """One answer of several tests; no chart and no sentence changes it."""
     return federation(source, mechanism, rows, seed)
 
 
@@ -185,7 +188,7 @@ def test_sites_that_are_alike_are_equally_good_alone():
 
 @pytest.mark.parametrize("mechanism", few([ADAPTIVE, GRADIENTS]), ids=lambda m: m.key)
 def test_shares_of_the_error_sum_to_one_and_so_do_weights(mechanism):
-    result = found(PRESETS["mixed"].rows, mechanism)
+    result = found(FEW, mechanism)
     assert sum(member.share for member in result.members) == pytest.approx(1)
     assert sum(member.weight for member in result.members) == pytest.approx(1, abs=1e-6)
 
@@ -194,7 +197,7 @@ def test_shares_of_the_error_sum_to_one_and_so_do_weights(mechanism):
 def test_permuting_sites_permutes_their_shares_and_changes_the_error_only_by_chance(mechanism):
     rows = PRESETS["mixed"].rows
     order = (2, 0, 1)
-    one, other = found(rows, mechanism), found([rows[k] for k in order], mechanism)
+    one, other = found(rows, mechanism), found(tuple(rows[k] for k in order), mechanism)
     for at, k in enumerate(order):
         assert other.members[at].weight == pytest.approx(one.members[k].weight, rel=0.1, abs=0.01)
         assert other.members[at].share == pytest.approx(one.members[k].share, rel=0.2, abs=0.02)
@@ -215,7 +218,7 @@ def test_every_site_gets_the_budget_it_asked_for_and_no_more_is_spent():
 
 
 def test_too_few_people_publish_nothing_and_have_no_shares():
-    result = found([SiteRow("A", 5, 4, 0.1), SiteRow("B", 5, 4, 0.1)])
+    result = found((SiteRow("A", 5, 4, 0.1), SiteRow("B", 5, 4, 0.1)))
     assert result.together.is_refused and math.isnan(result.together.error)
     assert math.isnan(result.members[0].weight) and math.isnan(result.members[0].alone)
     assert result.members[0].guarantee.epsilon < 1e-9
@@ -233,7 +236,7 @@ def test_twenty_small_sites_reach_together_what_none_reaches_alone():
 def test_real_curves_are_measured_against_their_average_without_protection():
     cls = next(c for c in sources.all() if not c.is_random and "mean_function" in c.tasks)
     source = cls(n_servers=3)
-    result = found(rows_of(source), ADAPTIVE, source)
+    result = found(tuple(rows_of(source)), ADAPTIVE, source)
     assert (result.baseline, result.truth) == (None, None)
     target = result.without
     distance = np.sqrt(((result.together.releases - target) ** 2).mean(axis=1))
@@ -366,7 +369,7 @@ class Given(SparseCurves):
 
 def test_random_curves_that_come_with_their_sites_are_drawn_afresh_as_well():
     source = Given(n_curves=120, n_servers=3)
-    result = found(rows_of(source), GRADIENTS, source)
+    result = found(tuple(rows_of(source)), GRADIENTS, source)
     assert result.baseline is not None and len(result.members) == 3
     with pytest.raises(InputError, match="does not fit"):
         found(FEW[:2], GRADIENTS, source)
