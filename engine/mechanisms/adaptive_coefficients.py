@@ -154,8 +154,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
         if fit.band is not None:
             average = fit.band.centre[..., 0, :] @ fit.basis(drawing_grid()).T
-            yield Caution(NEAR_A_BOUND, released & lie_near_a_bound(
-                average - facts.value_middle, facts.value_half_width))
+            near = released & lie_near_a_bound(average - facts.value_middle,
+                                               facts.value_half_width)
+            if near.any():
+                yield Caution(NEAR_A_BOUND, near)
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if not design.is_known:
             yield Caution(TIMES_UNKNOWN, released)

@@ -189,7 +189,8 @@ def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):
 
 def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profiles):
     answer = decision_topic.decision(profiles["sites"], 2.0, "19")
-    memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1)
+    memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here",
+                      rule=0.1).replace("\N{NO-BREAK SPACE}", " ")
     for _, option in answer.options:
         assert f">{odds_words.odds_short(option.odds)}<" in memo
         assert words.typical_error(option, answer.profile) in memo

@@ -67,7 +67,7 @@ def test_the_picture_is_one_drawing_with_shades_bands_and_the_target_range(one):
     tags = [element.tag.rpartition("}")[2] for element in drawn.iter()]
     assert tags.count("polygon") == 2  # two pairs of curves
     assert tags.count("polyline") == 5
-    chart = charts.chart(one, "light")
+    chart = charts.chart(one)
     assert len(chart.spec["layout"]["shapes"]) == 3  # two cut-offs, and the range between them
 
 
@@ -75,7 +75,7 @@ def test_the_picture_is_one_drawing_with_shades_bands_and_the_target_range(one):
 def test_without_cut_offs_nothing_is_said_of_ranges(tmp_path):
     plain = published.publish(AirportTemperature(), METHOD_ALONE, BUDGET, Ledger(tmp_path / "ledger"), "plain")
     assert "time_in_range.csv" not in files.all_files(plain) and "time_in_range" not in plain.card
-    assert charts.ranges(plain, "dark") is None
+    assert charts.ranges(plain) is None
 
 
 @pytest.mark.parametrize(("source", "budget", "told"), [

@@ -71,6 +71,8 @@ class Constants:
     full : float
         Of the radius, that released sizes have where nearly all people were clipped: people as in
         the reference law have 1.03 at most.
+    most_noise_full : float
+        Noise in these sizes, of the radius, from which this cannot be told.
     least_kept_full : float
         The same as `least_kept`, there.
     moments_width : float
@@ -93,6 +95,7 @@ class Constants:
     least_kept: float = 0.5
     least_slope: float = 0.3
     full: float = 1.05
+    most_noise_full: float = 0.25
     least_kept_full: float = 1 / 3
     moments_width: float = np.inf
     tail_allowance: float = 1.0

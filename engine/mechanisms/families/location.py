@@ -594,13 +594,20 @@ def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constan
     retained = np.maximum(law.retained_share(clipped_size, state.shape, state.radius),
                           constants.least_kept)
     spread = clipped_size / retained
-    excess = ((size / state.shape) ** 2 - (noise / state.shape) ** 2).sum(axis=-1)
-    is_full = (excess > (constants.full * state.radius) ** 2)[..., None]
+    is_full = _are_full(size, noise, state, constants)[..., None]
     if not is_full.any():
         return replace(state, spread=spread, clipped_spread=clipped_size)
     unclipped = _unclipped(clipped_size, state, law, constants)
     return replace(state, spread=np.where(is_full, unclipped, spread),
                    clipped_spread=np.where(is_full, unclipped, clipped_size))
+
+
+def _are_full(size: Array, noise: Array, state: State, constants: Constants) -> NDArray[np.bool_]:
+    """Whether released sizes fill the radius, beyond what noise may make of them."""
+    filled, by_noise = (np.linalg.norm(each / state.shape, axis=-1) / state.radius
+                        for each in (size, noise))
+    beyond = filled - 2 * by_noise / math.sqrt(size.shape[-1])
+    return np.asarray((beyond > constants.full) & (by_noise < constants.most_noise_full))
 
 
 def _unclipped(clipped_size: Array, state: State, law: DeviationLaw, constants: Constants) -> Array:
