@@ -8,7 +8,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
-from engine.mechanisms.families.descent import _of_those
+from engine.mechanisms.families.descent import NOT_ARRIVED, _of_those
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
 from engine.simulation.metrics import integrated_squared_errors
@@ -43,6 +43,24 @@ def test_the_fast_kernels_repeat_algorithm_one_line_by_line():
     slow = algorithm_1(data.curves(120), 3, PUBLISHED, BUDGET, normals)
     # the paper's curves come in storage order; sorting in time changes no average
     assert np.allclose(fast.coefficients[0, 0, 0], slow, atol=1e-12)
+
+
+def test_a_level_far_from_the_middle_of_wide_bounds_is_said_not_to_be_reached():
+    """1000 people whose mean is 70: with bounds 0 to 600 descent ends about 29 away from it."""
+    rng = np.random.default_rng(1)
+    times = rng.random((1, 8000))
+    values = 70 + np.repeat(rng.normal(0, 8, 1000), 8) + rng.normal(0, 5, times.shape)
+
+    def told(high):
+        data = CurveData(times, values, np.full(1000, 8), np.zeros(1000, int),
+                         PublicFacts(value_low=0, value_high=high))
+        estimate = release(NoisyGradientMean(value_scale="bounds"), data, Budget(5.0, 1e-6), draws=4)
+        away = np.abs(estimate.values(np.linspace(0.1, 0.9, 9))[0, 0] - 70).mean()
+        return [caution.applies.all() for caution in estimate.cautions
+                if caution.text == NOT_ARRIVED], away
+
+    (wide, far), (narrow, near) = told(600), told(140)
+    assert (wide, narrow) == ([True], []) and far > 10 > 3 > near
 
 
 def test_rounds_and_basis_size_follow_the_papers_rules():

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Self
 
@@ -44,10 +45,12 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration, Guarantee, NoiseLaw
 from engine.core.errors import InputError
+from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Composition,
     CurveData,
     Fit,
@@ -78,7 +81,12 @@ Index = NDArray[np.int64]
 Curves = Moments | RegressionMoments
 _USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
 MOST_ROUNDS = 2000
+_ROUNDING = 1e-6  # of the unit scale: what is left without noise, after very many rounds
 GRADIENT = Step("average clipped gradient")
+NOT_ARRIVED = (
+    "Descent begins in the middle of the stated bounds, and its rounds end before it arrives: the "
+    "curve is pulled to the middle by more than privacy noise moves it. Narrower bounds around the "
+    "observations, more rounds or a larger step help.")
 
 
 def _round(batch: int) -> Step:
@@ -168,6 +176,22 @@ def _first_of_each(p: int, moments: Curves, size: int) -> Index:
 
 def _n_functions(moments: Curves) -> int:
     return moments.n_functions if isinstance(moments, RegressionMoments) else 1
+
+
+@lru_cache(maxsize=256)
+def _left_of_a_constant(basis: Basis, step_size: float, rounds: int) -> tuple[float, float]:
+    """Root mean square of 1 − f, and the average of f, where f is what descent makes of 1.
+
+    Curves at even times move a to a − ρ(G a − ∫φ), for the inner products G of the basis. A longer
+    period makes G nearly singular, and descent slow.
+    """
+    nodes = basis(drawing_grid())
+    gram, target = nodes.T @ nodes / len(nodes), nodes.mean(axis=0)
+    coefficients = np.zeros(basis.size)
+    for _ in range(rounds):
+        coefficients = coefficients - step_size * (gram @ coefficients - target)
+    curve = nodes @ coefficients
+    return float(np.sqrt(((1 - curve) ** 2).mean())), float(curve.mean())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +316,10 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._descended(servers, plans, basis.size, draws)
-        return Fit(basis=basis, functions=self.names(data.facts),
+        on_the_way = self._are_on_the_way(released, plans, basis)
+        return Fit(basis=basis,
+                   cautions=(Caution(NOT_ARRIVED, on_the_way),) if on_the_way.any() else (),
+                   functions=self.names(data.facts),
                    coefficients=self._in_response_units(released, data.facts),
                    unprotected=self._in_response_units(unprotected, data.facts),
                    basis_sizes=tuple(plan.size for plan in plans),
@@ -543,6 +570,28 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             sampling[members] = self._sampling(ours, plans_of_size,
                                                unprotected[members[0], ..., :size])
         return released, unprotected, sampling
+
+    def _are_on_the_way(self, released: Array, plans: Sequence[DescentPlan], basis: Basis
+                        ) -> NDArray[np.bool_]:
+        """Whether the level that was released says that descent had not arrived.
+
+        What T rounds leave of a constant curve follows from the basis, and so does by how much the
+        released level is too near the middle, where no curve is clipped. It counts where it is
+        larger than what noise adds. Of several functions the first is the level.
+
+        Parameters
+        ----------
+        released : (plans, repeats, draws, functions, r)
+            In unit scale.
+        """
+        levels = released[..., 0, :] @ basis(drawing_grid()).mean(axis=0)
+        on_the_way = np.zeros(levels.shape, dtype=bool)
+        for k, plan in enumerate(plans):
+            noise = ((plan.weights[:, None] * plan.scales[:, :plan.size]) ** 2).sum()
+            added = math.sqrt(self.step_size / (2 - self.step_size) * noise)
+            left, reached = _left_of_a_constant(basis.first(plan.size), self.step_size, plan.rounds)
+            on_the_way[k] = left / max(reached, left) * np.abs(levels[k]) > max(added, _ROUNDING)
+        return on_the_way
 
     def _descend(self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
                  ) -> tuple[Array, Array]:
