@@ -13,7 +13,7 @@ from pages.shared.state import links, run, settings
 from pages.shared.state.lab_tasks import ESTIMANDS
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
-from tests.pages.reading import components, words
+from tests.pages.reading import components, typed, words
 
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 
@@ -74,7 +74,7 @@ def test_what_doubling_epsilon_buys_is_one_number_in_the_list_and_beside_the_cha
     now = at.session_state.settings
     study = run.mean_at_every_step(now.source, now.mechanism, 1 / 60**2, now.seed).study
     one, two = (float(study.error[EPSILON_STEPS.index(epsilon)]) for epsilon in (1.0, 2.0))
-    assert f"ε: error **{numbers.change(two / one - 1)}**" in words(at)
+    assert f"ε: error **{typed(numbers.change(two / one - 1))}**" in words(at)
     assert f"{numbers.number(two)}" in words(at).split("It would be ")[1].split("ε = 2")[0]
 
 
