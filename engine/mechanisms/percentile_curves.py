@@ -431,11 +431,11 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
         departure, beyond = np.zeros((2, *shape[:3]))
-        quiet = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
+        noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
             curves = self._percentiles(surface, data.facts)
-            quiet[k, repeats] = curves[:, -1]
+            noise_free[k, repeats] = curves[:, -1]
             if plans[k].verdict.is_feasible:
                 released[k, repeats] = curves[:, :-1]
                 limits = surface.band(levels, self.band == "simultaneous")
@@ -450,7 +450,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
-                   unprotected=quiet, functions=tuple(f"{100 * level:g} %" for level in levels),
+                   unprotected=noise_free,
+                   functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
                    cautions=(
                        Caution(NOT_NORMAL, departure > _NOT_NORMAL),

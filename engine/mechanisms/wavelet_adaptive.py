@@ -376,10 +376,10 @@ class WaveletAdaptive(WaveletGlobal):
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         messages = _Messages(self, data, plans, draws, rng)
         released = _learned(messages, plans, messages.noisy, draws)
-        quiet = _learned(messages, plans, messages.quiet, 1)
+        noise_free = _learned(messages, plans, messages.noise_free, 1)
         coefficients, final = self._finished(_padded(released, basis)[..., None, :], plans, basis,
                                              data.facts)
-        unprotected, _ = self._finished(_padded(quiet, basis)[..., None, :], plans, basis,
+        unprotected, _ = self._finished(_padded(noise_free, basis)[..., None, :], plans, basis,
                                         data.facts)
         is_released = np.zeros(coefficients.shape[:3], dtype=bool)
         is_released[[plan.released for plan in plans]] = not data.facts.symmetric
@@ -458,7 +458,7 @@ class _Messages:
                          for s in range(len(self.per_site))], axis=2).reshape(shape)
         return [_combined(plan.stages[k], sent[:, p]) for p, plan in enumerate(self.plans)]
 
-    def quiet(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
+    def noise_free(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
         """The same without noise, for comparison: it is never published."""
         heard = []
         for plan, centre, clip in zip(self.plans, centres, clips, strict=True):

@@ -235,12 +235,12 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """One message of every site, and the curve that follows; see `Mechanism.fitted`."""
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         averages = self._averages(data, plans)
-        quiet = np.stack([
+        noise_free = np.stack([
             _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
             for plan, average in zip(plans, averages, strict=True)])
         sent = self._combined(plans, averages, basis, draws, rng)
         released, final = self._finished(sent, plans, basis, data.facts)
-        unprotected, _ = self._finished(quiet, plans, basis, data.facts)
+        unprotected, _ = self._finished(noise_free, plans, basis, data.facts)
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
                    basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),

@@ -270,11 +270,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
                rng: np.random.Generator) -> Fit:
         """One message of every site, and the values that follow; see `Mechanism.fitted`."""
         averages = [self._averages(data, plan) for plan in plans]
-        quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
-                          for plan, average in zip(plans, averages, strict=True)])
+        noise_free = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
+                               for plan, average in zip(plans, averages, strict=True)])
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
         return Fit(basis=self.values_at, coefficients=released,
-                   unprotected=quiet + data.facts.value_middle,
+                   unprotected=noise_free + data.facts.value_middle,
                    band=self._band(plans, data, released), parts=self._parts(plans, data))
 
     def exact_fit(self, data: CurveData) -> Fit:

@@ -37,7 +37,7 @@ DENSITIES = [
 every_density = pytest.mark.parametrize("mechanism", DENSITIES, ids=repr)
 
 
-class Quiet:
+class NoNoise:
     """Streams whose noise is zero."""
 
     def spawn(self, count):
@@ -53,7 +53,7 @@ class Quiet:
         return np.zeros(size)
 
 
-class QuietNorm(Quiet):
+class NoNoiseOfNorms(NoNoise):
     """Directions need a length; that of the noise is zero all the same."""
 
     def standard_normal(self, size):
@@ -71,7 +71,7 @@ def messages(mechanism, data):
     is_by_norm = getattr(mechanism, "noise", "") == "norm"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transcript, "sent", silent)
-        estimate = mechanism.release(data, (BUDGET,), QuietNorm() if is_by_norm else Quiet())
+        estimate = mechanism.release(data, (BUDGET,), NoNoiseOfNorms() if is_by_norm else NoNoise())
     return *heard[0], estimate.spends[0][0]
 
 

@@ -65,7 +65,7 @@ def test_steps_start_at_the_average_without_protection_and_end_at_the_first_rele
     here = mean_topic.EPSILON_STEPS.index(1.0)
     assert np.allclose(steps.without, shown.without)
     assert np.allclose(steps.released, shown.releases[here, 0])
-    away = [steps.without, steps.fewer, steps.quiet, steps.released]
+    away = [steps.without, steps.fewer, steps.noise_free, steps.released]
     assert steps.moves == pytest.approx([np.sqrt(((b - a) ** 2).mean())
                                          for a, b in itertools.pairwise(away)])
 

@@ -211,8 +211,8 @@ def test_the_chance_that_is_stated_is_a_bound_on_what_other_people_would_change(
     data, rows = from_simulated(source, 0, 24, unit=1.0, zero=37.0)
     shown, network = view(own(rows, reading_sd=1.0), epsilons=(5.0, 5.0))
     many = source.draw(200, generator(9, 0, 0))
-    quiet = WaveletGlobal().release(many, network.budgets, generator(1, 1, 0)).unprotected[0]
-    spread = quiet.var(axis=0, ddof=1).sum()
+    noise_free = WaveletGlobal().release(many, network.budgets, generator(1, 1, 0)).unprotected[0]
+    spread = noise_free.var(axis=0, ddof=1).sum()
     assert 0.2 * shown.known.chance**2 < spread < shown.known.chance**2
 
 

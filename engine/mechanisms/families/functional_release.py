@@ -316,11 +316,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                   for block in range(len(plans[0].blocks[0]))] for stream in streams]
         releases = [_Release(summary, plan, records, noise, partial(
             choose, self, summary, plan, records, draws, chance)) for plan in plans]
-        released, quiet = zip(*(each.coefficients() for each in releases), strict=True)
+        released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
             coefficients=summary.scale * np.stack(released),
-            unprotected=summary.scale * np.stack(quiet),
+            unprotected=summary.scale * np.stack(noise_free),
             parts=summary.parts(plans, records))
 
     def exact_fit(self, data: Data) -> Fit:
@@ -519,10 +519,10 @@ class _Release:
     def coefficients(self) -> tuple[Array, Array]:
         """From noisy messages (repeats, draws, …), and of the first draw without noise."""
         averages, choice = self._averages(self._sent, self.choose)
-        quiet, _ = self._averages(self._values,
-                                  lambda _: None if choice is None else choice[:, :1])
+        noise_free, _ = self._averages(self._values,
+                                       lambda _: None if choice is None else choice[:, :1])
         return (self._finished(averages, choice),
-                self._finished(quiet, None if choice is None else choice[:, :1])[:, 0])
+                self._finished(noise_free, None if choice is None else choice[:, :1])[:, 0])
 
     def _averages(self, message: Callable[..., Array],
                   choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]

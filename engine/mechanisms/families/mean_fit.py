@@ -12,7 +12,7 @@ from engine.core.types import Array, CurveData, Design, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import (
-    QUIET,
+    NOISE_FREE,
     AdaptiveFit,
     AdaptivePlan,
     Piece,
@@ -223,8 +223,9 @@ class MeanFit(AdaptiveFit):
             noise = spherical(noise, streams.times_gaps[repeats, :, :bins])
             cost = [TIMES_SHARE * b.epsilon / math.sqrt(bins + 1) for b in budgets]
         else:
-            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), QUIET) for b in budgets]
-        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws), QUIET]))
+            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), NOISE_FREE) for b in budgets]
+        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws),
+                                                           NOISE_FREE]))
         return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
                                * columns(noise, len(feasible), 1), scale[:, None]), scale
 

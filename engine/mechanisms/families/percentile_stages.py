@@ -35,7 +35,7 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.adaptive_fit import QUIET, Streams, columns, symmetric
+from engine.mechanisms.families.adaptive_fit import NOISE_FREE, Streams, columns, symmetric
 from engine.mechanisms.families.adaptive_release import shrunk
 from engine.mechanisms.families.location import SEPARATE, Located, Site, locate, of_stage
 from engine.numerics.bases import Basis
@@ -408,7 +408,7 @@ class PercentileFit:
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
               deviations: Deviations, size: int) -> Site:
         n_plans, budget, n = int(plan.verdict.is_feasible), plan.budgets[s], deviations.n_curves
-        mu = [min(mu_of(budget), QUIET)] * (n_plans * self.draws) + [QUIET]
+        mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
         shares = STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:

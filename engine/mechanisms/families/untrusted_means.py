@@ -269,10 +269,10 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, most), rng)
         released = [self.means_of(plan, exact, standard)
                     for plan, exact in zip(plans, answers, strict=True)]
-        quiet = [self.means_of(plan, exact)[:, 0]
-                 for plan, exact in zip(plans, answers, strict=True)]
+        noise_free = [self.means_of(plan, exact)[:, 0]
+                      for plan, exact in zip(plans, answers, strict=True)]
         shape = (data.n_repeats, draws, plans[0].size)
-        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
+        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(noise_free),
                    coefficients=np.stack([np.broadcast_to(means, shape) for means in released]))
 
     def exact_fit(self, data: SampleData) -> Fit:

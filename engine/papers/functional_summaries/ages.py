@@ -58,10 +58,10 @@ def ages(region: str) -> list[Row]:
     source = AgesAtDeath(region=region)
     row: dict[str, Value] = {"region": region}
     for method in OF_AGES:
-        release, quiet, reference, _ = _of_ages(source, method)
+        release, noise_free, reference, _ = _of_ages(source, method)
         noise = release.expected_error(source.sizes, PURE, source.facts)
         assert noise is not None
-        row |= {method: digits(float(((quiet - reference)**2).mean()) + noise)}
+        row |= {method: digits(float(((noise_free - reference)**2).mean()) + noise)}
     energy, peak = float((reference**2).mean()), modes(reference)
     return [{**row, "records": source.sizes.n_curves, "density_squared": digits(energy),
              "modes": len(peak), "highest_mode": int(reference.argmax())}]

@@ -90,11 +90,11 @@ def curves(draws: int) -> list[Row]:
         release = mechanism(method)
         estimate = release.release_many(data, [PURE], draws, generator(1, 1, 0))
         released = estimate.on_grid(estimate.coefficients[0, 0], fine)
-        quiet = estimate.on_grid(estimate.unprotected[0, 0], fine)
-        noise = ((released - quiet)**2).mean(axis=0)
+        noise_free = estimate.on_grid(estimate.unprotected[0, 0], fine)
+        noise = ((released - noise_free)**2).mean(axis=0)
         summary.append({
             "way": method, **_errors(release, source, estimate),
-            "modes_without_noise": len(modes(quiet)),
+            "modes_without_noise": len(modes(noise_free)),
             "two_modes": digits(float(np.mean([len(modes(each)) == 2 for each in released]))),
             "noise_in_tails": digits(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
         few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)

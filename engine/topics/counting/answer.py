@@ -220,12 +220,12 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     mechanism = _of_counts(mechanism)
     check_readings(source, _MOST_PEOPLE, "Take fewer people.")
     data = studies.shown(source, seed)
-    quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
+    non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
         test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
                                       len(data.facts.causes), data.facts.time_high)
-    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(quiet, test))
+    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(non_private, test))
                  for epsilon in epsilons)
 
 

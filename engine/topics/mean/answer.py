@@ -427,12 +427,12 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
     # `unprotected` (budgets, data sets, basis); coefficients also have releases, before the last.
-    distance, quiet = estimate.squared_distance, estimate.unprotected
-    repeats = quiet.shape[1]
-    centre = quiet.mean(axis=1, keepdims=True)
-    sampling = distance(quiet - centre).sum(axis=1) / max(repeats - 1, 1)
+    distance, noise_free = estimate.squared_distance, estimate.unprotected
+    repeats = noise_free.shape[1]
+    centre = noise_free.mean(axis=1, keepdims=True)
+    sampling = distance(noise_free - centre).sum(axis=1) / max(repeats - 1, 1)
     bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail.sum()
-    privacy = distance(estimate.coefficients - quiet[:, :, None]).mean(axis=(1, 2))
+    privacy = distance(estimate.coefficients - noise_free[:, :, None]).mean(axis=(1, 2))
     parts = np.stack([privacy, sampling, bias], axis=1)
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
@@ -440,8 +440,9 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
 def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
     target = without.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
-    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())  # (budgets, GRID_SIZE)
-    bias = ((quiet - target) ** 2).mean(axis=-1)
+    # (budgets, GRID_SIZE)
+    noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
+    bias = ((noise_free - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)

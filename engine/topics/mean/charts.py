@@ -220,7 +220,7 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Char
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
     away = {name: plain(curve - done.without) for name, curve in zip(
-        _STEPS, (done.fewer, done.quiet, done.released), strict=True)}
+        _STEPS, (done.fewer, done.noise_free, done.released), strict=True)}
     data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
             for (name, curve), look in zip(away.items(), looks, strict=True)]
     spec = {"data": [*data, traces.zero(facts)],

@@ -184,9 +184,9 @@ def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget
     if errors.estimation is None:  # sampling cannot be told apart
         rest = max(float(squares.mean()) - privacy, 0.0)
     else:
-        quiet = estimate.unprotected[0]
-        spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
-        sampling = float(spread.sum() / max(len(quiet) - 1, 1))
+        noise_free = estimate.unprotected[0]
+        spread = estimate.squared_distance(noise_free - noise_free.mean(axis=0))
+        sampling = float(spread.sum() / max(len(noise_free) - 1, 1))
         rest = max(float(errors.estimation[0].mean()) - sampling, 0.0)
     parts = np.array([privacy, sampling, rest])
     return distances(squares).ravel(), parts / parts.sum()
@@ -197,8 +197,8 @@ def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate
     """Distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
     squared = _mean_square(drawing.draw(estimate) - target)
-    quiet = replace(estimate, coefficients=estimate.unprotected[:, :, None])
-    bias = float(_mean_square(drawing.draw(quiet) - target)[0])
+    noise_free = replace(estimate, coefficients=estimate.unprotected[:, :, None])
+    bias = float(_mean_square(drawing.draw(noise_free) - target)[0])
     parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
     return distances(squared), parts / max(parts.sum(), 1e-300)
 
