@@ -285,9 +285,9 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
     """
     truth = mechanism.truth_of(drawn)
     if truth is None:
-        without = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
-                   and not source.is_random else mechanism.without_protection(drawn))
-        return squared_distances_from(estimate, without)[:len(budgets)]
+        non_private = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
+                       and not source.is_random else mechanism.without_protection(drawn))
+        return squared_distances_from(estimate, non_private)[:len(budgets)]
     squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
     for place, site_budgets in enumerate(budgets):
         if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):

@@ -98,9 +98,9 @@ def curves(draws: int) -> list[Row]:
             "two_modes": digits(float(np.mean([len(modes(each)) == 2 for each in released]))),
             "noise_in_tails": digits(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
         few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)
-        curves += [{"curve": method, "x": digits(x), "without": round(float(without), 2), **{
+        curves += [{"curve": method, "x": digits(x), "without": round(float(height), 2), **{
             str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
-            for x, without, column in zip(places, estimate.on_grid(
+            for x, height, column in zip(places, estimate.on_grid(
                 estimate.unprotected[0, 0], places), few.T, strict=True)]
     truth: list[Row] = [{"curve": "truth", "x": digits(x), "truth": three_digits(value)}
                         for x, value in zip(places, source.truth.at(places), strict=True)]

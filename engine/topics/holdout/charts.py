@@ -86,21 +86,21 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
                       hoverinfo="skip"),
         traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), method.family, 2.2,
                     hovertemplate="%{y:.3g}"),
-        traces.line("Non-private", x, releases.without.tolist(), "without", 2.2,
+        traces.line("Non-private", x, releases.non_private.tolist(), "without", 2.2,
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         legend=True,
         title="Mean of the runs within " + with_unit(
-            number(float(np.abs(mean - releases.without).max())), facts.value_unit),
+            number(float(np.abs(mean - releases.non_private).max())), facts.value_unit),
         xaxis=time_axis(facts), yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(releases, place, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 % quantile": _plain(low), "95 % quantile": _plain(high),
-         "non-private": _plain(releases.without)})
+         "non-private": _plain(releases.non_private)})
 
 
 def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
-    gap = float(np.abs(releases.mean[place] - releases.without).max())
+    gap = float(np.abs(releases.mean[place] - releases.non_private).max())
     width = float((releases.high[place] - releases.low[place]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
     return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "

@@ -175,7 +175,7 @@ class SiteRow:
 class RegressionAnswer:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 
-    `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
+    `releases` (SHOWN_DRAWS, POINTS), `non_private` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
     of every kind sent for the first release, drawn as a curve. The last two are None where the
     centre does more to the messages than average them. `band` are the lower and upper limits of
@@ -192,7 +192,7 @@ class RegressionAnswer:
     facts: PublicFacts
     times: Array
     truth: Array | None
-    without: Array
+    non_private: Array
     releases: Array
     noise_sd: Array | None
     messages: Array | None
@@ -262,14 +262,14 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
     is_average = (mechanism.design != "released" and not mechanism.invert_clip
                   and not isinstance(plan, StagedPlan))
     releases = estimate.coefficients[0, 0] @ grid.T
-    without = mechanism.without_protection(data).values(times)[0, 0, 0]
+    non_private = mechanism.without_protection(data).values(times)[0, 0, 0]
     return RegressionAnswer(
-        facts=readings.facts, times=times, releases=releases, without=without, plan=plan,
+        facts=readings.facts, times=times, releases=releases, non_private=non_private, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
         messages=_sent(messages, network, plan, grid) + readings.facts.value_middle if is_average
         else None,
         band=_band(estimate, releases[0], grid), no_band=checked.refusal,
-        known=_known(mechanism, data, network, estimate, releases - without),
+        known=_known(mechanism, data, network, estimate, releases - non_private),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
         **_against_truth(readings, mechanism, network, times, seed))
 

@@ -41,10 +41,10 @@ def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
     """
     x = _positions(answer.facts, answer.times)
     data = _one_release(answer, x) if one_release else [_many(answer)]
-    data.append(traces.unprotected(x, _values(answer.facts, answer.without),
+    data.append(traces.unprotected(x, _values(answer.facts, answer.non_private),
                                    hovertemplate=labels.hover(answer.facts.value_unit)))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
-             "non-private": _values(answer.facts, answer.without)}
+             "non-private": _values(answer.facts, answer.non_private)}
     if answer.truth is not None:
         data.append(_curve(answer, "True curve", answer.truth, "truth", 1.6))
         table["true"] = _values(answer.facts, answer.truth)
@@ -165,7 +165,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
     position = _positions(answer.facts, np.array([estimate.point]))
     under = _curve(answer, "True curve", answer.truth, "truth", 1.6
                    ) if answer.truth is not None else _curve(
-        answer, "Non-private", answer.without, "without", 2.2, UNPROTECTED)
+        answer, "Non-private", answer.non_private, "without", 2.2, UNPROTECTED)
     table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}
     text = f"no confidence interval: {estimate.no_interval}"

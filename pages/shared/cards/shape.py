@@ -109,7 +109,7 @@ class Answer:
 
     said: float
     kept: Agreeing
-    without: Agreeing | None
+    non_private: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
@@ -120,9 +120,10 @@ class Answer:
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
-    without = shape.how_often(asked, draws.without, reference, times) if draws.is_truth else None
+    non_private = (shape.how_often(asked, draws.non_private, reference, times)
+                   if draws.is_truth else None)
     return Answer(float(shape.answers(asked, reference, times)),
-                  shape.how_often(asked, draws.curves, reference, times), without,
+                  shape.how_often(asked, draws.curves, reference, times), non_private,
                   ~shape.is_drowned(typical, facts), draws.is_truth)
 
 
@@ -133,7 +134,7 @@ def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, f
     if not kept_answer.known[step]:
         st.warning(shape_words.refused(budget), icon=":material/block:")
         return
-    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.without, facts,
+    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
                                       bool(np.isnan(kept_answer.said))))
 
 
