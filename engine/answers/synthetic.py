@@ -135,8 +135,8 @@ def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     facts = curve.facts
     writer.writerow(["synthetic person", facts.time_name, facts.value_name, "synthetic"])
-    for place, (times, values) in enumerate(zip(synthetic.times.tolist(), synthetic.values.tolist(),
+    for index, (times, values) in enumerate(zip(synthetic.times.tolist(), synthetic.values.tolist(),
                                                 strict=True), 1):
-        writer.writerows([place, f"{time:.6g}", f"{value:.6g}", "yes"]
+        writer.writerows([index, f"{time:.6g}", f"{value:.6g}", "yes"]
                          for time, value in zip(times, values, strict=True))
     return text.getvalue()

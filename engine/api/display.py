@@ -161,7 +161,7 @@ def _(result: Published) -> Chart:
 
 @frame.register
 def _(result: ReleasePreview) -> pd.DataFrame:
-    columns: dict[str, Any] = {_time(result.facts): result.places}
+    columns: dict[str, Any] = {_time(result.facts): result.points}
     for curve in result.curves:
         ends = {} if curve.low is None or curve.high is None else {
             f"{curve.name}, lower end": curve.low, f"{curve.name}, upper end": curve.high}

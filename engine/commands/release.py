@@ -87,9 +87,9 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
     for request in requests:
         published.release_cost(request.source, request.mechanism, request.budget)
     cards: list[Mapping[str, Any]] = []
-    for place, request in enumerate(requests, start=1):
-        print(f"{request.name} (group {place} of {len(requests)}):")
-        out = Path(options.out) / f"group-{place}"
+    for number, request in enumerate(requests, start=1):
+        print(f"{request.name} (group {number} of {len(requests)}):")
+        out = Path(options.out) / f"group-{number}"
         code = _single(options, ledger, request, request.name, str(out), cards)
     if len(cards) == len(requests):
         print("\n".join(comparison(cards).sentences()))

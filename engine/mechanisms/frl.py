@@ -142,10 +142,10 @@ class Frl(Selection, KernelRelease):
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
             return replace(fit, cautions=(Caution(CENTRE_NOT_MEAN, every),)) if is_skewed else fit
-        places: dict[str, list[int]] = {"one": [], "three": []}
+        indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):
-            places["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
-        used = [(messages, where) for messages, where in places.items() if where]
+            indices["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
+        used = [(messages, where) for messages, where in indices.items() if where]
         streams = [*(copy.deepcopy(rng) for _ in used[1:]), rng]
         fits = [replace(self, messages=messages).fitted(
             data, [plans[k] for k in where], draws, stream)
@@ -249,9 +249,9 @@ def _staged_noise(plan: FunctionPlan) -> float:
     return float(clip_of(spread)) ** 2 * float(rest)
 
 
-def _side_by_side(fits: Sequence[Fit], places: Sequence[Sequence[int]]) -> Fit:
+def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
     """Fits of some of the budgets each, at their places among all."""
-    order = np.argsort(np.concatenate(places))
+    order = np.argsort(np.concatenate(indices))
     texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
     cautions = tuple(Caution(text, np.concatenate([
         next((caution.applies for caution in fit.cautions if caution.text == text),

@@ -517,9 +517,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         truth = data.truth
         if truth is None or truth.node_values.shape[:-1] != (len(PERCENTAGES),):
             return None
-        place = 100 * self.levels - PERCENTAGES[0]
-        below = np.minimum(place.astype(int), len(PERCENTAGES) - 2)
-        weight = (place - below)[:, None]
+        position = 100 * self.levels - PERCENTAGES[0]
+        below = np.minimum(position.astype(int), len(PERCENTAGES) - 2)
+        weight = (position - below)[:, None]
 
         def between(rows: Array) -> Array:
             return np.asarray((1 - weight) * rows[below] + weight * rows[below + 1])

@@ -552,11 +552,11 @@ def _shrunk(coefficients: Array, variance: Array, levels: Sequence[tuple[int, sl
     f its factor; the d v that noise is expected to add to E are taken off first.
     """
     out, explained = coefficients.copy(), np.zeros(coefficients.shape[:-1])
-    for _, place in levels:
-        energy = (coefficients[..., place] ** 2).sum(axis=-1)
-        real = np.maximum(energy - (place.stop - place.start) * variance, 0.0)
+    for _, index in levels:
+        energy = (coefficients[..., index] ** 2).sum(axis=-1)
+        real = np.maximum(energy - (index.stop - index.start) * variance, 0.0)
         factor = real / np.maximum(energy, _NO_ZERO)
-        out[..., place] *= factor[..., None]
+        out[..., index] *= factor[..., None]
         explained += 2 * factor * real - factor**2 * energy
     return out, explained
 

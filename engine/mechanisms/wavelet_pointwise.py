@@ -546,10 +546,10 @@ def _kernel_sums(times: Array, clipped: Array, site: NDArray[np.int64], point: f
     near = np.zeros(basis.size + 1, dtype=bool)
     near[basis.kernel_on_cells(point)[0]] = True
     near[-1] = near[-2]  # times at the right end belong to the last cell
-    repeat, place = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
-    kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, place])
+    repeat, index = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
+    kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, index])
     n_sites = int(site[-1]) + 1
-    sums = np.bincount(repeat * n_sites + site[place], clipped[repeat, place] * kernel,
+    sums = np.bincount(repeat * n_sites + site[index], clipped[repeat, index] * kernel,
                        minlength=len(times) * n_sites)
     return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 

@@ -253,9 +253,9 @@ class ShareSurface:
     def _neighbours(self, low: Index, share: Array) -> Array:
         """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
         size = self.heights.shape[-1]
-        places = np.arange(size)
+        indices = np.arange(size)
         inside = np.clip(share, 0.0, 1.0)[..., None]
-        is_low, is_high = places == low[..., None], places == low[..., None] + 1
+        is_low, is_high = indices == low[..., None], indices == low[..., None] + 1
         weights = (1 - inside) * is_low + inside * is_high
         return np.asarray(weights / np.maximum(density(self.unshrunk_probits), _LEAST_DENSITY))
 

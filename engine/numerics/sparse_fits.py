@@ -177,7 +177,7 @@ def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[
 
 
 def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
-                   places: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
+                   indices: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
     """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k; not symmetrised.
 
     Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
@@ -194,7 +194,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
         How many steps.
     step : float
         Their size.
-    places : (g,) of int, optional
+    indices : (g,) of int, optional
         Which rows; None for all d.
     radius : float
         Each row is moved to the nearest point of the ball of this radius.
@@ -205,7 +205,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
     """
     size = gram.shape[-1]
     grams = gram.reshape(-1, size, size)
-    target = step * (np.eye(size) if places is None else np.eye(size)[places])
+    target = step * (np.eye(size) if indices is None else np.eye(size)[indices])
     batch = np.arange(len(grams))[:, None, None]
     rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):

@@ -66,9 +66,9 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     repeats, n = len(times), len(counts)
     curve = np.repeat(np.arange(n), counts)
     is_number = np.isfinite(times) & np.isfinite(values)
-    place = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
+    index = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
     # every reading (repeats, N) to its repeat, part and curve, counted in one pass
-    cell = (np.arange(repeats)[:, None] * bins + place) * n + curve
+    cell = (np.arange(repeats)[:, None] * bins + index) * n + curve
     shares = np.bincount(cell.ravel(), minlength=repeats * bins * n).reshape(repeats, bins, n)
     bad = np.stack([np.bincount(curve, row, minlength=n) for row in ~is_number])
     return np.where(bad[:, None] > 0, 0.0, shares / np.maximum(counts, 1))

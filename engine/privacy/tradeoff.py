@@ -510,8 +510,8 @@ def _turned_bit(epsilon: float, step: float) -> dict[int, float]:
     `step` to each of many losses in a row; this adds up to a quarter of its square to their
     variance (Doroshenko et al. 2022 connect the dots of any law in this way).
     """
-    place = epsilon / step
-    low = math.floor(place)
+    position = epsilon / step
+    low = math.floor(position)
     a, b = low * step, (low + 1) * step
     chance = float(expit(epsilon))
     share = min(max(math.expm1(b - epsilon) / math.expm1(step), 0.0), 1.0)

@@ -470,9 +470,9 @@ def _of_one_curve(people: NormalPeople, functions: int) -> Array:
 def _mu(point: Point) -> Array:
     """μ of (ε, δ) at every point, each pair once."""
     pairs = np.stack(np.broadcast_arrays(point["epsilon"], point["delta"]))
-    distinct, places = np.unique(pairs.reshape(2, -1), axis=1, return_inverse=True)
+    distinct, indices = np.unique(pairs.reshape(2, -1), axis=1, return_inverse=True)
     values = np.array([exact_mu(float(epsilon), float(delta)) for epsilon, delta in distinct.T])
-    return values[places.ravel()].reshape(pairs.shape[1:])
+    return values[indices.ravel()].reshape(pairs.shape[1:])
 
 
 @rates.register

@@ -132,12 +132,12 @@ def read(path: Path) -> Witness:
         return Witness()
     text = entrance.bytes_of(path, _MOST, "witness").decode("utf-8", errors="replace")
     lines, damaged = [], []
-    for place, row in enumerate(text.split("\n"), start=1):
+    for number, row in enumerate(text.split("\n"), start=1):
         line = _read(row.rstrip("\r"))
         if line is not None:
             lines.append(line)
         elif row:
-            damaged.append(place)
+            damaged.append(number)
     return Witness(tuple(lines), tuple(damaged))
 
 

@@ -1,6 +1,6 @@
 """Where work runs, behind the standard `concurrent.futures.Executor`.
 
-Executors made here say more: `n_workers`, how many tasks run at once, and `places`, how many keep
+Executors made here say more: `n_workers`, how many tasks run at once, and `slots`, how many keep
 them busy. A task whose worker died ends with `WorkerDied`, while the other tasks go on.
 """
 
@@ -26,7 +26,7 @@ _TURN_SECONDS = 0.05  # how long a slot listens before it looks whether all is o
 class SerialExecutor(Executor):
     """Runs each task when it is submitted, in this process."""
 
-    n_workers = places = 1
+    n_workers = slots = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a task and wait for it.
@@ -64,7 +64,7 @@ class ProcessExecutor(Executor):
 
     def __init__(self, count: int) -> None:
         self.n_workers = count
-        self.places = 2 * count  # the next task is there when one ends
+        self.slots = 2 * count  # the next task is there when one ends
         self._queue: queue.SimpleQueue[tuple[Future[Any], bytes] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._closed, self._killed = False, threading.Event()
@@ -180,7 +180,7 @@ def make(description: str) -> Executor:
     Returns
     -------
     Executor
-        With `n_workers` and `places`.
+        With `n_workers` and `slots`.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def n_workers(executor: Executor) -> int:
     return known
 
 
-def places(executor: Executor) -> int:
+def slots(executor: Executor) -> int:
     """How many tasks keep all workers busy.
 
     Parameters
@@ -227,5 +227,5 @@ def places(executor: Executor) -> int:
     executor : Executor
         Any; twice its workers where it does not say.
     """
-    known: int = getattr(executor, "places", 2 * n_workers(executor))
+    known: int = getattr(executor, "slots", 2 * n_workers(executor))
     return known

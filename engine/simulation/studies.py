@@ -289,11 +289,11 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
                        and not source.is_random else mechanism.without_protection(drawn))
         return squared_distances_from(estimate, non_private)[:len(budgets)]
     squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
-    for place, site_budgets in enumerate(budgets):
-        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
+    for index, site_budgets in enumerate(budgets):
+        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
             exact = mechanism.exact_risk(source, site_budgets)
             if exact is not None:
-                squared[place] *= exact / squared[place].sum(axis=-1).mean()
+                squared[index] *= exact / squared[index].sum(axis=-1).mean()
     return squared
 
 
@@ -301,9 +301,9 @@ def _published(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: 
                budgets: Sequence[Budgets]) -> Array:
     """Distances by function (budgets, data sets, releases, functions); NaN: nothing published."""
     squared = squared_errors(source, mechanism, drawn, estimate, budgets)
-    for place, site_budgets in enumerate(budgets):
-        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
-            squared[place] = np.nan
+    for index, site_budgets in enumerate(budgets):
+        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+            squared[index] = np.nan
     return distances(squared)
 
 
@@ -355,10 +355,10 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
 def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
     """Places of budgets that may be released together: equal δ, and ε on the slider's range."""
     groups: dict[object, list[int]] = {}
-    for place, one in enumerate(budgets):
+    for index, one in enumerate(budgets):
         is_on_slider = max(budget.epsilon for budget in one) <= EPSILON_STEPS[-1]
         key = tuple(budget.delta for budget in one) if is_on_slider else one
-        groups.setdefault(key, []).append(place)
+        groups.setdefault(key, []).append(index)
     return list(groups.values())
 
 
@@ -426,10 +426,10 @@ def _tuned(delta: float) -> list[Budgets]:
 def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
                    budgets: Sequence[Budget]) -> float | None:
     """The same from releases of the study at all steps of the slider."""
-    places = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
-    few = replace(estimate, unprotected=estimate.unprotected[places],
-                  coefficients=estimate.coefficients[places])
-    return least_error(mechanism, drawn, few, [(budgets[place],) for place in places])
+    indices = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
+    few = replace(estimate, unprotected=estimate.unprotected[indices],
+                  coefficients=estimate.coefficients[indices])
+    return least_error(mechanism, drawn, few, [(budgets[index],) for index in indices])
 
 
 def least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,

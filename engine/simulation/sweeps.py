@@ -103,12 +103,12 @@ class _Sweep:
 
     def run(self, work: Sequence[Block], most: int) -> Iterator[Part]:
         """The parts of these blocks, at most so many to a task."""
-        places = executors.places(self._executor)
-        queue = _Queue(work, most, places)
+        slots = executors.slots(self._executor)
+        queue = _Queue(work, most, slots)
         running: dict[Future[_Done], list[Block]] = {}
         try:
             while True:
-                while len(running) < places and (group := queue.next_group(not running)):
+                while len(running) < slots and (group := queue.next_group(not running)):
                     task = self._executor.submit(run_group, [block.recipe for block in group])
                     running[task] = group
                 if not running:
@@ -173,15 +173,15 @@ class _Queue:
     two deaths runs last, with nothing beside it: a third death is its own doing.
     """
 
-    def __init__(self, work: Sequence[Block], most: int, places: int) -> None:
+    def __init__(self, work: Sequence[Block], most: int, slots: int) -> None:
         self._waiting, self._suspects = deque(work), deque[Block]()
         self._deaths: Counter[Block] = Counter()
-        self._most, self._places = most, places
+        self._most, self._slots = most, slots
 
     def next_group(self, is_quiet: bool) -> list[Block]:
         """Blocks of one task, fewer towards the end, so that all workers end together."""
         if self._waiting:
-            count = max(1, min(self._most, len(self._waiting) // (2 * self._places)))
+            count = max(1, min(self._most, len(self._waiting) // (2 * self._slots)))
             return [self._waiting.popleft() for _ in range(count)]
         if self._suspects and (is_quiet or self._deaths[self._suspects[0]] == 1):
             return [self._suspects.popleft()]

@@ -243,7 +243,7 @@ class SitePlan:
             raise InputError("“honest” must be a whole number of sites.", field="honest")
         return Shares(len(self.members), honest)
 
-    def place(self, name: str) -> int:
+    def index_of(self, name: str) -> int:
         """Which site has this name, from 0.
 
         Parameters

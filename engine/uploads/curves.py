@@ -130,10 +130,10 @@ class CurveTable(Observations):
             raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
                              hint="Groups are called by the texts of their column.")
         members = self.group == self.group_names.index(name)
-        observed, places = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
-        ids = tuple(self.ids[k] for k in places) if self.ids else ()
+        observed, indices = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
+        ids = tuple(self.ids[k] for k in indices) if self.ids else ()
         sites, server = np.unique(self.server[members], return_inverse=True)
-        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(places)
+        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(indices)
         return replace(
             self, times=self.times[observed], values=self.values[observed],
             counts=self.counts[members], covariates=self.covariates[members], ids=ids,
@@ -580,9 +580,9 @@ class Upload(UploadedData[CurveData]):
         """The stated group of everybody in the file; see `Source.groups_drawn`."""
         if not self.groups or self.curves.group is None:
             return super().groups_drawn(rng)
-        places = [self.groups.index(name) if name in self.groups else -1
-                  for name in self.curves.group_names]
-        return np.array(places, dtype=np.int64)[self.curves.group]
+        indices = [self.groups.index(name) if name in self.groups else -1
+                   for name in self.curves.group_names]
+        return np.array(indices, dtype=np.int64)[self.curves.group]
 
     def people_of(self, name: str, of: str) -> Upload:
         """The people of one group, as a data set of their own.

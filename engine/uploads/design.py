@@ -268,5 +268,5 @@ def moved_to_common(times: Array, design: Design) -> Array:
     if design.law is not TimeLaw.COMMON:
         return times
     stated = np.array(design.times)
-    place = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)
-    return np.asarray(stated[place])
+    index = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)
+    return np.asarray(stated[index])

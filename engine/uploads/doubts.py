@@ -89,13 +89,13 @@ def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
     stated = np.array(design.times)
     middles = (stated[1:] + stated[:-1]) / 2
-    place = np.searchsorted(middles, times)
+    index = np.searchsorted(middles, times)
     spacing = float(np.median(np.diff(stated))) if len(stated) > 1 else _EMPTY
-    far = float((np.abs(times - stated[place]) > _NEAR * spacing).mean())
+    far = float((np.abs(times - stated[index]) > _NEAR * spacing).mean())
     if far > _FEW:
         yield (f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
                "distance between common times away from the nearest one, to which they are moved")
-    unused = float((np.bincount(place, minlength=len(stated)) == 0).mean())
+    unused = float((np.bincount(index, minlength=len(stated)) == 0).mean())
     if unused:
         yield f"{_percent(unused)} of the stated common times have no observation"
 

@@ -453,8 +453,8 @@ def _without_blank_columns(header: list[str], columns: list[pa.Array]
 
 def _column_names(header: list[str]) -> list[str]:
     """Trimmed names that differ in more than case; a column without a name is called by place."""
-    names = [unicodedata.normalize("NFC", name).strip() or f"column {place}"
-             for place, name in enumerate(header, start=1)]
+    names = [unicodedata.normalize("NFC", name).strip() or f"column {number}"
+             for number, name in enumerate(header, start=1)]
     keys: set[str] = set()
     for name in names:
         if column_key(name) in keys:

@@ -73,10 +73,10 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     falling = made(profiles["sites"], [np.nan, np.nan, *np.linspace(5, 1, steps - 2)])
     answer = decision_topic.decision(falling, 3.0, "19")
     distance = falling.distance(0.95)
-    place = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
-    assert distance[place] <= 3.0 < distance[place - 1]
+    index = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
+    assert distance[index] <= 3.0 < distance[index - 1]
     assert [EPSILON_STEPS.index(option.budget.epsilon) for _, option in answer.options] == [
-        place - 1, place, place + 1]
+        index - 1, index, index + 1]
     assert decision_topic.decision(falling, 5.0, "19").more_private is None  # nothing is published there
     missed = decision_topic.decision(falling, 0.5, "19")
     assert missed.chosen is None

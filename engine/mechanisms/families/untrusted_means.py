@@ -419,8 +419,8 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     (repeats, m, k)
     """
     server, counts = data.server, np.bincount(data.server)
-    place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
-    used = np.flatnonzero(place < plan.rows[server])
+    index = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
+    used = np.flatnonzero(index < plan.rows[server])
     inside = clipped(data.x[:, used[:, None], plan.coordinates[server[used]]], plan.bound)
     sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
     return np.asarray(sums / plan.rows[:, None])

@@ -83,7 +83,7 @@ def curves(draws: int) -> list[Row]:
     """
     source = DensityPoints()
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
-    places = np.linspace(0, 1, _PLACES)
+    points = np.linspace(0, 1, _PLACES)
     summary: list[Row] = []
     curves: list[Row] = []
     for method in ON_LINE:
@@ -97,13 +97,13 @@ def curves(draws: int) -> list[Row]:
             "modes_without_noise": len(modes(noise_free)),
             "two_modes": digits(float(np.mean([len(modes(each)) == 2 for each in released]))),
             "noise_in_tails": digits(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
-        few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)
+        few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], points)
         curves += [{"curve": method, "x": digits(x), "without": round(float(height), 2), **{
             str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
-            for x, height, column in zip(places, estimate.on_grid(
-                estimate.unprotected[0, 0], places), few.T, strict=True)]
+            for x, height, column in zip(points, estimate.on_grid(
+                estimate.unprotected[0, 0], points), few.T, strict=True)]
     truth: list[Row] = [{"curve": "truth", "x": digits(x), "truth": three_digits(value)}
-                        for x, value in zip(places, source.truth.at(places), strict=True)]
+                        for x, value in zip(points, source.truth.at(points), strict=True)]
     return [*summary, *curves, *truth]
 
 

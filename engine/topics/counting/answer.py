@@ -237,7 +237,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
     released, facts = estimate.released[0], data.facts
     return CountingAnswer(
         task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
-        budget=budget, times=mechanism.estimand.places(facts),
+        budget=budget, times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
@@ -401,9 +401,9 @@ class Power:
             return float("inf")
         if share[0] >= self.wanted:
             return float(self.people[0])
-        place = int(np.argmax(share >= self.wanted))
-        part = (self.wanted - share[place - 1]) / (share[place] - share[place - 1])
-        low, high = np.log(self.people[place - 1]), np.log(self.people[place])
+        index = int(np.argmax(share >= self.wanted))
+        part = (self.wanted - share[index - 1]) / (share[index] - share[index - 1])
+        low, high = np.log(self.people[index - 1]), np.log(self.people[index])
         return float(np.exp(low + part * (high - low)))
 
 

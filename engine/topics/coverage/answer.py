@@ -243,8 +243,8 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
     index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
     nearest = [int(np.argmin(np.abs(drawing_grid() - experiment.where)))]
-    places: Any = slice(None) if KINDS[experiment.kind].is_joint else nearest
-    off, half, narrow = (each[index][:, places] for each in (off, (high - low) / 2, narrow))
+    indices: Any = slice(None) if KINDS[experiment.kind].is_joint else nearest
+    off, half, narrow = (each[index][:, indices] for each in (off, (high - low) / 2, narrow))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
@@ -287,8 +287,8 @@ def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.rand
     plan = mechanism.plan(source.public, (experiment.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)
-    places: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
-    off, half, narrow = (each[0, :, 0][:, places] for each in (
+    indices: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
+    off, half, narrow = (each[0, :, 0][:, indices] for each in (
         intervals.centre - truth, intervals.half_width, naive.half_width))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 

@@ -70,7 +70,7 @@ class Bands:
 
     Parameters
     ----------
-    places : (GRID_SIZE,)
+    times : (GRID_SIZE,)
         Times, or values of a feature, in their own unit.
     truth : (GRID_SIZE,)
         What is estimated there.
@@ -78,7 +78,7 @@ class Bands:
         Between which 95 % of the releases lie at each place.
     """
 
-    places: Array
+    times: Array
     truth: Array
     limits: Array
 
@@ -543,9 +543,9 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
                          hint="Give it in the unit of the values.")
     step = _step(profile, target, confidence)
 
-    def option(place: int) -> Option | None:
-        if 0 <= place < len(EPSILON_STEPS) and np.isfinite(profile.errors[place]).all():
-            return profile.option(place, records)
+    def option(index: int) -> Option | None:
+        if 0 <= index < len(EPSILON_STEPS) and np.isfinite(profile.errors[index]).all():
+            return profile.option(index, records)
         return None
 
     chosen = option(step)

@@ -596,9 +596,9 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
         once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
         together = studies.alike([(budget,) for budget in once])
         errors = np.concatenate([
-            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
-                                               seed)[0], axis=(1, 2)) for places in together])
-        order = [k for places in together for k in places]
+            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in indices],
+                                               seed)[0], axis=(1, 2)) for indices in together])
+        order = [k for indices in together for k in indices]
         by_budget = dict(zip((once[k] for k in order), errors, strict=True))
         return np.array([by_budget[budget] for budget in wanted])
 

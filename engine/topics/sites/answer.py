@@ -276,9 +276,9 @@ def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Site
         halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
         tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1:]))
         left = included[:at] + included[at + 1:]
-        fewer = _budgets([replace(row, included=row.included and place != k)
-                          for place, row in enumerate(rows)], mechanism)
-        others = _Case(left, tuple(fewer[place] for place in left))
+        fewer = _budgets([replace(row, included=row.included and index != k)
+                          for index, row in enumerate(rows)], mechanism)
+        others = _Case(left, tuple(fewer[index] for index in left))
         yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
                      desk.error(tighter, included))
 

@@ -221,7 +221,7 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
         uneven += row.text is None or row.text.strip(" ,;\t\"") != ""
         return "skip"
 
-    places = {name: str(header.index(name)) for name in needed}
+    indices = {name: str(header.index(name)) for name in needed}
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(rows + b"\n"),
@@ -231,7 +231,7 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
                                                  invalid_row_handler=skip),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names}, check_utf8=True,
-                include_columns=[*places.values()], strings_can_be_null=False))
+                include_columns=[*indices.values()], strings_can_be_null=False))
     except pa.ArrowInvalid:  # its message may quote a row
         raise refused(f"The rows of this {form.export.name} export cannot be told apart.",
                       "Check that every quotation mark is closed, and export it again.") from None
@@ -239,8 +239,8 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
         raise refused(f"{counted(uneven, 'row')} of this {form.export.name} export "
                       f"{have(uneven)} more or fewer cells than the header.",
                       "Export it again, and change nothing in it.")
-    return {name: pc.utf8_trim_whitespace(table[place].combine_chunks())
-            for name, place in places.items()}
+    return {name: pc.utf8_trim_whitespace(table[index].combine_chunks())
+            for name, index in indices.items()}
 
 
 def _of_json(text: bytes) -> Iterator[tuple[Format, Columns]]:

@@ -111,7 +111,7 @@ def _rows(split: Split, budgets: Sequence[Budget]) -> None:
 def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
-    place = layout.pending(_TABLE, False)
+    slot = layout.pending(_TABLE, False)
     errors = run.parts(planning_topic.error_map, setting, (setting.people,),
                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
@@ -119,7 +119,7 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
                    for budget in budgets]
     guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
                for protection in protections]
-    with place():
+    with slot():
         layout.table({
             "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
                        for k, part in enumerate(split.parts)],

@@ -157,8 +157,8 @@ def _own_sites(upload: Upload) -> None:
     """ε of every site, or one for all where there are many."""
     epsilons = _own_epsilons(upload)
 
-    def write(places: range, entered: float) -> None:
-        changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
+    def write(indices: range, entered: float) -> None:
+        changed = tuple(entered if k in indices else old for k, old in enumerate(epsilons))
         delta = session.delta(upload, TASK).value
         Network.of_upload(upload, changed, delta)  # refuses what cannot be
         st.session_state[_EPSILONS] = changed

@@ -533,9 +533,9 @@ def _release(make: Callable[[], Iterable[Published]]) -> bool:
     return False
 
 
-def _suffix(place: int) -> str:
+def _suffix(index: int) -> str:
     """Tells the parts of several groups apart: none for the first, then _b, _c …"""
-    return f"_{ascii_lowercase[place]}" if place else ""
+    return f"_{ascii_lowercase[index]}" if index else ""
 
 
 # -- the result -------------------------------------------------------------------------------

@@ -211,9 +211,9 @@ def look_at(key: str, option: int) -> None:
 
 def looked_at(key: str, options: Sequence[Option], usual: Option | None = None) -> Option:
     """What was chosen of the ways to look; else `usual`, or the first of them."""
-    place = dict(current().looks).get(key)
-    if place is not None and place < len(options):
-        return options[place]
+    index = dict(current().looks).get(key)
+    if index is not None and index < len(options):
+        return options[index]
     return options[0] if usual is None else usual
 
 

@@ -257,7 +257,7 @@ def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
         unit = unit_in_name(name, of_time=role == "time") if name else ""
         if not stated or not unit or same_unit(unit, stated):
             continue
-        place = st.container()
+        slot = st.container()
         if st.checkbox(f"The {role}s of the file are in {plain(stated)}, as stated",
                        key=key_of(f"upload_unit_of_{role}_{stated}")):
             continue
@@ -265,7 +265,7 @@ def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
         problem = InputError(
             f"The column “{shortened(str(name))}” is in {in_words(unit)} by its name, and {stated} "
             "is stated.", hint=f"State unit and range in {in_words(unit)}, or tick what holds.")
-        place.error(message(problem), icon=":material/error:")
+        slot.error(message(problem), icon=":material/error:")
 
 
 def _library() -> None:
