@@ -28,7 +28,7 @@ from engine.core.types import Array, Estimate, PublicFacts
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import (
     CHECKED_FROM,
-    LEAST_WAVES,
+    MIN_WAVES,
     cosine_rows,
     detail_p_values,
     slope_rows,
@@ -201,7 +201,7 @@ class ReleasedCurve:
     @cached_property
     def status(self) -> Status:
         """How far the release can be read."""
-        if self.size < LEAST_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
+        if self.size < MIN_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
         if self.is_pure or self.unseen is not None:
             return Status.COARSE

@@ -53,7 +53,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         "releases count together, or others, of whom nobody is in both")
     parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
                         "releases of these data may cost; fixed by the first (default: "
-                        f"{ledger.USUAL_TOTAL:g})")
+                        f"{ledger.DEFAULT_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
                         help="the same for δ (default: a tenth of 1/n)")
 

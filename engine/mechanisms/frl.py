@@ -36,7 +36,7 @@ from engine.numerics.eigensystems import Eigenbasis, Grid
 from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
 
 _TYPICAL_SPREAD = 0.24  # of curves about their mean, over τ: as planned for the adaptive mean
-_MOST_NOISE = 0.35  # in the released size of deviations, over that size as planned
+_MAX_NOISE = 0.35  # in the released size of deviations, over that size as planned
 _WORTHWHILE = 0.9  # planned noise of three messages, over that of one
 
 CENTRE_NOT_MEAN = (
@@ -244,7 +244,7 @@ def _staged_noise(plan: FunctionPlan) -> float:
     coarse, size, rest = (sum(weight**2 * site[block].energy for weight, site in zip(
         plan.weights[0], plan.noise[0], strict=True)) for block in range(3))
     spread = math.sqrt(_TYPICAL_SPREAD**2 + float(coarse))
-    if math.sqrt(float(size)) > _MOST_NOISE * spread:
+    if math.sqrt(float(size)) > _MAX_NOISE * spread:
         return math.inf
     return float(clip_of(spread)) ** 2 * float(rest)
 

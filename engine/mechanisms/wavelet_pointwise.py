@@ -55,7 +55,7 @@ from engine.sources.regression_points import RegressionPoints
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level
-_BESOV_INDEX, _LEAST_SMOOTH = 4, 0.51
+_BESOV_INDEX, _MIN_SMOOTH = 4, 0.51
 _WHY = {
     "laplace": "Laplace noise on the values needs no δ, and the least noise.",
     "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
@@ -261,7 +261,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         regression: Any = other
         if regression.known_design is not None:
             shared["density"] = regression.density
-        smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
+        smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _MIN_SMOOTH)
         return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
     # -- releases ---------------------------------------------------------------------------

@@ -42,9 +42,9 @@ from engine.core.arrays import Array
 Indices = NDArray[np.int64]
 ROUNDING = 1e-4  # the hinge is rounded off over this much of the margin
 _MANY = 200_000  # records, beyond which rounding errors set the tolerance
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _HALVINGS = 60
-MOST_STEPS = 200_000  # of the method that ends for all data, above which no release is made
+MAX_STEPS = 200_000  # of the method that ends for all data, above which no release is made
 _STAGE = 1e-3  # accuracy, relative to the longest minimiser, of all stages but the last
 
 
@@ -442,7 +442,7 @@ def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: in
     risk = _Risk(last, records, atoms, penalty, n)
     u, slack = _newton(risk, u, least)
     steps = most_steps(loss, atoms, penalty, n)
-    if not slack <= least and steps <= MOST_STEPS:
+    if not slack <= least and steps <= MAX_STEPS:
         u, slack = _accelerated(risk, steps, least)
     if not slack <= least:
         raise RuntimeError("The regularised risk could not be minimised as exactly as its "
@@ -493,7 +493,7 @@ class _Risk:
 
 def _newton(risk: _Risk, u: Array, least: float) -> tuple[Array, float]:
     """Newton's method with line search, until the slack is at most `least`."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         f = risk.atoms @ u
         gradient = risk.gradient(u, f)
         slack = float(np.linalg.norm(gradient)) / (2 * risk.penalty)

@@ -19,7 +19,7 @@ from typing import Any
 from engine.core.errors import InputError, brief
 from engine.running.workers import Worker, WorkerDied
 
-_MOST_PROCESSES = 512
+_MAX_PROCESSES = 512
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks whether all is over
 
 
@@ -196,14 +196,14 @@ def make(description: str) -> Executor:
     kind, _, where = description.partition(":")
     if description == "serial":
         return SerialExecutor()
-    if kind == "processes" and where.isdecimal() and 1 <= int(where) <= _MOST_PROCESSES:
+    if kind == "processes" and where.isdecimal() and 1 <= int(where) <= _MAX_PROCESSES:
         return ProcessExecutor(int(where))
     if kind == "dask" and where.startswith("//"):
         from engine.running import cluster
 
         return cluster.connect(where.removeprefix("//"))
     raise InputError(f"There is no executor {brief(description)}.", field="executor",
-                     hint=f"Use serial, processes:N with N from 1 to {_MOST_PROCESSES}, or "
+                     hint=f"Use serial, processes:N with N from 1 to {_MAX_PROCESSES}, or "
                      "dask://HOST:PORT.")
 
 

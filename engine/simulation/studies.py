@@ -46,12 +46,12 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # where errors are drawn over ε
 SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, and fresh data sets
 SHOWN_DRAWS = 20
-MOST_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
+MAX_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
 _READINGS = 1_000_000  # of all fresh data sets
 _FEWEST_RELEASES, _ENOUGH_RELEASES = 20, 100  # of all data sets; so many where that is quick
 _RELEASED_READINGS = 20_000_000  # of all releases of a study at one budget
-_MOST_DRAWS = 100  # releases of curves that cannot be drawn afresh
-_MOST_WORK = 2e8  # gradient entries that the releases of such curves may cost
+_MAX_DRAWS = 100  # releases of curves that cannot be drawn afresh
+_MAX_WORK = 2e8  # gradient entries that the releases of such curves may cost
 _ROUNDS_TIMES_SIZE = 50
 
 D = TypeVar("D", bound=Data)
@@ -77,7 +77,7 @@ def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
-    most = min(MOST_DATA_SETS, source.most_data_sets or MOST_DATA_SETS)
+    most = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
     return int(np.clip(_READINGS // source.sizes.n_observations, min(_FEWEST_DATA_SETS, most),
                        most))
 
@@ -98,8 +98,8 @@ def draws_for_shares(source: Source[Any]) -> int:
 
 def draws_of_shown(n_curves: int) -> int:
     """How many releases are made of curves on screen: fewer of very many, to stay prompt."""
-    return int(np.clip(_MOST_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
-                       SHOWN_DRAWS, _MOST_DRAWS))
+    return int(np.clip(_MAX_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
+                       SHOWN_DRAWS, _MAX_DRAWS))
 
 
 def block(source: Source[Any]) -> int:

@@ -23,10 +23,10 @@ from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Block, Part, run_block
 
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
-_MOST_TOGETHER = 256
+_MAX_TOGETHER = 256
 _Done = list[tuple[Part, float]]  # parts, and the seconds of each
-_MOST_DEATHS = 3
-_GAVE_UP = (f"The worker ended {_MOST_DEATHS} times in the middle of this, perhaps for lack of "
+_MAX_DEATHS = 3
+_GAVE_UP = (f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
             "memory. Take smaller data, fewer draws or fewer budgets.")
 
 
@@ -91,7 +91,7 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
         yield from sweep.run(probes, most=1)
         left = [block for block in left if block not in probes]
         effort.refuse_time(left, sweep.seconds, executors.n_workers(executor), limits)
-    yield from sweep.run(left, _MOST_TOGETHER)
+    yield from sweep.run(left, _MAX_TOGETHER)
 
 
 class _Sweep:
@@ -194,5 +194,5 @@ class _Queue:
         """Note the death of a worker; returns the blocks that are given up."""
         self._deaths.update(group)
         self._suspects.extendleft(b for b in group if self._deaths[b] == 1)
-        self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MOST_DEATHS)
-        return [b for b in group if self._deaths[b] >= _MOST_DEATHS]
+        self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MAX_DEATHS)
+        return [b for b in group if self._deaths[b] >= _MAX_DEATHS]

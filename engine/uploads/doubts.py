@@ -25,7 +25,7 @@ _EMPTY = 0.1  # of what a design spreads observations over: a stretch that stand
 _UNLIKELY = 1e-4  # chance of a finding under the stated design
 _TOGETHER = 0.7  # of the spread within a curve that the design gives
 _REGULAR = 0.5  # of the variation between gaps that times on their own have
-_FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them is judged
+_FEWEST_CURVES, _MAX_CURVES = 20, 5000  # by how many curves spread within them is judged
 _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves together
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FARTHER, _ERRORS = 1.5, 4.0  # times what a mean moves elsewhere, and standard errors beyond that
@@ -201,7 +201,7 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
     that the square is (k − 1)/(k + 1) on average.
     """
     variation, expected = [], []
-    counts = counts[:_MOST_CURVES]
+    counts = counts[:_MAX_CURVES]
     for end, count in zip(np.cumsum(counts), counts, strict=True):
         if count >= 4:
             gaps = np.diff(times[end - count:end])

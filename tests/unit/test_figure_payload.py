@@ -13,8 +13,8 @@ import pytest
 from engine.core.types import Budget, PublicFacts
 from engine.topics.mean.answer import PlausibleBand
 from pages.shared.components.figure import (
-    MOST_CURVES,
-    MOST_OBSERVATIONS,
+    MAX_CURVES,
+    MAX_OBSERVATIONS,
     AtBudget,
     Picked,
     figure_payload,
@@ -132,7 +132,7 @@ def test_an_attackers_accuracy_is_a_bound_and_rounded_up(bound, words):
 def test_only_seventy_curves_of_at_most_two_hundred_observations_are_sent():
     curves = [(np.linspace(0, 1, 1000), np.full(1000, 100.0))] * 90
     sent = payload(curves=curves)
-    assert sent["counts"] == [MOST_OBSERVATIONS] * MOST_CURVES and sent["n"] == 90
+    assert sent["counts"] == [MAX_OBSERVATIONS] * MAX_CURVES and sent["n"] == 90
     assert sent["words"]["curves"] == "70 of 90 children"
 
 

@@ -55,7 +55,7 @@ _worked = {}
 def light():
     """Few repeats: what is tested are the words, not how precise the errors are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies, "MOST_DATA_SETS", 4)
+        patch.setattr(studies, "MAX_DATA_SETS", 4)
         patch.setattr(studies, "_FEWEST_DATA_SETS", 2)
         patch.setattr(studies, "_ENOUGH_RELEASES", 20)
         yield
@@ -383,7 +383,7 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
      "errors of 2000 children by observations"),
     lesson_store.makers()))
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
     result = stored_lessons.numbers_of(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
@@ -393,7 +393,7 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
 
 def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(monkeypatch):
     """One of each picture; what is kept of all others is made again in `make test-all`."""
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     kept = when_privacy_is_free.lines(200, stored_lessons.SEED)
     growth = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=2)
@@ -410,7 +410,7 @@ def test_of_another_seed_nothing_is_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     by_name = {lesson.key: lesson.work(seed).words for lesson in EVERY}
     assert float(by_name["2"]["moved"]) < float(by_name["2"]["noise"])

@@ -292,7 +292,7 @@ def test_the_method_that_ends_for_all_data_ends_within_its_public_number_of_step
     for y in (np.ones(300), rng.choice([-1.0, 1.0], 300), np.where(index > 5, 1.0, -1.0)):
         exact = risk_minimisation.minimise(loss, atoms, index, y, 0.2).u
         with monkeypatch.context() as patch:
-            patch.setattr(risk_minimisation, "_MOST_STEPS", 1)
+            patch.setattr(risk_minimisation, "_MAX_STEPS", 1)
             ended = risk_minimisation.minimise(loss, atoms, index, y, 0.2)
         least = risk_minimisation.tolerance(loss, atoms, 0.2, 300)
         assert ended.slack <= least

@@ -187,7 +187,7 @@ def test_sites_of_a_file_keep_their_order_sizes_and_own_budgets():
 def test_a_file_with_more_sites_than_can_be_asked_for_one_by_one_is_a_network_too():
     upload = own(frame(900, sites=[f"s{k:02d}" for k in range(30)]))
     network = Network.of_upload(upload, (1.0,) * 30, 1e-6)
-    assert network.n_sites == len(network.groups) == 30 > regression_topic.MOST_KINDS
+    assert network.n_sites == len(network.groups) == 30 > regression_topic.MAX_KINDS
     with pytest.raises(InputError, match="at most 400 sites"):
         Network.of_upload(own(frame(900, sites=[f"s{k}" for k in range(401)])), (1.0,) * 401, 1e-6)
 

@@ -82,7 +82,7 @@ from engine.privacy import transcript
 CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
 LOSSES = ("huber", "square", "logistic", "hinge")
 _BANDWIDTH = {1: 0.12, 2: 0.2}
-_MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
+_MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 
 # -- the mechanism ------------------------------------------------------------------------------
@@ -426,8 +426,8 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         usual = 28 if dimension == 2 else summaries[self.task].usual_grid
-        if dimension == 2 and (self.grid_size or usual) > _MOST_IN_THE_PLANE:
-            raise InputError(f"In the plane a grid has at most {_MOST_IN_THE_PLANE} points on each "
+        if dimension == 2 and (self.grid_size or usual) > _MAX_IN_THE_PLANE:
+            raise InputError(f"In the plane a grid has at most {_MAX_IN_THE_PLANE} points on each "
                              f"axis; got {self.grid_size}.", field="grid_size")
         return midpoints(self.grid_size or usual, dimension)
 

@@ -47,8 +47,8 @@ TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY)
 _PRIOR = 0.4  # prior of coefficients, in units of u_l; of l^-1.5 where times do not tell them apart
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
-_MOST_LENGTHS = 100  # different numbers of observations, for which designs are simulated
-_MOST = 4_000_000  # where sites take turns, and only one of them has to stay there
+_MAX_LENGTHS = 100  # different numbers of observations, for which designs are simulated
+_MAX = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class MeanFit(AdaptiveFit):
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
         counts, people = np.unique(self.data.counts, return_counts=True)
-        if len(counts) > _MOST_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
+        if len(counts) > _MAX_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
             return ()
         return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
@@ -177,7 +177,7 @@ class MeanFit(AdaptiveFit):
     def _blocks(self, size: int) -> Iterator[slice]:
         """Repeats that are located together: each site's curves stay in cache by themselves."""
         largest = max(self.sizes.n_curves_per_server)
-        tall = max(1, min(_BLOCK // (size**2 * largest), _MOST // (size**2 * self.data.n_curves)))
+        tall = max(1, min(_BLOCK // (size**2 * largest), _MAX // (size**2 * self.data.n_curves)))
         for first in range(0, self.n_repeats, tall):
             yield slice(first, min(first + tall, self.n_repeats))
 

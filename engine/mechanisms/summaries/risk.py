@@ -23,7 +23,7 @@ from engine.mechanisms.summaries.parts import (
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
-    MOST_STEPS,
+    MAX_STEPS,
     Hinge,
     Huber,
     Logistic,
@@ -105,10 +105,10 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         """
         steps = max(most_steps(self.loss, self.features.table, self.penalty, n)
                     for n in sizes.n_curves_per_server)
-        if facts.is_upload and steps > MOST_STEPS:
+        if facts.is_upload and steps > MAX_STEPS:
             raise InputError(
                 f"With a penalty of ψ = {self.penalty:.3g} no bound on the steps to the minimiser "
-                f"is small enough: {steps:,} of at most {MOST_STEPS:,}.", field="risk_weight",
+                f"is small enough: {steps:,} of at most {MAX_STEPS:,}.", field="risk_weight",
                 hint="Choose a larger weight, or another loss.")
 
     def records(self, data: SampleData) -> Array:

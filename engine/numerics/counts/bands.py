@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
 
 _UNNOTICED = 1 / 3  # standard errors that a curve may be off without limits that miss it often
-_MOST_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
+_MAX_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
 # in standard errors, and as a share of people, whichever is more
 _FINE_INTERVALS = 6  # from so many on a quantile is read off a curve through the limits
 _FEWEST_FOR_MEAN = 3  # intervals that must be shown for a restricted mean
@@ -81,7 +81,7 @@ class Limits:
     def is_settled(self) -> Flags:
         """Whether censoring leaves enough of the curve to be shown: (…, K) of bool."""
         low, high = self.shifts
-        return np.asarray(low + high <= np.maximum(_MOST_APART * self.deviations, _OF_PEOPLE))
+        return np.asarray(low + high <= np.maximum(_MAX_APART * self.deviations, _OF_PEOPLE))
 
     @property
     def widening(self) -> Array:

@@ -33,7 +33,7 @@ from engine.numerics.counts.distributions import (
     distribution,
     roc,
 )
-from engine.numerics.counts.life_tables import LEAST_SHOWN, life_tables
+from engine.numerics.counts.life_tables import MIN_SHOWN, life_tables
 from engine.numerics.counts.tables import CountTable
 
 
@@ -112,7 +112,7 @@ class CountedEstimand(ABC):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE)."""
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> Sequence[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> Sequence[CountedCurve]:
         """The curves of a table at its edges, with their bands; empty where there are none.
 
         Parameters
@@ -149,7 +149,7 @@ class SurvivalCurve(CountedEstimand):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         return product_limit.kaplan_meier(time, status, self.points(facts), len(facts.causes))[0]
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return survival_curves(table, least)
 
 
@@ -166,7 +166,7 @@ class CumulativeIncidence(CountedEstimand):
         return _alone(product_limit.aalen_johansen(time, status, self.points(facts),
                                                    len(facts.causes)))
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return incidence_curves(table, least)
 
 
@@ -183,7 +183,7 @@ class DistributionFunction(CountedEstimand):
         inside = np.minimum(known, facts.time_high)
         return np.searchsorted(inside, self.points(facts), side="right") / len(time)
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return [distribution_curve(table)]
 
 

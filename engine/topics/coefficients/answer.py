@@ -22,7 +22,7 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import check_readings
 from engine.sources import Source
 
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     non_private, grid = mechanism.without_protection(data), drawing_grid()

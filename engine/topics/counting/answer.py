@@ -31,7 +31,7 @@ from engine.numerics.counts.comparisons import (
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Calibration, Roc
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
-from engine.numerics.counts.life_tables import LEAST_SHOWN
+from engine.numerics.counts.life_tables import MIN_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
@@ -39,7 +39,7 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import check_readings
 from engine.sources import Source
 
-_MOST_PEOPLE = 1_000_000  # of a data set on screen
+_MAX_PEOPLE = 1_000_000  # of a data set on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class CountingAnswer:
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     verdict: CountFeasibility
-    least: float = LEAST_SHOWN
+    least: float = MIN_SHOWN
 
     @property
     def estimand(self) -> CountedEstimand:
@@ -218,7 +218,7 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     mechanism = _of_counts(mechanism)
-    check_readings(source, _MOST_PEOPLE, "Take fewer people.")
+    check_readings(source, _MAX_PEOPLE, "Take fewer people.")
     data = studies.shown(source, seed)
     non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None

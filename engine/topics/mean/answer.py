@@ -38,7 +38,7 @@ from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
-MOST_READINGS = 2_000_000  # of one data set on screen
+MAX_READINGS = 2_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
     studies.check_readings(
-        source, MOST_READINGS,
+        source, MAX_READINGS,
         "Take fewer people or observations here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
     non_private = (mechanism.without_protection(data) if source.is_random

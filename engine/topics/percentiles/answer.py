@@ -21,7 +21,7 @@ from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 _DRAWS = 1  # releases on screen
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
     non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
     return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, non_private)

@@ -38,8 +38,8 @@ from engine.uploads.curves import Upload
 
 POINTS = 513  # of the drawing grid: observations may jump, so curves are drawn finely
 DELTA = 1e-5
-MOST_KINDS = 12  # that are asked for one by one
-_MOST_SITES, _MOST_READINGS = 400, 2_000_000
+MAX_KINDS = 12  # that are asked for one by one
+_MAX_SITES, _MAX_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 
@@ -82,8 +82,8 @@ class Network:
             if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
                 raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
                                  f"{group.epsilon:g}.", field="groups")
-        if self.n_sites > _MOST_SITES or self.n_readings > _MOST_READINGS:
-            raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
+        if self.n_sites > _MAX_SITES or self.n_readings > _MAX_READINGS:
+            raise InputError(f"There may be at most {_MAX_SITES} sites and {_MAX_READINGS:,} "
                              f"observations; got {self.n_sites} and {self.n_readings:,}.",
                              field="groups", hint="Take fewer of them here.")
 

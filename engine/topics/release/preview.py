@@ -39,7 +39,7 @@ from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
 from engine.sources.twins import twin_of
 
-MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
+MAX_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows
 _RELEASES = 20  # behind the error
 _STUDY = 400_000  # observations of all its data sets
@@ -167,8 +167,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     InputError
         If the sizes are too large to be simulated for a picture, or what the mechanism refuses.
     """
-    if sizes.n_observations > MOST_OBSERVATIONS:
-        raise InputError(f"A preview is simulated for at most {MOST_OBSERVATIONS:,} observations; "
+    if sizes.n_observations > MAX_OBSERVATIONS:
+        raise InputError(f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
                          f"these are {sizes.n_observations:,}.", field="sizes",
                          hint="The cost is known all the same.")
     twin = _twin(facts, sizes, mechanism)

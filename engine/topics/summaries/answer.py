@@ -29,7 +29,7 @@ from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
@@ -124,7 +124,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
         If the data set is too large for a picture.
     """
     selected: Any = mechanism
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
     study = studies.data(source, seed) if source.is_random else None
     truth = selected.truth_of(data)

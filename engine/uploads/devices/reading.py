@@ -30,7 +30,7 @@ from engine.uploads.limits import Limits, have, refused
 
 FORMATS: tuple[Format, ...] = (Clarity(), LibreView(), Nightscout(), GgirHours(), GgirDays(),
                                GreenButton())
-MOST_FILES = 5000  # in an archive
+MAX_FILES = 5000  # in an archive
 _HEAD = 40  # lines in which the first header is looked for
 _HEAD_BYTES = 65_536
 _SEPARATORS = (",", ";", "\t")
@@ -150,8 +150,8 @@ def _files(content: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:
         size = sum(member.file_size for member in members)
         if any(member.flag_bits & 1 for member in members):
             raise refused("This archive is protected by a password.", "Pack it without one.")
-        if len(members) > MOST_FILES:
-            raise refused(f"The archive has {len(members):,} files; at most {MOST_FILES:,} are "
+        if len(members) > MAX_FILES:
+            raise refused(f"The archive has {len(members):,} files; at most {MAX_FILES:,} are "
                           "read.", "Take fewer people.")
         if size > min(limits.unpacked_bytes, limits.unpacked_ratio * len(content)):
             raise refused(f"The archive holds {size / 1e6:,.0f} MB of text; at most "

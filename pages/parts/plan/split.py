@@ -16,7 +16,7 @@ from engine.language.numbers import number, small, with_unit
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
+from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
 from pages.parts.plan import cards as plan_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
@@ -68,10 +68,10 @@ def _set_way(rule: str | None) -> None:
 
 
 def _resize(count: int) -> None:
-    if not 1 <= count <= MOST_PARTS:
-        raise InputError(f"There can be 1 to {MOST_PARTS} outputs; got {count:,}.", field="outputs")
+    if not 1 <= count <= MAX_PARTS:
+        raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
     split = session.current().split
-    parts = (*split.parts, *[Part()] * MOST_PARTS)[:count]
+    parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
     session.change(split=replace(split, parts=parts))
 
 

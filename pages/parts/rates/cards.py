@@ -30,7 +30,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 # Problems at whose scenario a rate is shown; others at usual sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
-_MOST_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
+_MAX_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -394,7 +394,7 @@ def _lines(view: RateAtPoint) -> dict[str, Weighted]:
             continue
         if view.along in [s.name for s in other.symbols]:
             lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
-    return dict(list(lines.items())[:_MOST_NOTIONS])
+    return dict(list(lines.items())[:_MAX_NOTIONS])
 
 
 def options(view: RateAtPoint) -> None:

@@ -14,7 +14,7 @@ from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression.answer import (
-    MOST_KINDS,
+    MAX_KINDS,
     NETWORKS,
     Group,
     Method,
@@ -137,7 +137,7 @@ def rows() -> None:
                     lambda group, epsilon: replace(group, epsilon=epsilon))
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(current.groups) >= MOST_KINDS)
+                  on_click=_add, disabled=len(current.groups) >= MAX_KINDS)
         st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
                   on_click=_remove, disabled=len(current.groups) == 1)
 
@@ -164,7 +164,7 @@ def _own_sites(upload: Upload) -> None:
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if len(epsilons) > MOST_KINDS:
+        if len(epsilons) > MAX_KINDS:
             everywhere = range(len(epsilons))
             controls.number(f"Privacy budget ε of each of {len(epsilons)} sites", epsilons[0],
                             partial(write, everywhere), "own_epsilon_all")

@@ -183,7 +183,7 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
     controls.bound(st.text_input, f"Values of {name}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
-                   help=f"Up to {sweep_design.MOST_VALUES} numbers; empty for the default ones.")
+                   help=f"Up to {sweep_design.MAX_VALUES} numbers; empty for the default ones.")
     return values
 
 

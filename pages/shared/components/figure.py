@@ -30,8 +30,8 @@ from engine.topics.mean.asked import AskedReleases, Mark
 from engine.topics.mean.asked_groups import GroupedReleases
 
 VIEWS = ("look", "attack")
-MOST_CURVES = 70  # a texture, not a data display
-MOST_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
+MAX_CURVES = 70  # a texture, not a data display
+MAX_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
 _FURTHEST = 5  # heights of the plot beyond which a line is cut off
 _STEPS = 65535  # of a 16-bit number
 
@@ -184,7 +184,7 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
         "noise": _by_budget(noise, noise_scales),
         "truth": None if view.truth is None else _spanned(view.truth - non_private),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
-        **_single_curves(view.data.curves(MOST_CURVES), scale)}
+        **_single_curves(view.data.curves(MAX_CURVES), scale)}
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -460,7 +460,7 @@ def _single_curves(curves: Sequence[tuple[Array, Array]], scale: tuple[float, fl
 
 
 def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
-    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_OBSERVATIONS)).astype(int))
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_OBSERVATIONS)).astype(int))
     return times[keep], values[keep]
 
 
@@ -489,7 +489,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     Names in braces are filled in by the browser.
     """
     person, people, unit = facts.person, facts.people, facts.value_unit
-    n_drawn = min(n_curves, MOST_CURVES)
+    n_drawn = min(n_curves, MAX_CURVES)
     value = f"{{}} {unit}" if unit else "{}"
     game = (f"One of these two {people} took part, the other did not. The lower figure has this "
             "round’s release and the mean with A and with B.")

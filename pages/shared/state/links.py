@@ -26,7 +26,7 @@ from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
-from engine.topics.regression.answer import MOST_KINDS, Group, Network
+from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
@@ -234,8 +234,8 @@ def _budgets(text: str) -> tuple[float, ...]:
 def _network(text: str) -> Network:
     """Sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
-    if len(groups) > MOST_KINDS:
-        raise InputError(f"There may be at most {MOST_KINDS} kinds of sites; got {len(groups)}.",
+    if len(groups) > MAX_KINDS:
+        raise InputError(f"There may be at most {MAX_KINDS} kinds of sites; got {len(groups)}.",
                          field="groups")
     return Network(groups)
 

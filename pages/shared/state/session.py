@@ -21,7 +21,7 @@ from engine.sources import Source
 from engine.sources.twin import Twin
 from pages.shared.state import links, pins
 from pages.shared.state.settings import (
-    MOST_FOLDS,
+    MAX_FOLDS,
     TASK,
     Settings,
     checked_epsilon,
@@ -221,7 +221,7 @@ def note_fold(name: str, is_open: bool) -> None:
     """Keep in the settings whether a fold is open."""
     folds = {*current().folds}
     if (name in folds) != is_open:
-        names = sorted(folds ^ {name})[:MOST_FOLDS]
+        names = sorted(folds ^ {name})[:MAX_FOLDS]
         take_over(folds=tuple(names))
 
 

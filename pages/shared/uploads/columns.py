@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.answers.groups import MOST_GROUPS
+from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
@@ -30,7 +30,7 @@ from engine.uploads.layout import (
     site_like,
     suggest_layout,
 )
-from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import RowTable, read_rows
 from engine.uploads.tables import Table
 from engine.uploads.units import known_unit
@@ -205,8 +205,8 @@ def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) ->
         name for name in observations.group_names if name]
     groups = tuple(st.multiselect(
         "The groups", names, key=key, format_func=shortened,
-        placeholder="Choose two or more", max_selections=MOST_GROUPS))
-    if not groups and 1 < len(names) <= MOST_GROUPS:  # never without being told so
+        placeholder="Choose two or more", max_selections=MAX_GROUPS))
+    if not groups and 1 < len(names) <= MAX_GROUPS:  # never without being told so
         st.button(f"All of them: {', '.join(map(shortened, names))}", key=f"{key}_all",
                   icon=":material/done_all:", type="tertiary",
                   on_click=lambda: st.session_state.update({key: names}),
@@ -356,7 +356,7 @@ def _covariates(table: Table, layout: Layout, task: str) -> tuple[str, ...]:
         return () if layout.is_single or not free else tuple(st.multiselect(
             "Columns that may explain the curves (optional)", free,
             key=key_of("upload_covariates"), format_func=shortened,
-            max_selections=MOST_COVARIATES, placeholder="None chosen",
+            max_selections=MAX_COVARIATES, placeholder="None chosen",
             help="Numbers, or yes and no, that stay the same along a curve. The average does not "
             "use them."))
     most = features.most if features.is_bounded else None
