@@ -370,7 +370,7 @@ class ReleasedCurve:
 
     # -- times ------------------------------------------------------------------------------
 
-    def unit_time(self, time: float | None, field: str, usual: float) -> float:
+    def unit_time(self, time: float | None, field: str, default: float) -> float:
         """A time on [0, 1].
 
         Parameters
@@ -379,7 +379,7 @@ class ReleasedCurve:
             In its own unit.
         field : str
             Name of the parameter.
-        usual : float
+        default : float
             On [0, 1], where none is stated.
 
         Raises
@@ -388,7 +388,7 @@ class ReleasedCurve:
             If it lies outside the time range.
         """
         if time is None:
-            return usual
+            return default
         low, high = self.facts.time_low, self.facts.time_high
         if not low <= time <= high:
             raise InputError(f"“{field}” must lie between {low:g} and {high:g}; got {time:g}.",

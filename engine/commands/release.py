@@ -170,8 +170,8 @@ def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Bu
     """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
     if options.total_epsilon is None and options.total_delta is None:
         return None
-    usual = published.usual_total(n) if before is None else before.total
+    default = published.usual_total(n) if before is None else before.total
     chosen = (options.total_epsilon, options.total_delta)
     epsilon, delta = (one if part is None else part for one, part in
-                      zip((usual.epsilon, usual.delta), chosen, strict=True))
+                      zip((default.epsilon, default.delta), chosen, strict=True))
     return Budget(epsilon, delta)

@@ -414,7 +414,7 @@ class Registry:
         """
         return tuple(c for c in self.all() if task in c.tasks)
 
-    def usual(self, key: str, task: str) -> Any:
+    def default(self, key: str, task: str) -> Any:
         """The member of this key as its first preset for a task is set.
 
         Parameters

@@ -107,7 +107,7 @@ class Task:
     unit : what is protected.
     data : what its data are.
     argument : what a result is a function of.
-    source, mechanism : keys of those that it begins with; see `Registry.usual`.
+    source, mechanism : keys of those that it begins with; see `Registry.default`.
     has_value_unit : whether a result is in the unit of the values.
     roles : what columns of a person's own file can be; empty where nobody can bring one.
         Features of records are covariates, their response is a value.

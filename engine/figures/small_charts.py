@@ -76,8 +76,8 @@ def trade_off(odds: Odds) -> Chart:
     spec = {"data": data, "layout": layout(
         legend=True, xaxis=axis("False-positive rate", **unit),
         yaxis=axis("Power: share detected", grid=True, **unit))}
-    few, usual = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
-    alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
+    at_1, at_5 = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
+    alt = (f"At a 1 % false-positive rate an attacker catches the right one {at_1}, at 5 % {at_5}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": alarms.tolist(),
                              "caught": _up(curve.detection(alarms)),

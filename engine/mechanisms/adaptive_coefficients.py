@@ -229,8 +229,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        usual = "fourier" if facts.periodic else "cosine"
-        return Basis(size, family=usual if self.basis is None else self.basis)
+        default = "fourier" if facts.periodic else "cosine"
+        return Basis(size, family=default if self.basis is None else self.basis)
 
     def why_not_published(self, budget: Budget) -> str:
         return ""

@@ -171,7 +171,7 @@ class Frl(Selection, KernelRelease):
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()
         return tuple(p for p in super().relevant_parameters() if p.name not in hidden)
 
-    def usual(self, n: float) -> int:
+    def default(self, n: float) -> int:
         """M: the stated number of functions, else the cube root of n.
 
         Parameters
@@ -190,14 +190,14 @@ class Frl(Selection, KernelRelease):
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Gaussian atoms in the first n^{d/(2 + d)} cosines, or as many as the grid tells apart."""
-        usual = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
-        size = min(self.n_functions or max(1, usual), grid.size // grid.dimension)
+        default = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
+        size = min(self.n_functions or max(1, default), grid.size // grid.dimension)
         return cosine_atoms(self.width(n, grid.dimension), size, grid)
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
         """The first functions of the kernel, with the penalty that the other releases have."""
         every = Eigenbasis.whole(self.covariance, grid)
-        return penalised(every.first(min(self.usual(sizes.n_curves), every.size)),
+        return penalised(every.first(min(self.default(sizes.n_curves), every.size)),
                          usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
@@ -211,11 +211,11 @@ class Frl(Selection, KernelRelease):
         n : float
             How many curves.
         """
-        usual, beta = self.usual(n), self.covariance.decay(1)
+        default, beta = self.default(n), self.covariance.decay(1)
         if self.selection_rule == "formula":
-            return (usual,)
+            return (default,)
         fewest = math.ceil(n ** (1 / (usual_power(self.covariance, 1) * beta)) - 1e-9)
-        return tuple(range(max(1, min(fewest, usual) - 3), usual + 4))
+        return tuple(range(max(1, min(fewest, default) - 3), default + 4))
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float,
                    order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:

@@ -265,8 +265,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
         """K: its own rule for each kind of curve, from one rule for a survival curve."""
         share = _FOR_CAUSES if n_causes > 1 else self.estimand.refinement
-        usual = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
-        return max(_FEWEST, math.ceil(_FOR_GROUPS * usual)) if has_groups else usual
+        default = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
+        return max(_FEWEST, math.ceil(_FOR_GROUPS * default)) if has_groups else default
 
     def effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
         """The ε of one centre whose counts have as much noise as the sum over sites.

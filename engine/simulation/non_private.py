@@ -52,7 +52,7 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     data = _without_impossible(source.recorded())
     if servers:
         data = data.of_servers(servers)
-    default: Mechanism = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+    default: Mechanism = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     size = _predicts_best(data, default.without_protection(data).basis.size)
     return Estimate.of(MEAN_FUNCTION.key, _least_squares(data, size), ((),))
 

@@ -249,8 +249,8 @@ def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
     free = {plain_name(column): column for column in reversed(table.columns)}
     rows = _ROWS[kind]
     names = {"time": rows.names, **{role: _NAMES[role] for role in rows.roles}}
-    return {role: free[usual[0]] for role, listed_names in names.items()
-            if (usual := [name for name in listed_names if name in free])}
+    return {role: free[default[0]] for role, listed_names in names.items()
+            if (default := [name for name in listed_names if name in free])}
 
 
 def read_events(table: Table, columns: EventColumns) -> EventTable:

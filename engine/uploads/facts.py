@@ -85,7 +85,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     (75.0, 4)
     """
     words = _stated_words(words)
-    value, time = (uncapital(words.get(name, usual)) for name, usual in
+    value, time = (uncapital(words.get(name, default)) for name, default in
                    (("value_name", "value"), ("time_name", "time")))
     person = words.get("person", "person")
     lowest, highest = stated_bounds(

@@ -27,7 +27,7 @@ from tests.unit.test_figure_payload import numbers
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=10)
 BUDGETS = (Budget(0.05, 1e-5), Budget(2.0, 1e-5), Budget(10.0, 1e-5))
-DEFAULT = {kind: shape.usual(kind, SOURCE.facts) for kind in shape.KINDS}
+DEFAULT = {kind: shape.default(kind, SOURCE.facts) for kind in shape.KINDS}
 
 
 @cache

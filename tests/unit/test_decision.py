@@ -209,8 +209,8 @@ SIZES = {"mean_function": (60, 8, 3), "varying_coefficients": (300, 6, 2),
 def study_of(key, noise="sites"):
     """A small study of an estimand, with its usual data and method."""
     data = TASKS[key].data_of or key
-    source = sources.usual(TASKS[data].source, data).resized(*SIZES[key])
-    mechanism = mechanisms.usual(TASKS[key].mechanism, key)
+    source = sources.default(TASKS[data].source, data).resized(*SIZES[key])
+    mechanism = mechanisms.default(TASKS[key].mechanism, key)
     return result_of(decision_topic.profile_of(source, mechanism, decision_topic.alike(source, "Site"), None,
                                                noise, 1))
 

@@ -102,8 +102,8 @@ MEMBERS = ["source", "mechanism", "budget", "seed"]  # arguments of most kinds
 def usual_question(kind):
     """That about the usual members of its task, of a kind that asks for nothing else."""
     task = TASKS[kind.tasks[0]]
-    return ask(kind.function, sources.usual(task.source, task.key),
-               mechanisms.usual(task.mechanism, task.key), Budget(1.0), 1)
+    return ask(kind.function, sources.default(task.source, task.key),
+               mechanisms.default(task.mechanism, task.key), Budget(1.0), 1)
 
 
 ASKED |= {name: usual_question(kind) for name, kind in kinds().items()

@@ -127,8 +127,8 @@ def test_the_range_holds_a_known_chance_95_times_in_100():
 def test_usual_numbers_suit_every_source(cls, kind):
     for _, chosen in cls.presets_for("mean_function"):
         facts = cls(**chosen).facts
-        usual = shape.usual(kind, facts)
-        assert shape.checked(usual, facts) == usual
+        default = shape.default(kind, facts)
+        assert shape.checked(default, facts) == default
 
 
 @pytest.mark.parametrize(("question", "field"), [

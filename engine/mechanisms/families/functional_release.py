@@ -368,15 +368,15 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """
         return budget
 
-    def candidates(self, usual: float) -> tuple[float, ...]:
+    def candidates(self, default: float) -> tuple[float, ...]:
         """Weights of the penalty to choose from; only the usual one where a formula decides.
 
         Parameters
         ----------
-        usual : float
+        default : float
             By formula.
         """
-        return (usual,)
+        return (default,)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
@@ -384,7 +384,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         if summaries[self.task].is_inverted:
             return None
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
-        return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.usual)
+        return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.default)
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
@@ -425,11 +425,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
-        usual = 28 if dimension == 2 else summaries[self.task].usual_grid
-        if dimension == 2 and (self.grid_size or usual) > _MAX_IN_THE_PLANE:
+        default = 28 if dimension == 2 else summaries[self.task].usual_grid
+        if dimension == 2 and (self.grid_size or default) > _MAX_IN_THE_PLANE:
             raise InputError(f"In the plane a grid has at most {_MAX_IN_THE_PLANE} points on each "
                              f"axis; got {self.grid_size}.", field="grid_size")
-        return midpoints(self.grid_size or usual, dimension)
+        return midpoints(self.grid_size or default, dimension)
 
     def width(self, n: float, dimension: int) -> float:
         """Width h of a density's atoms: c n^(−1/(4 + d)).

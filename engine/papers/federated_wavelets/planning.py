@@ -119,7 +119,8 @@ NETWORKS = Exhibit(
               is_ours=True),
         Claim("The lower bounds for δ = 0 are as worked out",
               agrees(lambda t: [number(t, "least error, δ = 0", network=network, gamma=1.0)
-                                for network in _SMALLEST_ERRORS], list(_SMALLEST_ERRORS.values()), 5e-4),
+                                for network in _SMALLEST_ERRORS],
+                     list(_SMALLEST_ERRORS.values()), 5e-4),
               is_ours=True)))
 
 

@@ -94,10 +94,10 @@ def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array
     """The mechanism; on a grid of years its density without noise, the common one and a release."""
     data, release = source.draw(1, generator(1, 0, 0)), mechanism(method, grid_size=OLDEST)
     years = np.array(midpoints(OLDEST).times)
-    estimate, usual = release.release_many(data, [PURE], 1, generator(1, 1, 0)), (
+    estimate, default = release.release_many(data, [PURE], 1, generator(1, 1, 0)), (
         release.without_protection(data))
     return (release, estimate.on_grid(estimate.unprotected[0, 0], years),
-            usual.on_grid(usual.unprotected[0, 0], years),
+            default.on_grid(default.unprotected[0, 0], years),
             estimate.on_grid(estimate.coefficients[0, 0, 0], years))
 
 

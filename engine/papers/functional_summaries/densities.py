@@ -116,9 +116,9 @@ def _errors(release: FunctionalRelease, source: DensityPoints, estimate: Estimat
     errors: dict[str, Value] = {"estimation_error": digits(float(estimation.mean())),
                                 "noise": digits(energy)}
     if isinstance(release, Bernstein):
-        usual = replace(release, constants="published")
+        default = replace(release, constants="published")
         errors["noise_printed"] = digits(
-            usual.expected_error(source.sizes, PURE, source.facts) or 0.0)
+            default.expected_error(source.sizes, PURE, source.facts) or 0.0)
     return errors
 
 
@@ -247,11 +247,11 @@ def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
     """
     rows = _summary(table)
     tails, bernstein = rows["noise_in_tails"], rows.loc[list(ON_LINE[4:])]
-    usual = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
+    default = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
     return Finding(tails[list(ON_LINE[4:])].min() > tails[list(ON_LINE[:3])].max(),
                    "Noise in the tails (root mean square): "
                    + tell(tails[list(ON_LINE)].to_dict(), "{0} {1:.3f}")
-                   + f"; by the default rule {spread(usual, '.2f')} for Bernstein.")
+                   + f"; by the default rule {spread(default, '.2f')} for Bernstein.")
 
 
 LINE_CLAIMS = (

@@ -45,7 +45,7 @@ class Question:
     level: float
 
 
-def usual(kind: str, facts: PublicFacts) -> Question:
+def default(kind: str, facts: PublicFacts) -> Question:
     """A first question from public facts: a twentieth of the span, its thirds, half the range.
 
     The window of the fastest rise is all of the span.

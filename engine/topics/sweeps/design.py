@@ -41,7 +41,7 @@ class Axis:
         symbol = f" ({self.parameter.symbol})" if self.parameter.symbol else ""
         return f"{self.parameter.label}{symbol}"
 
-    def usual(self) -> tuple[float, ...]:
+    def default(self) -> tuple[float, ...]:
         """Values around the present one, as far as the parameter reaches."""
         low, high = self._reach()
         span = np.geomspace(low, high, _DEFAULT_COUNT) if low > 0 else \

@@ -46,10 +46,10 @@ class _People:
     form: Format
     blocks: list[DeviceObservations] = field(default_factory=list)
 
-    def add(self, observations: DeviceObservations, usual: str) -> None:
-        """Take in a block; `usual` names the person where nothing else does."""
+    def add(self, observations: DeviceObservations, default: str) -> None:
+        """Take in a block; `default` names the person where nothing else does."""
         if observations.people is None:
-            everybody = pa.array([usual]).take(pa.array(np.zeros(len(observations.days), int)))
+            everybody = pa.array([default]).take(pa.array(np.zeros(len(observations.days), int)))
             observations = observations._replace(people=everybody)
         self.blocks.append(observations)
 

@@ -64,14 +64,14 @@ class RateAtPoint(View):
     @cached_property
     def point(self) -> dict[str, float]:
         """All symbols: the scenario's sizes where there is one, else usual ones."""
-        sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
+        sizes, default = self.source.sizes, {s.name: float(s.default) for s in self.rate.symbols}
         here = {"epsilon": self.now.epsilon, "delta": self.delta}
         if self.has_scenario:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
         if self.now.example:
             here |= PRESETS[self.now.example].point
-        return usual | {name: value for name, value in here.items() if name in usual}
+        return default | {name: value for name, value in here.items() if name in default}
 
     @property
     def delta(self) -> float:

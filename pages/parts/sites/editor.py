@@ -43,8 +43,8 @@ def rows() -> tuple[SiteRow, ...]:
         noun = capital(decision_words.site_noun(source.facts)[0])
         return now.sites or tuple(replace(row, epsilon=now.epsilon)
                                   for row in alike(source, noun))
-    usual, edited = _usual_rows(source), st.session_state.get("given_sites", ())
-    return edited if _sizes(edited) == _sizes(usual) else usual
+    default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
+    return edited if _sizes(edited) == _sizes(default) else default
 
 
 def _usual_rows(source: Source) -> tuple[SiteRow, ...]:

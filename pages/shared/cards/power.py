@@ -39,11 +39,11 @@ def section(scene: Scene) -> None:
 def _numbers(facts: PublicFacts) -> tuple[float, float]:
     current, unit = session.current(), f" ({facts.value_unit})" if facts.value_unit else ""
     width = facts.value_high - facts.value_low
-    usual = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
-             "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
+    default = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
+               "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
     labels = {"power_difference": (f"Difference{unit}", "The smallest that would matter."),
               "power_at": (f"At{times_asked(facts)}", "The time of that difference.")}
-    stated = {name: usual[name] if getattr(current, name) is None else getattr(current, name)
+    stated = {name: default[name] if getattr(current, name) is None else getattr(current, name)
               for name in settings.POWER_NUMBERS}
     with st.container(horizontal=True):
         for name, (label, help) in labels.items():

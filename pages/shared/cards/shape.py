@@ -41,11 +41,11 @@ def question(facts: PublicFacts) -> Question | None:
     current = session.current()
     if current.shape not in shape.KINDS:
         return None
-    usual = shape.usual(current.shape, facts)
+    default = shape.default(current.shape, facts)
     stated = {name.removeprefix("shape_"): getattr(current, name)
               for name in settings.SHAPE_NUMBERS}
-    return shape.checked(replace(usual, **{name: value for name, value in stated.items()
-                                           if value is not None}), facts)
+    return shape.checked(replace(default, **{name: value for name, value in stated.items()
+                                             if value is not None}), facts)
 
 
 def compares_groups(source: Source) -> bool:
@@ -74,7 +74,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    usual, time = shape.usual(current.shape, facts), shape_words.times_asked(facts)
+    default, time = shape.default(current.shape, facts), shape_words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
     level = ("level", f"Level{unit}",
@@ -87,7 +87,7 @@ def _numbers(facts: PublicFacts) -> None:
         for name, label, help in numbers:
             field = f"shape_{name}"
             stated = getattr(current, field)
-            controls.number(label, getattr(usual, name) if stated is None else stated,
+            controls.number(label, getattr(default, name) if stated is None else stated,
                             partial(_state, field), field, is_optional=True, help=help, width=180)
 
 

@@ -239,12 +239,12 @@ def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.frame.controls import preset_of
 
-    current, usual = session.current(), settings.FRONT_PAGE
+    current, default = session.current(), settings.FRONT_PAGE
     studies = {task: settings.Study(preset_of(study.source), preset_of(study.mechanism))
                for task, study in current.studies.items()}
-    session.change(studies=studies, rate=preset_of(current.rate), sites=usual.sites,
-                   delta=usual.delta, seed=usual.seed, group=usual.group,
-                   population=usual.population, rule=usual.rule)
+    session.change(studies=studies, rate=preset_of(current.rate), sites=default.sites,
+                   delta=default.delta, seed=default.seed, group=default.group,
+                   population=default.population, rule=default.rule)
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

@@ -48,8 +48,8 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    studies = {task: _study(LAB_TASKS[task].letters, words, usual, problems)
-               for task, usual in FRONT_PAGE.studies.items()}
+    studies = {task: _study(LAB_TASKS[task].letters, words, default, problems)
+               for task, default in FRONT_PAGE.studies.items()}
     rate = _plugged(_RATE, words, rates, FRONT_PAGE.rate, problems)
     wanted = replace(FRONT_PAGE, studies=studies, rate=rate)
     for name, text in words.items():
@@ -65,9 +65,9 @@ def decode(token: str) -> tuple[Settings, list[str]]:
 
 
 def _plugged_words(wanted: Settings) -> Iterator[str]:
-    usual = _members(FRONT_PAGE)
+    default = _members(FRONT_PAGE)
     for letter, mine in _members(wanted).items():
-        if mine != usual[letter]:
+        if mine != default[letter]:
             yield f"{letter}-{mine.key}"
             yield from (f"{letter}.{parameter}-{_plain(value)}"
                         for parameter, value in mine.changed().items()
@@ -83,25 +83,25 @@ def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
     return by_letter | {_RATE: chosen.rate}
 
 
-def _study(letters: tuple[str, str], words: Mapping[str, str], usual: Study,
+def _study(letters: tuple[str, str], words: Mapping[str, str], default: Study,
            problems: list[str]) -> Study:
     of_source, of_mechanism = letters
-    return Study(_plugged(of_source, words, sources, usual.source, problems),
-                 _plugged(of_mechanism, words, mechanisms, usual.mechanism, problems))
+    return Study(_plugged(of_source, words, sources, default.source, problems),
+                 _plugged(of_mechanism, words, mechanisms, default.mechanism, problems))
 
 
-def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any,
+def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, default: Any,
              problems: list[str]) -> Any:
     """The source or mechanism of a token; parameters that do not fit are left at their usual."""
     if letter not in words:
-        return usual
+        return default
     try:
         cls = shelf.get(words[letter])
     except InputError:
         cls = None
     if cls is None or not has_a_page(letter, cls):
         problems.append(words[letter])
-        return usual
+        return default
     known = {p.name: p for p in cls.parameters()}
     values = fixed_by(letter, cls)
     for name, text in words.items():

@@ -70,13 +70,14 @@ class Study:
     mechanism: Mechanism
 
     @classmethod
-    def usual(cls, task: Task) -> Study:
+    def default(cls, task: Task) -> Study:
         """What a task begins with."""
-        return cls(sources.usual(task.source, task.key), mechanisms.usual(task.mechanism, task.key))
+        return cls(sources.default(task.source, task.key),
+                   mechanisms.default(task.mechanism, task.key))
 
 
 def _usual_studies() -> dict[str, Study]:
-    return {key: Study.usual(TASKS[key]) for key in LAB_TASKS}
+    return {key: Study.default(TASKS[key]) for key in LAB_TASKS}
 
 
 @dataclass(frozen=True)
@@ -203,8 +204,8 @@ class Settings:
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task; the usual one where none can be chosen."""
         if TASKS[task].data_of:
-            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
-            return usual
+            default: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+            return default
         return self.studies[task].mechanism
 
     def with_study(self, task: str, source: Source | None = None,

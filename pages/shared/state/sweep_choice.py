@@ -27,9 +27,9 @@ class SweepChoice:
 
 def words(choice: SweepChoice) -> list[str]:
     """`sweep.along-source.n_curves` for everything that is not as usual."""
-    usual = SweepChoice()
+    default = SweepChoice()
     return [f"sweep.{f.name}-{_word(getattr(choice, f.name))}" for f in fields(choice)
-            if getattr(choice, f.name) != getattr(usual, f.name)]
+            if getattr(choice, f.name) != getattr(default, f.name)]
 
 
 def _word(value: object) -> str:

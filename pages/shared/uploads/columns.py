@@ -237,15 +237,15 @@ def _dates(table: Table, layout: Layout) -> Dates:
     kind = kind_of_times(table, layout)
     if kind not in _OFFERED or any(column.is_ambiguous for column in read):
         return layout.dates
-    usual = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
+    default = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return _counted_from(layout, Kind(kind), usual)
+        return _counted_from(layout, Kind(kind), default)
 
 
-def _counted_from(layout: Layout, kind: Kind, usual: Dates) -> Dates:
+def _counted_from(layout: Layout, kind: Kind, default: Dates) -> Dates:
     """What times are counted from, at first what is likely, and in the unit that is stated."""
     offered = [each for each in _OFFERED[kind] if each != _FROM_FIRST or not layout.is_single]
-    likely = next((each for each in offered if each != _CALENDAR and getattr(usual, each)),
+    likely = next((each for each in offered if each != _CALENDAR and getattr(default, each)),
                   offered[0])
     column = layout.time or "header"
     beginning = st.selectbox(
@@ -263,7 +263,7 @@ def _counted_from(layout: Layout, kind: Kind, usual: Dates) -> Dates:
         return Dates(day_first, since.strip())
     units = [*HOURS_IN] if beginning == _FROM_FIRST else [*UNITS_OF_DAY]
     stated = known_unit(str(st.session_state.get("upload_time_unit") or ""))
-    first = next(unit for unit in (stated, getattr(usual, beginning), "days", "hours")
+    first = next(unit for unit in (stated, getattr(default, beginning), "days", "hours")
                  if unit in units)
     unit = st.selectbox("in", units, index=units.index(first),
                         key=key_of(f"upload_unit_{beginning}_{column}_{stated}"))
@@ -280,11 +280,11 @@ def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:
     columns: dict[str, Any] = {}
     with st.container(horizontal=True):
         for role in roles:
-            usual = getattr(layout, role)
+            default = getattr(layout, role)
             columns[role] = st.selectbox(
-                _ROLES[role], names, index=names.index(usual) if usual in names else None,
+                _ROLES[role], names, index=names.index(default) if default in names else None,
                 format_func=_person if role == "id" else shortened, placeholder="Choose",
-                key=key_of(f"upload_role_{role}" + "_open" * (usual not in names)))
+                key=key_of(f"upload_role_{role}" + "_open" * (default not in names)))
     return replace(layout, **columns)
 
 
