@@ -20,9 +20,9 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.unseen_details import UnseenDetails
 
 VERSION = 1
-_MOST_WAVES, _MOST_GROUPS, _LONGEST_NAME = 100, 100, 200
-_MOST_TIMES = 10_000
-_MOST_LENGTHS, _MOST_DIGITS = 100, 5  # different numbers of observations, and digits of one
+_MAX_WAVES, _MAX_GROUPS, _LONGEST_NAME = 100, 100, 200
+_MAX_TIMES = 10_000
+_MAX_LENGTHS, _MAX_DIGITS = 100, 5  # different numbers of observations, and digits of one
 _PEOPLE = ("person", "people")
 _UNITS = ("value_name", "value_unit", "time_name", "time_unit")
 _RANGES = ("time_low", "time_high", "value_low", "value_high")
@@ -99,8 +99,8 @@ def read(card: Any) -> ReleasedCurve:
                          hint="Use the version of the program that wrote it.")
     basis, offset = _mapping(entry.get("basis"), "basis"), entry.get("offset")
     size = _whole(basis.get("size"), "size")
-    if not 1 <= size <= _MOST_WAVES:
-        raise InputError(f"A card has 1 to {_MOST_WAVES} basis functions.", field="size")
+    if not 1 <= size <= _MAX_WAVES:
+        raise InputError(f"A card has 1 to {_MAX_WAVES} basis functions.", field="size")
     people = _whole(entry.get("people"), "people")
     effective = entry.get("effective_size")
     heights = None if offset is None else _mapping(offset, "offset").get("heights")
@@ -124,8 +124,8 @@ def _spread(entry: Any, size: int) -> ReleasedSpread | None:
         return None
     entry = _mapping(entry, "spread")
     readings, sd = _mapping(entry.get("readings_each"), "readings_each"), entry.get("reading_sd")
-    if not 1 <= len(readings) <= _MOST_LENGTHS or not all(
-            length.isdecimal() and len(length) < _MOST_DIGITS for length in readings):
+    if not 1 <= len(readings) <= _MAX_LENGTHS or not all(
+            length.isdecimal() and len(length) < _MAX_DIGITS for length in readings):
         raise InputError("“readings_each” of the card must be counts of people by numbers of "
                          "observations.", field="readings_each", hint=_AGAIN)
     stretch, moments, privacy = (_numbers(entry.get(name), name, count) for name, count in (
@@ -146,8 +146,8 @@ def _unseen(entry: Any, basis: Mapping[str, Any]) -> UnseenDetails | None:
     entry = _mapping(entry, "unseen")
     times = entry.get("times")
     at = _numbers(times, "times", len(times) if isinstance(times, list) else -1)
-    if not (1 <= len(at) <= _MOST_TIMES and (at >= 0).all() and (at <= 1).all()):
-        raise InputError(f"A card has 1 to {_MOST_TIMES} common times between 0 and 1.",
+    if not (1 <= len(at) <= _MAX_TIMES and (at >= 0).all() and (at <= 1).all()):
+        raise InputError(f"A card has 1 to {_MAX_TIMES} common times between 0 and 1.",
                          field="times", hint=_AGAIN)
     scale = float(_numbers([entry.get("scale")], "scale", 1)[0])
     if scale <= 0:
@@ -177,7 +177,7 @@ def _facts(units: Mapping[str, Any], groups: Any) -> PublicFacts:
 
 def _group(groups: Mapping[str, Any]) -> PublicGroup:
     others = groups.get("disjoint_from")
-    if not isinstance(others, list) or len(others) > _MOST_GROUPS:
+    if not isinstance(others, list) or len(others) > _MAX_GROUPS:
         raise InputError("“disjoint_from” of the card must be a list of names.", field="groups",
                          hint=_AGAIN)
     names = [str(each)[:_LONGEST_NAME] for each in (groups.get("set"), groups.get("name"), *others)]

@@ -39,8 +39,8 @@ from engine.numerics.unseen_details import UnseenDetails
 
 SAMPLE = 2000  # simulated differences under equal means
 _TESTED_WAVES = 4  # level, trend and two bends
-_LEAST_P = 0.001  # what a test by simulation can tell
-MOST_GROUPS = 12
+_MIN_P = 0.001  # what a test by simulation can tell
+MAX_GROUPS = 12
 WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
              "were the same.")
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
@@ -94,8 +94,8 @@ class GroupComparison:
     are_disjoint: bool
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.curves) <= MOST_GROUPS or len(self.names) != len(self.curves):
-            raise InputError(f"Compare 2 to {MOST_GROUPS} releases, each with a name.",
+        if not 2 <= len(self.curves) <= MAX_GROUPS or len(self.names) != len(self.curves):
+            raise InputError(f"Compare 2 to {MAX_GROUPS} releases, each with a name.",
                              field="groups")
         if not self.are_disjoint:
             raise InputError("Groups can be compared only if nobody is in two of them.",
@@ -258,7 +258,7 @@ class GroupComparison:
     @property
     def p_written(self) -> str:
         """The test's p, such as "p = .012", never below what it can tell."""
-        return "p < .001" if self.p <= _LEAST_P else f"p = {self.p:.3f}".replace("0.", ".")
+        return "p < .001" if self.p <= _MIN_P else f"p = {self.p:.3f}".replace("0.", ".")
 
     def _p_in_words(self) -> str:
         return f"{self.p_written}: {WHAT_P_IS}"

@@ -28,7 +28,7 @@ from engine.core.types import Array, Estimate, PublicFacts
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import (
     CHECKED_FROM,
-    LEAST_WAVES,
+    MIN_WAVES,
     cosine_rows,
     detail_p_values,
     slope_rows,
@@ -201,7 +201,7 @@ class ReleasedCurve:
     @cached_property
     def status(self) -> Status:
         """How far the release can be read."""
-        if self.size < LEAST_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
+        if self.size < MIN_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
         if self.is_pure or self.unseen is not None:
             return Status.COARSE
@@ -370,7 +370,7 @@ class ReleasedCurve:
 
     # -- times ------------------------------------------------------------------------------
 
-    def unit_time(self, time: float | None, field: str, usual: float) -> float:
+    def unit_time(self, time: float | None, field: str, default: float) -> float:
         """A time on [0, 1].
 
         Parameters
@@ -379,7 +379,7 @@ class ReleasedCurve:
             In its own unit.
         field : str
             Name of the parameter.
-        usual : float
+        default : float
             On [0, 1], where none is stated.
 
         Raises
@@ -388,7 +388,7 @@ class ReleasedCurve:
             If it lies outside the time range.
         """
         if time is None:
-            return usual
+            return default
         low, high = self.facts.time_low, self.facts.time_high
         if not low <= time <= high:
             raise InputError(f"“{field}” must lie between {low:g} and {high:g}; got {time:g}.",

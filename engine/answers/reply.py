@@ -11,8 +11,8 @@ from engine.core.enumerations import Enumeration
 from engine.core.names import uncapital
 from engine.core.types import PublicFacts
 
-_MOST_PIECES = 4  # of a set, in a sentence
-_MOST_DECIMALS = 6
+_MAX_PIECES = 4  # of a set, in a sentence
+_MAX_DECIMALS = 6
 
 Interval = tuple[float, float]
 
@@ -136,7 +136,7 @@ def written(values: Sequence[float], width: float) -> list[str]:
     ['13.1', '12.6', '13.5']
     """
     step = width / 4 if width > 0 else max(map(abs, values), default=1.0) / 100
-    decimals = max(0, min(_MOST_DECIMALS, -math.floor(math.log10(step)))) if step > 0 else 0
+    decimals = max(0, min(_MAX_DECIMALS, -math.floor(math.log10(step)))) if step > 0 else 0
     rounded = [round(value, decimals) + 0.0 for value in values]  # no −0.0
     return [f"{value:.{decimals}f}".replace("-", "−") for value in rounded]
 
@@ -152,8 +152,8 @@ def stretches(pieces: Sequence[Interval], joint: str = "or") -> str:
     """
     widths = [high - low for low, high in pieces]
     width = max(min(widths), max(widths) / 10)
-    words = [" to ".join(written(piece, width)) for piece in pieces[:_MOST_PIECES]]
-    if len(pieces) > _MOST_PIECES:
+    words = [" to ".join(written(piece, width)) for piece in pieces[:_MAX_PIECES]]
+    if len(pieces) > _MAX_PIECES:
         return ", ".join(words) + " and others"
     return f" {joint} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 

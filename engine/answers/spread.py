@@ -171,18 +171,18 @@ class NextPerson:
     high: Array
     widening: float
 
-    def limits(self, place: int) -> Interval:
+    def limits(self, index: int) -> Interval:
         """At one of the times.
 
         Parameters
         ----------
-        place : int
+        index : int
 
         Returns
         -------
         pair of float
         """
-        return float(self.low[place]), float(self.high[place])
+        return float(self.low[index]), float(self.high[index])
 
     @property
     def whole(self) -> tuple[Array, Array]:

@@ -21,7 +21,7 @@ from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.observation_times import draw_times
 from engine.numerics.symmetric_matrices import matrix_root
 
-MOST_PEOPLE, MOST_OBSERVATIONS = 100_000, 1_000
+MAX_PEOPLE, MAX_OBSERVATIONS = 100_000, 1_000
 _TIMES = 101  # at which curves are given
 KEPT = ("the released mean curve, up to chance in so many people",
         "how far people’s curves spread at each time, and how their values at two times go "
@@ -90,8 +90,8 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
     assert curve.spread is not None
     if observations is None:
         observations = max(curve.spread.observation_counts, key=lambda pair: pair[1])[0]
-    for name, count, most in (("people", people, MOST_PEOPLE),
-                              ("observations", observations, MOST_OBSERVATIONS)):
+    for name, count, most in (("people", people, MAX_PEOPLE),
+                              ("observations", observations, MAX_OBSERVATIONS)):
         if not 1 <= count <= most:
             raise InputError(f"“{name}” must lie between 1 and {most:,}; got {count:,}.",
                              field=name)
@@ -135,8 +135,8 @@ def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     facts = curve.facts
     writer.writerow(["synthetic person", facts.time_name, facts.value_name, "synthetic"])
-    for place, (times, values) in enumerate(zip(synthetic.times.tolist(), synthetic.values.tolist(),
+    for index, (times, values) in enumerate(zip(synthetic.times.tolist(), synthetic.values.tolist(),
                                                 strict=True), 1):
-        writer.writerows([place, f"{time:.6g}", f"{value:.6g}", "yes"]
+        writer.writerows([index, f"{time:.6g}", f"{value:.6g}", "yes"]
                          for time, value in zip(times, values, strict=True))
     return text.getvalue()

@@ -10,7 +10,7 @@ from engine.answers.extremes import highest
 from engine.answers.reply import measured, rate_unit, refused, when
 from engine.core.registry import param
 
-LEAST_FOR_VELOCITY, LEAST_FOR_ACCELERATION = 8, 11  # basis functions
+MIN_FOR_VELOCITY, MIN_FOR_ACCELERATION = 8, 11  # basis functions
 _NEAR_END = 0.1
 DOUBTFUL_END = ("Within a tenth of the time range of its ends, this is less certain than the "
                 "interval says.")
@@ -48,7 +48,7 @@ class Velocity(Derivative):
     """f'(t) ± 1.96 standard errors, from eight basis functions on."""
 
     key, label, order = "velocity", "Velocity", 50
-    derivative, least = 1, LEAST_FOR_VELOCITY
+    derivative, least = 1, MIN_FOR_VELOCITY
 
 
 @curve_questions.register
@@ -57,7 +57,7 @@ class Acceleration(Derivative):
     """f''(t) ± 1.96 standard errors, from eleven basis functions on."""
 
     key, label, order = "acceleration", "Acceleration", 60
-    derivative, least = 2, LEAST_FOR_ACCELERATION
+    derivative, least = 2, MIN_FOR_ACCELERATION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class FastestTime(Fastest):
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         window = curve.window(self.start, self.end)
-        reason = curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY)
+        reason = curve.refusal_of_derivative(1, MIN_FOR_VELOCITY)
         if reason:
             return refused(reason)
         peak = highest(curve.velocity, None if curve.jointly else curve.acceleration, self.sign,
@@ -106,11 +106,11 @@ class FastestSpeed(Fastest):
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         window = curve.window(self.start, self.end)
-        reason = curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY)
+        reason = curve.refusal_of_derivative(1, MIN_FOR_VELOCITY)
         if reason:
             return refused(reason)
         peak = highest(curve.velocity, curve.acceleration, self.sign, window)
-        rough = curve.size < LEAST_FOR_ACCELERATION
+        rough = curve.size < MIN_FOR_ACCELERATION
         value, limits = peak.height(rough or curve.jointly, window)
         unit = curve.facts.time_high - curve.facts.time_low
         notes = curve.notes + (_FEW_WAVES,) * rough

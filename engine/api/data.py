@@ -21,7 +21,7 @@ from engine.uploads import curves as uploaded
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
-from engine.uploads.limits import MOST_BYTES
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading import read_file
 
 Ends = tuple[float, float]
@@ -95,7 +95,7 @@ def read_curves(
     (2, 75.0)
     """
     content = (data.to_csv(index=False).encode() if isinstance(data, pd.DataFrame)
-               else bytes_of(str(data), MOST_BYTES))
+               else bytes_of(str(data), MAX_BYTES))
     table = read_file(content)
     curves = uploaded.read_curves(table, suggest_layout(table, columns), several)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")

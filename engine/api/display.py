@@ -31,7 +31,7 @@ from engine.topics.planning.answer import plain as plain_plan
 from engine.topics.release import charts, preview_charts
 from engine.topics.release.preview import ReleasePreview
 
-_MOST_CURVES = 60  # in a picture of data
+_MAX_CURVES = 60  # in a picture of data
 
 
 @singledispatch
@@ -120,7 +120,7 @@ def _(result: SimulatedReleases) -> pd.DataFrame:
 @_chart.register
 def _(result: CurveData) -> Chart:
     """Some curves of the first data set: for their holder alone, where they are real."""
-    facts, some = result.facts, result.curves(_MOST_CURVES)
+    facts, some = result.facts, result.curves(_MAX_CURVES)
     lines = [traces.line(f"{facts.person} {k + 1}", traces.plain(facts.from_unit_time(times)),
                          traces.plain(values), "raw", 1.1)
              for k, (times, values) in enumerate(some)]
@@ -161,7 +161,7 @@ def _(result: Published) -> Chart:
 
 @frame.register
 def _(result: ReleasePreview) -> pd.DataFrame:
-    columns: dict[str, Any] = {_time(result.facts): result.places}
+    columns: dict[str, Any] = {_time(result.facts): result.points}
     for curve in result.curves:
         ends = {} if curve.low is None or curve.high is None else {
             f"{curve.name}, lower end": curve.low, f"{curve.name}, upper end": curve.high}

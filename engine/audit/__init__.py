@@ -37,10 +37,10 @@ from engine.sources import Source
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
            "audit_steps", "cases_of"]
 ROUNDING = 1e-9
-_MOST_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
+_MAX_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
 _NEARLY = 0.95  # of ε, or of what a pair loses, is not worth a reason
 QUIETER = "releases tell the pair apart more often than noise of the stated size allows"
-_MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
+_MAX_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _of_releases(report: Report) -> str:
     if report.runs < report.planned:
         return (f"In the time given {report.runs:,} of {report.planned:,} releases were made; more "
                 "would show more.").replace(",", " ")
-    if report.bound >= _MOST_BY_CHANCE * report.lost:
+    if report.bound >= _MAX_BY_CHANCE * report.lost:
         return ("What is shown at 95 % confidence after a limited number of releases is a little "
                 "less than what the pair loses.")
     return ("All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
@@ -289,7 +289,7 @@ class _Search:
     def grey_box(self, tries: int, end: float) -> Iterator[Progress]:
         """Pairs, a chunk at a time, and after the first chunk the noise."""
         size = next(a.size for a in vars(self.question.usual).values() if isinstance(a, np.ndarray))
-        most = max(4, min(self.case.chunk, tries, _MOST_NUMBERS // max(size, 1)))
+        most = max(4, min(self.case.chunk, tries, _MAX_NUMBERS // max(size, 1)))
         step = 0
         while self.progress is None or (self.progress.tried < tries and not self.progress.is_broken
                                    and time.monotonic() < end):

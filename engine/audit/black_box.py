@@ -60,7 +60,7 @@ from engine.privacy.tradeoff import Zcdp
 SHOWN = 0.025  # each of the two limits of a bound is wrong at most so often
 CERTAIN = 1e-4  # and each of those that break a claim
 CONFIDENCE, CERTAINTY = 1 - 2 * SHOWN, 1 - 2 * CERTAIN
-MOST = {"mu": 1_000_000, "rho": 1_000_000, "epsilon": 200_000}  # releases of each data set
+MAX = {"mu": 1_000_000, "rho": 1_000_000, "epsilon": 200_000}  # releases of each data set
 _FIRST = 1_000  # releases made at first; each later part doubles what there is
 _PART, _FEWER = 10_000, 2_000  # and at most so many at once; of many numbers each
 _MANY, _FEWEST = 200, 20_000
@@ -169,10 +169,10 @@ def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
     Where the pair loses little more than nine tenths of the claim, more are needed to show those.
     """
     if not ratios.hears:
-        return MOST[claim.unit]
+        return MAX[claim.unit]
     lost, claimed = (_as_epsilon(loss, claim, ratios.budget) for loss in (ratios.lost, claim.total))
     missed = min(_MISSED, 1 - MOSTLY * claimed / lost) if lost > MOSTLY * claimed else _MISSED
-    wanted = math.ceil(min((_ENOUGH / (missed * ratios.mu)) ** 2, MOST[claim.unit]))
+    wanted = math.ceil(min((_ENOUGH / (missed * ratios.mu)) ** 2, MAX[claim.unit]))
     return max(_FEWEST, wanted)
 
 

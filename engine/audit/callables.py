@@ -27,7 +27,7 @@ from engine.audit.black_box import CERTAIN, CERTAINTY, CONFIDENCE, SHOWN, bound_
 from engine.core.errors import InputError
 from engine.core.types import Array
 
-_FEWEST, _MOST = 100, 10_000_000
+_FEWEST, _MAX = 100, 10_000_000
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def _check(epsilon: float, delta: float, runs: int) -> None:
         raise InputError("ε must be a number of 0 or more.", field="epsilon")
     if not 0 <= delta < 1:
         raise InputError("δ must be at least 0 and below 1.", field="delta")
-    if not _FEWEST <= runs <= _MOST:
-        raise InputError(f"The number of releases must be from {_FEWEST} to {_MOST:,}.",
+    if not _FEWEST <= runs <= _MAX:
+        raise InputError(f"The number of releases must be from {_FEWEST} to {_MAX:,}.",
                          field="runs")
 
 

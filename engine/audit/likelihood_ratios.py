@@ -117,9 +117,9 @@ class _Replayed(_Ears):
         self._answers = answers
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        place = len(self.exact)
-        self.exact.append(self._weighed if place in self.choices else values[0].copy())
-        return self._answers[place].values[None].copy()
+        index = len(self.exact)
+        self.exact.append(self._weighed if index in self.choices else values[0].copy())
+        return self._answers[index].values[None].copy()
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
@@ -343,7 +343,7 @@ def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:
         return np.asarray(np.where(is_sent, keys, 0.0).sum(axis=1))
     out = np.where(is_sent, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    places = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.n_selected]
-    odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
+    indices = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.n_selected]
+    odds = np.exp(np.clip(np.take_along_axis(keys, indices, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

@@ -149,9 +149,9 @@ class Recorder:
 
     def _answer(self, values: Array, spread: Array) -> Array:
         if self._prescribed is not None:
-            place = len(self.answers)
-            fits = place < len(self._prescribed) and self._prescribed[place].shape == values.shape
-            return self._prescribed[place] if fits else values
+            index = len(self.answers)
+            fits = index < len(self._prescribed) and self._prescribed[index].shape == values.shape
+            return self._prescribed[index] if fits else values
         if self._rng is None:
             return values
         return _adversary(values, spread, self._rng)

@@ -24,7 +24,7 @@ from scipy.special import betaincinv, gammaincinv
 from engine.core.types import Array
 
 _STEPS = 16384  # of the grid over half the range of the summed loss
-_MOST_PARTS, _MOST_GROUPS = 48, 16  # small ones are put together, which a test can only gain from
+_MAX_PARTS, _MAX_GROUPS = 48, 16  # small ones are put together, which a test can only gain from
 _LENGTHS, _ANGLES = 300, 200  # of a grid over vectors
 _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
@@ -91,10 +91,10 @@ class Parts:
 def _few(sizes: Array) -> Array:
     """The largest sizes, and what is left in sums: numbers that move together lose no less."""
     ordered = np.sort(sizes[sizes > 0])[::-1]
-    if len(ordered) <= _MOST_PARTS:
+    if len(ordered) <= _MAX_PARTS:
         return ordered
-    largest, left = ordered[:_MOST_PARTS], ordered[_MOST_PARTS:]
-    groups = np.array_split(left, min(_MOST_GROUPS, len(left)))
+    largest, left = ordered[:_MAX_PARTS], ordered[_MAX_PARTS:]
+    groups = np.array_split(left, min(_MAX_GROUPS, len(left)))
     return np.concatenate([largest, [group.sum() for group in groups]])
 
 

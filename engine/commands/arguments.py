@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from engine.simulation.effort import Limits
 
-MOST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 _MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
 
 
@@ -36,7 +36,7 @@ def number(low: float, high: float) -> Callable[[str], float]:
     return read
 
 
-seed = whole(0, MOST_SEED)
+seed = whole(0, MAX_SEED)
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:

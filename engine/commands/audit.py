@@ -13,7 +13,7 @@ from engine.audit import broken
 from engine.commands import arguments
 from engine.core.entrance import text_of
 from engine.core.errors import InputError, brief
-from engine.core.types import LEAST_EPSILON, MOST_EPSILON, Budget
+from engine.core.types import MAX_EPSILON, MIN_EPSILON, Budget
 from engine.mechanisms import mechanisms
 from engine.running import executors
 from engine.simulation import scenario
@@ -34,7 +34,7 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
                         "must be caught; “all” takes every one, of the mechanism if one is given")
     parser.add_argument("--epsilon", action="append", metavar="E",
-                        type=arguments.number(LEAST_EPSILON, MOST_EPSILON), help="claim to audit "
+                        type=arguments.number(MIN_EPSILON, MAX_EPSILON), help="claim to audit "
                         "at, instead of the default; may be given several times")
     parser.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
                         "its budget, around its simulated data (- for standard input)")

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from engine.core.entrance import bytes_of
-from engine.release.checked_files import MOST_BYTES, check, unpacked
+from engine.release.checked_files import MAX_BYTES, check, unpacked
 from engine.release.ledger import Ledger
 
 _WORDS = {True: "right", False: "WRONG", None: "not known"}
@@ -33,7 +33,7 @@ def command(options: argparse.Namespace) -> int:
     InputError
         If a file cannot be read, or there is no guarantee card among them.
     """
-    folders = unpacked({PurePath(path).name: bytes_of(path, MOST_BYTES) for path in options.files})
+    folders = unpacked({PurePath(path).name: bytes_of(path, MAX_BYTES) for path in options.files})
     wrong = False
     for folder, files in folders.items():
         for finding in check(files, Ledger(options.ledger)):

@@ -42,7 +42,7 @@ _TABLES = {
                          percentiles_table.measured, percentiles_table.as_markdown),
     "counts": Table("coverage of counts", counts_table.settings, counts_table.measured,
                     counts_table.as_markdown)}
-_MOST = 10_000  # repeats
+_MAX = 10_000  # repeats
 _OTHERS: dict[str, Callable[..., Sequence[Any]]] = {
     "covariates": covariate_coverage, "sparse": sparse_coverage, "wavelets": wavelet_coverage}
 
@@ -64,8 +64,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if not 1 <= options.repeats <= _MOST:
-        raise InputError(f"“repeats” must lie between 1 and {_MOST}; got {options.repeats}.",
+    if not 1 <= options.repeats <= _MAX:
+        raise InputError(f"“repeats” must lie between 1 and {_MAX}; got {options.repeats}.",
                          field="repeats")
     if options.of in _OTHERS:
         rows_of_others = _OTHERS[options.of](repeats=options.repeats, seed=options.seed)

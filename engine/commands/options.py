@@ -23,7 +23,7 @@ from engine.questions import Question, kinds
 from engine.topics.asking import Kind
 
 _PERSON = "against whom the attacker’s accuracy is computed"
-_MOST_DIGITS = 400  # of a number that is written in full
+_MAX_DIGITS = 400  # of a number that is written in full
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ def _scalar(hint: Any, text: str) -> Any:
         return None
     if bool in wanted and text in ("true", "false"):
         return text == "true"
-    if int in wanted and re.fullmatch(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}", text):
+    if int in wanted and re.fullmatch(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}", text):
         return int(text)
     if float in wanted and text != "inf":
         try:
-            return float(text[:_MOST_DIGITS])
+            return float(text[:_MAX_DIGITS])
         except ValueError:
             return text
     return text

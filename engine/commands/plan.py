@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
                         "values; needs --at")
     parser.add_argument("--at", type=float, metavar="T",
                         help="the time of that difference, in the unit of times")
-    parser.add_argument("--power", type=float, default=power.USUAL_POWER, metavar="P",
+    parser.add_argument("--power", type=float, default=power.DEFAULT_POWER, metavar="P",
                         help="probability of showing it (default: 0.8)")
     parser.add_argument("--curve", default="", metavar="NAME",
                         help="the one of several curves whose error counts, such as \"95 %%\" of "

@@ -53,7 +53,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
                         "releases count together, or others, of whom nobody is in both")
     parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
                         "releases of these data may cost; fixed by the first (default: "
-                        f"{ledger.USUAL_TOTAL:g})")
+                        f"{ledger.DEFAULT_TOTAL:g})")
     parser.add_argument("--total-delta", type=float, metavar="D",
                         help="the same for δ (default: a tenth of 1/n)")
 
@@ -87,9 +87,9 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
     for request in requests:
         published.release_cost(request.source, request.mechanism, request.budget)
     cards: list[Mapping[str, Any]] = []
-    for place, request in enumerate(requests, start=1):
-        print(f"{request.name} (group {place} of {len(requests)}):")
-        out = Path(options.out) / f"group-{place}"
+    for number, request in enumerate(requests, start=1):
+        print(f"{request.name} (group {number} of {len(requests)}):")
+        out = Path(options.out) / f"group-{number}"
         code = _single(options, ledger, request, request.name, str(out), cards)
     if len(cards) == len(requests):
         print("\n".join(comparison(cards).sentences()))
@@ -170,8 +170,8 @@ def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Bu
     """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
     if options.total_epsilon is None and options.total_delta is None:
         return None
-    usual = published.usual_total(n) if before is None else before.total
+    default = published.usual_total(n) if before is None else before.total
     chosen = (options.total_epsilon, options.total_delta)
     epsilon, delta = (one if part is None else part for one, part in
-                      zip((usual.epsilon, usual.delta), chosen, strict=True))
+                      zip((default.epsilon, default.delta), chosen, strict=True))
     return Budget(epsilon, delta)

@@ -24,7 +24,7 @@ from engine.sites.plan import SitePlan, shared_by_all, study_of
 from engine.sites.protocol import Protocol, Turn
 from engine.sites.signing import Key, Scheme
 from engine.sites.site import People, Site, check_key, check_signed_off, source_of
-from engine.uploads.limits import MOST_BYTES
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading import read_file
 
 _WAIT = 3600.0  # seconds between two lines that say who is waited for
@@ -124,9 +124,9 @@ def _plan(options: argparse.Namespace) -> int:
 def _site(options: argparse.Namespace) -> int:
     """2 without a sign-off: what it would cost is shown, and no row is read."""
     plan = SitePlan.read(entrance.text_of(options.plan, "plan"))
-    place = plan.place(options.name)
+    index = plan.index_of(options.name)
     if options.sign_off is None:
-        _say(words.sign_off(plan, place))
+        _say(words.sign_off(plan, index))
         print(f"No row was read. To take part, add --sign-off {plan.fingerprint} after comparing "
               "it with the other sites.", file=sys.stderr)
         return 2
@@ -135,8 +135,8 @@ def _site(options: argparse.Namespace) -> int:
     if key is None:
         raise InputError("A site signs its messages.", field="key",
                          hint=f"Add --key {options.name}.key; “site-key” makes it.")
-    check_key(plan, place, key)
-    site = _opened(options, plan, place, key)
+    check_key(plan, index, key)
+    site = _opened(options, plan, index, key)
     transport = _transport(options.through, plan)
     print(words.plain(f"{site.member.name}: {site.member.people} {plan.facts.people}; "
                       f"ledger {site.ledger.path}"), file=_words_to(options), flush=True)
@@ -148,7 +148,7 @@ def _site(options: argparse.Namespace) -> int:
             if turn.position not in there:
                 print(words.sent(site.protocol, turn), file=_words_to(options), flush=True)
         return site.finished(received)
-    release = _followed(options, site.protocol, transport, advance, key, place)
+    release = _followed(options, site.protocol, transport, advance, key, index)
     if release is None:
         return _NOT_YET
     print(f"The release is in the ledger, with id {release.release_id}.", file=_words_to(options))
@@ -172,21 +172,21 @@ def _centre(options: argparse.Namespace) -> int:
     return 0
 
 
-def _opened(options: argparse.Namespace, plan: SitePlan, place: int, key: Key) -> Site:
+def _opened(options: argparse.Namespace, plan: SitePlan, index: int, key: Key) -> Site:
     """The site with its file and its ledger."""
-    source = source_of(plan, place, read_file(entrance.bytes_of(options.file, MOST_BYTES)))
+    source = source_of(plan, index, read_file(entrance.bytes_of(options.file, MAX_BYTES)))
     ledger = Ledger(options.ledger, options.witness)
     same = None if options.people is None else options.people == "same"
     before, known = ledger.odometer(content_of(source)), ledger.known(
         content_of(source), source.traces())
     if known is not None and same:
         before = known.odometer
-    total = total_of(options, plan.members[place].people, before)
-    return Site(plan, place, source, key, ledger, People(total, same))
+    total = total_of(options, plan.members[index].people, before)
+    return Site(plan, index, source, key, ledger, People(total, same))
 
 
 def _followed(options: argparse.Namespace, protocol: Protocol, transport: Transport, advance: Any,
-              key: Key | None, place: int | None = None) -> Published | None:
+              key: Key | None, index: int | None = None) -> Published | None:
     """Go on whenever something comes, until the release is there or nothing more is to be done.
 
     What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
@@ -195,7 +195,7 @@ def _followed(options: argparse.Namespace, protocol: Protocol, transport: Transp
     while True:
         received = transport.received()
         release: Published | None = advance(received)
-        now = words.turn_of(protocol, messages.checked(protocol, received, key), place)
+        now = words.turn_of(protocol, messages.checked(protocol, received, key), index)
         if now != told:
             print(now, file=_words_to(options), flush=True)
             told = now

@@ -296,8 +296,8 @@ def _factor(covariance: Array, waves: Array) -> Array:
     spread = waves @ root  # (bands, points, r), then rows of unit length
     spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
     largest = np.abs(spread @ public_normals(waves.shape[1])).max(axis=1)  # (bands, sample)
-    place = int(np.ceil(LEVEL * _SAMPLE)) - 1
-    return np.where(known, np.partition(largest, place, axis=-1)[:, place], np.nan)
+    index = int(np.ceil(LEVEL * _SAMPLE)) - 1
+    return np.where(known, np.partition(largest, index, axis=-1)[:, index], np.nan)
 
 
 @lru_cache(maxsize=64)

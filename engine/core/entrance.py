@@ -21,9 +21,9 @@ from typing import Any, NoReturn
 
 from engine.core.errors import InputError
 
-MOST_TEXT = 1_000_000  # bytes of a scenario, a view or a request
-MOST_DEPTH = 32  # objects and lists within each other
-_MOST_DIGITS = 400  # of one number; 309 fill the range of floating point
+MAX_TEXT = 1_000_000  # bytes of a scenario, a view or a request
+MAX_DEPTH = 32  # objects and lists within each other
+_MAX_DIGITS = 400  # of one number; 309 fill the range of floating point
 _KERNEL = ("/proc", "/sys")  # their files look regular and are none
 _STEP = 1 << 20
 _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
@@ -215,7 +215,7 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
 
 def text_of(name: str, field: str = "file") -> str:
-    """The UTF-8 text of a file, or of standard input for “-”, of at most `MOST_TEXT` bytes.
+    """The UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def text_of(name: str, field: str = "file") -> str:
     InputError
         If it cannot be read, is larger, or is not UTF-8 text.
     """
-    content = _standard_input(field) if name == "-" else bytes_of(name, MOST_TEXT, field)
+    content = _standard_input(field) if name == "-" else bytes_of(name, MAX_TEXT, field)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -241,13 +241,13 @@ def _standard_input(field: str) -> bytes:
     source = getattr(sys.stdin, "buffer", None)  # what stands in for it in a notebook has none
     try:
         if source is not None:
-            content = _bounded(source, MOST_TEXT)
+            content = _bounded(source, MAX_TEXT)
         else:
-            content = sys.stdin.read(MOST_TEXT + 1).encode() if sys.stdin else b""
+            content = sys.stdin.read(MAX_TEXT + 1).encode() if sys.stdin else b""
     except (OSError, UnicodeError):
         raise InputError("Standard input cannot be read as text.", field=field) from None
-    if content is None or len(content) > MOST_TEXT:
-        raise InputError(f"Standard input is longer than {MOST_TEXT / 1e6:g} MB.", field=field,
+    if content is None or len(content) > MAX_TEXT:
+        raise InputError(f"Standard input is longer than {MAX_TEXT / 1e6:g} MB.", field=field,
                          hint="Leave out what is not needed.")
     return content
 
@@ -304,7 +304,7 @@ def json_of(text: str, noun: str) -> Any:
     Parameters
     ----------
     text : str
-        At most `MOST_TEXT` characters, `MOST_DEPTH` levels deep.
+        At most `MAX_TEXT` characters, `MAX_DEPTH` levels deep.
     noun : str
         What it should be, such as “scenario”: named in errors, and their field.
 
@@ -325,11 +325,11 @@ def json_of(text: str, noun: str) -> Any:
     Traceback (most recent call last):
     engine.core.errors.InputError: The scenario holds a number that is too large ...
     """
-    if len(text) > MOST_TEXT:
-        raise InputError(f"The {noun} is longer than {MOST_TEXT / 1e6:g} million characters.",
+    if len(text) > MAX_TEXT:
+        raise InputError(f"The {noun} is longer than {MAX_TEXT / 1e6:g} million characters.",
                          field=noun, hint="Leave out what is not needed.")
-    if _depth(text) > MOST_DEPTH:
-        raise InputError(f"The {noun} is nested more than {MOST_DEPTH} levels deep.", field=noun,
+    if _depth(text) > MAX_DEPTH:
+        raise InputError(f"The {noun} is nested more than {MAX_DEPTH} levels deep.", field=noun,
                          hint="Objects and lists need not stand so deep within each other.")
 
     try:
@@ -353,7 +353,7 @@ def _hooks(noun: str) -> dict[str, Any]:
                          field=noun, hint="Write a smaller one.")
 
     def whole(digits: str) -> int:
-        if len(digits) > _MOST_DIGITS or abs(number := int(digits)) > sys.float_info.max:
+        if len(digits) > _MAX_DIGITS or abs(number := int(digits)) > sys.float_info.max:
             too_large()
         return number
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine.core.errors import InputError
 
-MOST_SITES = 1000
+MAX_SITES = 1000
 
 
 def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
@@ -32,10 +32,10 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     """
     if text is None or (isinstance(text, str) and not text.strip()):
         return ()
-    words = text.split(",", MOST_SITES) if isinstance(text, str) else [""]
+    words = text.split(",", MAX_SITES) if isinstance(text, str) else [""]
     words = [word.strip() for word in words]
-    if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
-        raise InputError(f"“{field}” must be up to {MOST_SITES} whole numbers above 0, with commas "
+    if len(words) > MAX_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
+        raise InputError(f"“{field}” must be up to {MAX_SITES} whole numbers above 0, with commas "
                          "between them.", field=field, hint="For example 400, 250, 100.")
     return tuple(int(word) for word in words)
 

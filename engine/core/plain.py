@@ -21,7 +21,7 @@ from engine.core.errors import InputError, brief
 from engine.core.registry import Parameterised, Registry
 
 T = TypeVar("T")
-_MOST_WHOLE = 2**63 - 1  # what arrays can hold
+_MAX_WHOLE = 2**63 - 1  # what arrays can hold
 
 
 def is_registered(value: Any) -> bool:
@@ -218,8 +218,8 @@ def number(value: Any, field: str) -> float:
 
 def _scalar(value: Any, field: str, kinds: tuple[type[Any], ...]) -> Any:
     """A value of one of these types, as it was written; truth values are no numbers."""
-    low = 0 if field == "seed" else -_MOST_WHOLE
-    if type(value) not in kinds or (type(value) is int and not low <= value <= _MOST_WHOLE):
+    low = 0 if field == "seed" else -_MAX_WHOLE
+    if type(value) not in kinds or (type(value) is int and not low <= value <= _MAX_WHOLE):
         words = " or ".join(_WORDS[kind] for kind in kinds)
         raise InputError(f"“{field}” must be {words}; got {brief(value)}.", field=field)
     return value

@@ -125,7 +125,7 @@ class Parameter:
             raise self._error(f"must be one of {', '.join(self.choices)}; got {brief(value)}")
         if self.kind is float and not math.isfinite(value):
             raise self._error("must be a finite number")
-        if self.kind is int and abs(value) > _MOST_WHOLE:
+        if self.kind is int and abs(value) > _MAX_WHOLE:
             raise self._error("is too large a number")
         below = self.low is not None and value < self.low
         above = self.high is not None and value > self.high
@@ -155,7 +155,7 @@ class Parameter:
         return out
 
 
-_MOST_WHOLE = 2**63 - 1  # what arrays can hold
+_MAX_WHOLE = 2**63 - 1  # what arrays can hold
 _WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
@@ -414,7 +414,7 @@ class Registry:
         """
         return tuple(c for c in self.all() if task in c.tasks)
 
-    def usual(self, key: str, task: str) -> Any:
+    def default(self, key: str, task: str) -> Any:
         """The member of this key as its first preset for a task is set.
 
         Parameters

@@ -53,7 +53,7 @@ class Argument(Enumeration):
     FEATURE = "feature"
 
 
-_MOST_COLUMNS = 10_000  # more than any table has
+_MAX_COLUMNS = 10_000  # more than any table has
 _OF_CURVES = ("id", "time", "value", "server")
 _OF_RECORDS = ("covariates", "id", "server")
 _OF_EVENTS = ("id", "start", "time", "status", "group", "server")
@@ -91,7 +91,7 @@ class Columns:
     @property
     def is_bounded(self) -> bool:
         """Whether they are so few that each is chosen; otherwise all are taken."""
-        return self.most < _MOST_COLUMNS
+        return self.most < _MAX_COLUMNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class Task:
     unit : what is protected.
     data : what its data are.
     argument : what a result is a function of.
-    source, mechanism : keys of those that it begins with; see `Registry.usual`.
+    source, mechanism : keys of those that it begins with; see `Registry.default`.
     has_value_unit : whether a result is in the unit of the values.
     roles : what columns of a person's own file can be; empty where nobody can bring one.
         Features of records are covariates, their response is a value.
@@ -206,7 +206,7 @@ SPARSE_REGRESSION = Task(
     unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
     source="sparse_rows", mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "value"), states=("spread", "reach"),
-    features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"))
+    features=Columns(2, _MAX_COLUMNS, "at least two columns of features", "Features"))
 
 SPARSE_MEAN = Task(
     key="sparse_mean", label="Sparse mean, nobody trusted", result="Means",

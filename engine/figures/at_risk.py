@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.figures.theme import Spec
 
-_MOST_MARKS = 7  # numbers side by side
+_MAX_MARKS = 7  # numbers side by side
 _ROW = 20  # pixels of a row
 SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their curves
 
@@ -22,7 +22,7 @@ def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int
     """
     times, *_ = table.values()
     names = [name for name in list(table)[1:] if "±" not in name]
-    step = max(1, -(-len(times) // _MOST_MARKS))
+    step = max(1, -(-len(times) // _MAX_MARKS))
     notes = [_note(0.0, "At risk", 0, on_paper=True)]
     for row, name in enumerate(names):
         shade = SHADES[row % len(SHADES)]

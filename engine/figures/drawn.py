@@ -52,10 +52,10 @@ class Axis:
         values : Array
             In the unit of the axis, of any shape.
         """
-        low, high, places = self.low, self.high, np.asarray(values, dtype=float)
+        low, high, points = self.low, self.high, np.asarray(values, dtype=float)
         if self.is_log:
-            low, high, places = math.log(low), math.log(high), np.log(places)
-        return (places - low) / (high - low)
+            low, high, points = math.log(low), math.log(high), np.log(points)
+        return (points - low) / (high - low)
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:

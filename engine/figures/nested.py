@@ -165,9 +165,9 @@ def time_in_ranges(limits: Sequence[float], target: Sequence[float], shares: Arr
              "hoverinfo": "name+text"}
             for name, share, shade in zip(names, shares, shades_of_ranges(len(names), aim),
                                           strict=True)]
-    place = int(np.argmax(shares)) if aim is None else aim
-    title = (f"{'Most observations' if aim is None else 'In the target range'}: {names[place]}, "
-             f"{percent(float(shares[place]))}")
+    index = int(np.argmax(shares)) if aim is None else aim
+    title = (f"{'Most observations' if aim is None else 'In the target range'}: {names[index]}, "
+             f"{percent(float(shares[index]))}")
     spec = {"data": data, "layout": layout(
         legend=True, barmode="stack", hovermode="closest", title=title,
         uniformtext={"minsize": 11, "mode": "hide"},  # small ones stand in lines below

@@ -33,8 +33,8 @@ def odds(right: float, person: str) -> Chart:
         The noun for one person.
     """
     most = min(math.ceil(round(100 * right, 6)), 100)
-    places = np.arange(100)
-    x, y = places % _DOTS_IN_A_ROW, -(places // _DOTS_IN_A_ROW)
+    indices = np.arange(100)
+    x, y = indices % _DOTS_IN_A_ROW, -(indices // _DOTS_IN_A_ROW)
     styles = (("right by chance", slice(0, 50), {"color": "raw", "symbol": "circle"}),
               ("more", slice(50, most), {"color": "gradient", "symbol": "square"}),
               ("wrong", slice(most, 100), {"color": "raw", "symbol": "circle-open"}))
@@ -76,8 +76,8 @@ def trade_off(odds: Odds) -> Chart:
     spec = {"data": data, "layout": layout(
         legend=True, xaxis=axis("False-positive rate", **unit),
         yaxis=axis("Power: share detected", grid=True, **unit))}
-    few, usual = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
-    alt = (f"At a 1 % false-positive rate an attacker catches the right one {few}, at 5 % {usual}.")
+    at_1, at_5 = at_most_percent(odds.power_at_1_percent), at_most_percent(odds.power)
+    alt = (f"At a 1 % false-positive rate an attacker catches the right one {at_1}, at 5 % {at_5}.")
     alarms = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": alarms.tolist(),
                              "caught": _up(curve.detection(alarms)),
@@ -287,11 +287,11 @@ def _is_zero(errors: Sequence[Any]) -> bool:
 def _largest_at(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float
                 ) -> str:
     """Which function has the largest error at the budget nearest to the one on screen."""
-    place = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
-    known = {name: errors[place] for name, errors in columns.items() if errors[place] is not None}
+    index = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
+    known = {name: errors[index] for name, errors in columns.items() if errors[index] is not None}
     if not known:
-        return f"Nothing would be published at ε = {epsilons[place]:g}"
-    return f"Largest error at ε = {epsilons[place]:g}: {max(known, key=known.__getitem__)}"
+        return f"Nothing would be published at ε = {epsilons[index]:g}"
+    return f"Largest error at ε = {epsilons[index]:g}: {max(known, key=known.__getitem__)}"
 
 
 def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],

@@ -8,7 +8,7 @@ from itertools import pairwise
 from engine.core.bands import ROUNDED_NORMAL
 from engine.language.numbers import percent, with_unit
 
-_LEAST_SHARE = 0.02  # below which no number is given
+_MIN_SHARE = 0.02  # below which no number is given
 
 
 def names_of_ranges(limits: Sequence[float], unit: str) -> list[str]:
@@ -56,6 +56,6 @@ def shares_in_words(limits: Sequence[float], unit: str, shares: Sequence[float],
     lines = []
     for name, share, error in zip(names_of_ranges(limits, unit), shares, errors, strict=True):
         low, high = (percent(end) for end in interval(float(share), float(error)))
-        value = percent(float(share)) if share >= _LEAST_SHARE else f"below {percent(_LEAST_SHARE)}"
+        value = percent(float(share)) if share >= _MIN_SHARE else f"below {percent(_MIN_SHARE)}"
         lines.append(f"{name}: **{value}** ({percent(0.95)} confidence interval {low} to {high})")
     return lines[::-1]

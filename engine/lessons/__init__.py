@@ -251,5 +251,5 @@ def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] 
         A registered one.
     """
     every = lessons.all()
-    place = every.index(lesson)
-    return every[place - 1] if place else None, every[place + 1] if place + 1 < len(every) else None
+    index = every.index(lesson)
+    return every[index - 1] if index else None, every[index + 1] if index + 1 < len(every) else None

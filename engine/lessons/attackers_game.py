@@ -19,7 +19,7 @@ from engine.topics.mean.answer import mean_over_budgets
 BUDGET = Budget(1.0, DELTA)
 ROUNDS = 20
 COIN = 0.5
-_MOST = 20.0  # % on the vertical axis
+_MAX = 20.0  # % on the vertical axis
 _START = 17.0  # rounds; far from what is right, and inside the picture
 
 
@@ -93,12 +93,12 @@ def _picture(accuracy: float, words: dict[str, str]) -> Picture:
         Mark(wins, guessing, "raw", width=1.2, opacity=0.6),
         Mark(wins, attacking, "gradient", "An attacker at the bound", "ring", after=True),
         Mark(wins, attacking, "gradient", width=1.6, after=True),
-        Mark(np.full(2, ROUNDS * accuracy), np.array([0.0, _MOST]), "gradient", dash="6,4",
+        Mark(np.full(2, ROUNDS * accuracy), np.array([0.0, _MAX]), "gradient", dash="6,4",
              after=True))
     alt = f"Of {ROUNDS} rounds, pure guessing mostly wins {words['low']} to {words['high']}."
     return Picture(
         Axis(f"Rounds won (of {ROUNDS})", 0, ROUNDS, plain_ticks(*range(0, ROUNDS + 1, 2))),
-        Axis("Share of games (%)", 0, _MOST, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
+        Axis("Share of games (%)", 0, _MAX, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
         f"{alt} An attacker can win at most {words['best']} on average.",
         {"rounds won": wins.astype(int).tolist(),
          "pure guessing (%)": [round(float(v), 2) for v in guessing],

@@ -114,9 +114,9 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     """A dot for each pupil, those who said yes first, so that they end at their share."""
     order = np.lexsort((answers.reported != answers.true, ~answers.reported))
     said_yes, turned = answers.reported[order], (answers.reported != answers.true)[order]
-    place = np.arange(PUPILS)
-    x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
-    y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)
+    index = np.arange(PUPILS)
+    x = np.asarray(100 * (index // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
+    y = np.asarray(index % _ROWS + 1.0, dtype=np.float64)
     true, estimate = 100 * float(answers.true.mean()), 100 * answers.estimate
 
     ends = np.array([0.3, _TOP])  # of lines

@@ -98,7 +98,7 @@ class WhatEpsilonDoes(Lesson):
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
         shift, half = moved_by_one_child(seed), spread(releases)
         errors = together(releases.study.error.tolist())
-        inside = np.abs(releases.releases[_AT] - releases.without) <= half  # (releases, points)
+        inside = np.abs(releases.releases[_AT] - releases.non_private) <= half  # (releases, points)
         moved, noise = together([over_the_curve(shift), over_the_curve(half)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
@@ -118,7 +118,7 @@ class WhatEpsilonDoes(Lesson):
 def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Picture:
     """Differences from the non-private mean: by one child, and by the noise of releases."""
     times = releases.times
-    others = [(times[::2], curve[::2]) for curve in releases.releases[_AT] - releases.without]
+    others = [(times[::2], curve[::2]) for curve in releases.releases[_AT] - releases.non_private]
     marks = (
         Mark(times, np.zeros(len(times)), "without", "Non-private mean", dash="6,4"),
         Mark(times, shift, "bias", "Moved by one child"),

@@ -29,12 +29,12 @@ class Lines:
 
     Parameters
     ----------
-    private, without : (readings,)
+    private, non_private : (readings,)
         With and without privacy.
     """
 
     private: Array
-    without: Array
+    non_private: Array
 
 
 def lines(children: int, seed: int) -> Lines:
@@ -111,15 +111,15 @@ class WhenPrivacyIsFree(Lesson):
         few, many = lines(FEW, seed), lines(MANY, seed)
         some = READINGS.index(10)
         errors = {"private_sparse": few.private[0], "private_some": few.private[some],
-                  "private_dense": few.private[-1], "without_sparse": few.without[0],
-                  "without_dense": few.without[-1], "many_private": many.private[-1],
-                  "many_without": many.without[-1]}
+                  "private_dense": few.private[-1], "without_sparse": few.non_private[0],
+                  "without_dense": few.non_private[-1], "many_private": many.private[-1],
+                  "many_without": many.non_private[-1]}
         words = dict(zip(errors, together([*errors.values()]), strict=True)) | {
             "few": str(FEW), "many": number(MANY), "epsilon": f"{EPSILON:g}",
             "least": str(READINGS[0]), "some": str(READINGS[some]), "most": str(READINGS[-1]),
-            "ratio": f"{few.private[-1] / few.without[-1]:.0f}"}
+            "ratio": f"{few.private[-1] / few.non_private[-1]:.0f}"}
         truth = tuple(few.private.tolist())
-        start = (float(np.ceil(few.without[0]) + 0.5),) * len(READINGS)
+        start = (float(np.ceil(few.non_private[0]) + 0.5),) * len(READINGS)
         guess = Guess(truth, start, tuple(f"Error with {m} observations" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
@@ -131,18 +131,18 @@ def _picture(few: Lines, many: Lines) -> Picture:
     readings = np.array(READINGS, dtype=float)
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (
-        Mark(readings, few.without, "without", f"{FEW} children, non-private", dash="6,4"),
+        Mark(readings, few.non_private, "without", f"{FEW} children, non-private", dash="6,4"),
         Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6,
              after=True),
-        Mark(readings, many.without, "without", f"{number(MANY)} children, non-private", dash="2,3",
-             width=1.6, after=True),
+        Mark(readings, many.non_private, "without", f"{number(MANY)} children, non-private",
+             dash="2,3", width=1.6, after=True),
         Mark(readings, many.private, "functional", f"{number(MANY)} children, private", dash="10,2",
              after=True))
     alt = f"Error against observations of each of {FEW} children, without privacy: it falls."
     columns = {f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
                for n, errors in ((FEW, few), (MANY, many))
                for kind, values in (("private", errors.private),
-                                          ("non-private", errors.without))}
+                                          ("non-private", errors.non_private))}
     return Picture(
         Axis("Observations of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
         Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,

@@ -32,8 +32,8 @@ from engine.mechanisms.families.adaptive import basis_size, ledger
 from engine.mechanisms.families.adaptive_constants import (
     COVARIATES_TOGETHER,
     FOR_SKEW,
+    MAX_FUNCTIONS,
     MODERATE,
-    MOST_FUNCTIONS,
     SHRINK_FROM,
     WITH_COVARIATES,
     Constants,
@@ -42,7 +42,7 @@ from engine.mechanisms.families.adaptive_constants import (
 from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
 from engine.mechanisms.families.band_checks import lie_near_a_bound
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
-from engine.mechanisms.families.covariate_moments import MOST_DOUBT
+from engine.mechanisms.families.covariate_moments import MAX_DOUBT
 from engine.mechanisms.families.covariate_moments import steps as covariate_steps
 from engine.mechanisms.families.location import release_steps
 from engine.numerics.bases import Basis
@@ -148,7 +148,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
 
     def cautions(self, facts: PublicFacts, plans: Sequence[CoefficientPlan], fit: Fit,
                  model: CoefficientFit, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        doubted, design = model.doubt > MOST_DOUBT, facts.design
+        doubted, design = model.doubt > MAX_DOUBT, facts.design
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
@@ -225,12 +225,12 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
         if self.truncation is not None:
             return self.truncation
         per_function = min(effective, 1e6) / (len(facts.covariates) + 1)
-        size = basis_size(sizes, per_function, MOST_FUNCTIONS, facts)
+        size = basis_size(sizes, per_function, MAX_FUNCTIONS, facts)
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        usual = "fourier" if facts.periodic else "cosine"
-        return Basis(size, family=usual if self.basis is None else self.basis)
+        default = "fourier" if facts.periodic else "cosine"
+        return Basis(size, family=default if self.basis is None else self.basis)
 
     def why_not_published(self, budget: Budget) -> str:
         return ""

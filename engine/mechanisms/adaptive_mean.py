@@ -328,7 +328,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
-        most = constants.MOST_FUNCTIONS_PURE if pure else constants.MOST_FUNCTIONS
+        most = constants.MAX_FUNCTIONS_PURE if pure else constants.MAX_FUNCTIONS
         factor = constants.DETAIL
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES

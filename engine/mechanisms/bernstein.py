@@ -83,6 +83,6 @@ class Bernstein(FunctionalRelease):
 
 @lru_cache(maxsize=16)
 def _on_lattice(lattice: BernsteinBasis, grid: Grid) -> Features:
-    usual = penalised(Eigenbasis.whole(_KERNEL, grid), usual_power(_KERNEL, grid.dimension))
-    image = lattice.on_lattice(grid) @ usual.table
-    return Features(lattice, usual.table, image, np.ones(lattice.size))
+    default = penalised(Eigenbasis.whole(_KERNEL, grid), usual_power(_KERNEL, grid.dimension))
+    image = lattice.on_lattice(grid) @ default.table
+    return Features(lattice, default.table, image, np.ones(lattice.size))

@@ -36,7 +36,7 @@ from engine.numerics.eigensystems import Eigenbasis, Grid
 from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
 
 _TYPICAL_SPREAD = 0.24  # of curves about their mean, over τ: as planned for the adaptive mean
-_MOST_NOISE = 0.35  # in the released size of deviations, over that size as planned
+_MAX_NOISE = 0.35  # in the released size of deviations, over that size as planned
 _WORTHWHILE = 0.9  # planned noise of three messages, over that of one
 
 CENTRE_NOT_MEAN = (
@@ -142,10 +142,10 @@ class Frl(Selection, KernelRelease):
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
             return replace(fit, cautions=(Caution(CENTRE_NOT_MEAN, every),)) if is_skewed else fit
-        places: dict[str, list[int]] = {"one": [], "three": []}
+        indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):
-            places["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
-        used = [(messages, where) for messages, where in places.items() if where]
+            indices["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
+        used = [(messages, where) for messages, where in indices.items() if where]
         streams = [*(copy.deepcopy(rng) for _ in used[1:]), rng]
         fits = [replace(self, messages=messages).fitted(
             data, [plans[k] for k in where], draws, stream)
@@ -171,7 +171,7 @@ class Frl(Selection, KernelRelease):
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()
         return tuple(p for p in super().relevant_parameters() if p.name not in hidden)
 
-    def usual(self, n: float) -> int:
+    def default(self, n: float) -> int:
         """M: the stated number of functions, else the cube root of n.
 
         Parameters
@@ -190,14 +190,14 @@ class Frl(Selection, KernelRelease):
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Gaussian atoms in the first n^{d/(2 + d)} cosines, or as many as the grid tells apart."""
-        usual = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
-        size = min(self.n_functions or max(1, usual), grid.size // grid.dimension)
+        default = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
+        size = min(self.n_functions or max(1, default), grid.size // grid.dimension)
         return cosine_atoms(self.width(n, grid.dimension), size, grid)
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
         """The first functions of the kernel, with the penalty that the other releases have."""
         every = Eigenbasis.whole(self.covariance, grid)
-        return penalised(every.first(min(self.usual(sizes.n_curves), every.size)),
+        return penalised(every.first(min(self.default(sizes.n_curves), every.size)),
                          usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
@@ -211,11 +211,11 @@ class Frl(Selection, KernelRelease):
         n : float
             How many curves.
         """
-        usual, beta = self.usual(n), self.covariance.decay(1)
+        default, beta = self.default(n), self.covariance.decay(1)
         if self.selection_rule == "formula":
-            return (usual,)
+            return (default,)
         fewest = math.ceil(n ** (1 / (usual_power(self.covariance, 1) * beta)) - 1e-9)
-        return tuple(range(max(1, min(fewest, usual) - 3), usual + 4))
+        return tuple(range(max(1, min(fewest, default) - 3), default + 4))
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float,
                    order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
@@ -244,14 +244,14 @@ def _staged_noise(plan: FunctionPlan) -> float:
     coarse, size, rest = (sum(weight**2 * site[block].energy for weight, site in zip(
         plan.weights[0], plan.noise[0], strict=True)) for block in range(3))
     spread = math.sqrt(_TYPICAL_SPREAD**2 + float(coarse))
-    if math.sqrt(float(size)) > _MOST_NOISE * spread:
+    if math.sqrt(float(size)) > _MAX_NOISE * spread:
         return math.inf
     return float(clip_of(spread)) ** 2 * float(rest)
 
 
-def _side_by_side(fits: Sequence[Fit], places: Sequence[Sequence[int]]) -> Fit:
+def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
     """Fits of some of the budgets each, at their places among all."""
-    order = np.argsort(np.concatenate(places))
+    order = np.argsort(np.concatenate(indices))
     texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
     cautions = tuple(Caution(text, np.concatenate([
         next((caution.applies for caution in fit.cautions if caution.text == text),

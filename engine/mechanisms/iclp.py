@@ -99,8 +99,8 @@ class Iclp(Selection, PenalisedRelease):
 
     @property
     def power(self) -> float:
-        usual = self._penalty.usual_powers if self.eta is None else 1
-        return usual * super().power
+        default = self._penalty.usual_powers if self.eta is None else 1
+        return default * super().power
 
     def weight(self, n: float, effective: float) -> float:
         if self.penalty_weight is None and not self._penalty.counts_noise:

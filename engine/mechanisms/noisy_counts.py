@@ -45,7 +45,7 @@ from engine.privacy.feasibility import CountFeasibility
 
 COUNTS = Step("counts", "counts of people by interval and outcome")
 SENSITIVITY = 2.0  # of all counts together, in sum of sizes
-_FEWEST, _MOST = 4, 60  # intervals by the rule
+_FEWEST, _MAX = 4, 60  # intervals by the rule
 _PER_INTERVAL, _POWER = 0.85, 0.4
 _FOR_CAUSES, _FOR_GROUPS = 0.8, 0.75  # times as many as for one survival curve
 
@@ -265,8 +265,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
         """K: its own rule for each kind of curve, from one rule for a survival curve."""
         share = _FOR_CAUSES if n_causes > 1 else self.estimand.refinement
-        usual = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
-        return max(_FEWEST, math.ceil(_FOR_GROUPS * usual)) if has_groups else usual
+        default = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
+        return max(_FEWEST, math.ceil(_FOR_GROUPS * default)) if has_groups else default
 
     def effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
         """The ε of one centre whose counts have as much noise as the sum over sites.
@@ -406,7 +406,7 @@ def usual_intervals(n_people: int, epsilon: float) -> int:
     (7, 13, 4)
     """
     wanted = _PER_INTERVAL * min(n_people * epsilon, 1e12) ** _POWER
-    return int(min(max(round(wanted), _FEWEST), _MOST))
+    return int(min(max(round(wanted), _FEWEST), _MAX))
 
 
 def _smaller(facts: EventFacts, n_people: int) -> int:

@@ -44,17 +44,17 @@ from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
 from engine.numerics.percentile_shape import shape_of_shares
-from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
+from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
 
-_LEAST, _LEAST_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
-_LEAST_LEVEL = PERCENTAGES[0] / 100
+_MIN, _MIN_COARSE = 110.0, 60.0  # N for a release, and for a coarse one
+_MIN_LEVEL = PERCENTAGES[0] / 100
 _READINGS_BELOW = 6.0  # τ is at least this over N
 _RELIABLE = 250.0  # N from which bands held in all cells that were measured
-_MOST_WAVES, _MOST_OF_MANY = 15, 21  # of the centre
+_MAX_WAVES, _MAX_OF_MANY = 15, 21  # of the centre
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
-_MOST_LIMITS = 6
+_MAX_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
 _NOT_NORMAL, _PER_ASYMMETRY = 1.5, 0.3  # departure from a normal law that a release says
 _BEYOND = 0.05  # of the time range, beyond all thresholds
@@ -150,7 +150,7 @@ class PercentileFeasibility(Feasibility):
         N from which anything is released.
     """
 
-    needed: float = _LEAST
+    needed: float = _MIN
 
     @property
     def least(self) -> float:
@@ -288,7 +288,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
             If they are no percentages from 2 to 98.
         """
         levels = np.unique(_numbers(self.percentiles, "percentiles", "5, 25, 50, 75, 95")) / 100
-        if not len(levels) or levels[0] < _LEAST_LEVEL or levels[-1] > 1 - _LEAST_LEVEL:
+        if not len(levels) or levels[0] < _MIN_LEVEL or levels[-1] > 1 - _MIN_LEVEL:
             raise InputError("Percentiles must lie from 2 to 98.", field="percentiles",
                              hint="Nearer to 0 and 100 too few observations tell of them.")
         return levels
@@ -312,8 +312,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
             If they are no numbers, or too many.
         """
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
-        if len(limits) > _MOST_LIMITS:
-            raise InputError(f"There may be at most {_MOST_LIMITS} cut-offs; got {len(limits)}.",
+        if len(limits) > _MAX_LIMITS:
+            raise InputError(f"There may be at most {_MAX_LIMITS} cut-offs; got {len(limits)}.",
                              field="limits", hint="Leave some out.")
         if self.point_mass is not None:
             limits.add(self.point_mass)
@@ -389,7 +389,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
-        least = _LEAST_COARSE if self.coarse == "show" else _LEAST
+        least = _MIN_COARSE if self.coarse == "show" else _MIN
         outer = float(min(self.levels[0], 1 - self.levels[-1]))
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         return PercentileFeasibility(effective, needed=max(least, _READINGS_BELOW / outer))
@@ -411,7 +411,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         effective, scale = min(verdict.effective_size, 1e6), self.scale(facts)
         shape = next(waves for limit, waves in _SHAPES if effective < limit)
         by_sampling = math.ceil(1.25 * (sizes.n_curves * max(sizes.fewest_per_curve, 1)) ** 0.25)
-        most = _MOST_WAVES if effective < _MANY else _MOST_OF_MANY
+        most = _MAX_WAVES if effective < _MANY else _MAX_OF_MANY
         centre = max(1, min(most, by_sampling + 3, round(0.75 * math.sqrt(effective))))
         if self.family_of_waves(facts) == "fourier":
             centre |= 1
@@ -431,11 +431,11 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
         departure, beyond = np.zeros((2, *shape[:3]))
-        quiet = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
+        noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
             curves = self._percentiles(surface, data.facts)
-            quiet[k, repeats] = curves[:, -1]
+            noise_free[k, repeats] = curves[:, -1]
             if plans[k].verdict.is_feasible:
                 released[k, repeats] = curves[:, :-1]
                 limits = surface.band(levels, self.band == "simultaneous")
@@ -450,7 +450,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
-                   unprotected=quiet, functions=tuple(f"{100 * level:g} %" for level in levels),
+                   unprotected=noise_free,
+                   functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
                    cautions=(
                        Caution(NOT_NORMAL, departure > _NOT_NORMAL),
@@ -516,9 +517,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         truth = data.truth
         if truth is None or truth.node_values.shape[:-1] != (len(PERCENTAGES),):
             return None
-        place = 100 * self.levels - PERCENTAGES[0]
-        below = np.minimum(place.astype(int), len(PERCENTAGES) - 2)
-        weight = (place - below)[:, None]
+        position = 100 * self.levels - PERCENTAGES[0]
+        below = np.minimum(position.astype(int), len(PERCENTAGES) - 2)
+        weight = (position - below)[:, None]
 
         def between(rows: Array) -> Array:
             return np.asarray((1 - weight) * rows[below] + weight * rows[below + 1])
@@ -551,7 +552,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         below = (values[:, None] <= heights) * np.sqrt(weights)[:, None]
         fit = np.linalg.lstsq(waves.T @ waves, waves.T @ below, rcond=1e-12)[0]
         shares = -non_increasing_fit(-(basis(drawing_grid()) @ fit))  # (G, heights)
-        probits = ndtri(np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE))
+        probits = ndtri(np.clip(shares, MIN_SHARE, 1 - MIN_SHARE))
         probits = probits + 1e-7 * np.arange(len(heights))
         at = ndtri(self.levels)
         curves = np.stack([np.interp(at, row, heights) for row in probits], axis=-1)

@@ -28,8 +28,8 @@ from engine.mechanisms.base import Trial
 from engine.mechanisms.families import sparse_inference as inference
 from engine.mechanisms.families.sparse import (
     AMPLE,
-    LEAST_EIGENVALUE,
     LONGEST_STEP,
+    MIN_EIGENVALUE,
     SEVERAL_STEPS,
     CentreSees,
     Steps,
@@ -75,7 +75,7 @@ NOT_DISTINCT = (
     "The features that were kept are so correlated that privacy noise hides the difference "
     "between their coefficients; these are the first, coarser estimates.")
 NOT_ENOUGH = (
-    f"By what was released, fewer than {100 * inference.LEAST_WITHIN:.0f} % of the residuals lie "
+    f"By what was released, fewer than {100 * inference.MIN_WITHIN:.0f} % of the residuals lie "
     "within their clip, so coefficients may be far off. State a larger standard deviation of the "
     "noise.")
 UNSURE = (
@@ -392,7 +392,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                        for clip_of_stage, share in zip(clips, shares.stages, strict=False))
         step = self.step_size or LONGEST_STEP
         rounds = None if stages else Thresholding.planned(
-            Steps(s, self.rounds or fewest_rounds(step, LEAST_EIGENVALUE), step,
+            Steps(s, self.rounds or fewest_rounds(step, MIN_EIGENVALUE), step,
                   self.largest_norm(facts)),
             self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
             shares.rounds * rho)

@@ -332,7 +332,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         noise = _StandardNoise(self, data, plans, draws, rng)
         released, doubts = zip(*(self._released(data, plan, k, noise)
                                  for k, plan in enumerate(plans)), strict=True)
-        unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
+        unprotected = np.broadcast_to(self._noise_free(data), (len(plans), data.n_repeats, 1))
         return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
                    unprotected=unprotected, cautions=_cautions(np.stack(doubts)))
 
@@ -405,9 +405,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The mean itself."""
-        return Fit.exact(CONSTANT, self._quiet(data))
+        return Fit.exact(CONSTANT, self._noise_free(data))
 
-    def _quiet(self, data: CurveData) -> Array:
+    def _noise_free(self, data: CurveData) -> Array:
         """The mean without noise, vote or interval: (repeats, 1)."""
         return self._averages(data, 1, np.zeros((data.n_repeats, 1), int))
 

@@ -50,8 +50,8 @@ from engine.sources import Source
 SHARES = (0.05, 0.10, 0.85)  # of μ²: for the level, a coarse curve, the curve
 _FIRST_CLIP = 2.0  # (τ − B)/σ of the first message
 _COARSE_WIDTHS, _WIDTHS = (1.5, 2.0), (1.0, 1.25, 1.5, 2.0)  # τ over the spread of residuals
-_MOST_NOISE = 0.6  # in the first released spread, over that spread as planned
-_LEAST_SLOPE = 0.3  # clipping is never taken to leave less of a shift
+_MAX_NOISE = 0.6  # in the first released spread, over that spread as planned
+_MIN_SLOPE = 0.3  # clipping is never taken to leave less of a shift
 _NO_ZERO = 1e-300
 _TOGETHER = 4_000_000  # residuals that are worked on together
 
@@ -268,7 +268,7 @@ class WaveletAdaptive(WaveletGlobal):
         first = self._stage(constant, math.inf, SHARES[0], sites, variance, first_clip**2)
         variance += first_clip**2 * first.unit_noise
         of_size = first_clip * float(np.linalg.norm(first.weights * first.size_unit))
-        if of_size > _MOST_NOISE * first.spread:  # the clips that follow have the size of noise
+        if of_size > _MAX_NOISE * first.spread:  # the clips that follow have the size of noise
             variance += of_size**2
         pilots = [level for level in self._every_level if level <= max(levels)]
         coarse, error = self._best(pilots, _COARSE_WIDTHS, SHARES[1], sites, variance, radius)
@@ -376,10 +376,10 @@ class WaveletAdaptive(WaveletGlobal):
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         messages = _Messages(self, data, plans, draws, rng)
         released = _learned(messages, plans, messages.noisy, draws)
-        quiet = _learned(messages, plans, messages.quiet, 1)
+        noise_free = _learned(messages, plans, messages.noise_free, 1)
         coefficients, final = self._finished(_padded(released, basis)[..., None, :], plans, basis,
                                              data.facts)
-        unprotected, _ = self._finished(_padded(quiet, basis)[..., None, :], plans, basis,
+        unprotected, _ = self._finished(_padded(noise_free, basis)[..., None, :], plans, basis,
                                         data.facts)
         is_released = np.zeros(coefficients.shape[:3], dtype=bool)
         is_released[[plan.released for plan in plans]] = not data.facts.symmetric
@@ -458,7 +458,7 @@ class _Messages:
                          for s in range(len(self.per_site))], axis=2).reshape(shape)
         return [_combined(plan.stages[k], sent[:, p]) for p, plan in enumerate(self.plans)]
 
-    def quiet(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
+    def noise_free(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
         """The same without noise, for comparison: it is never published."""
         heard = []
         for plan, centre, clip in zip(self.plans, centres, clips, strict=True):
@@ -518,7 +518,7 @@ def _moved(plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array,
     spread = np.clip(clip * spread_of_clipped(size / clip), plan.sigma if k < 2 else _NO_ZERO,
                      plan.largest_spread)
     width = clip / spread
-    slope = np.maximum(share_within(width), _LEAST_SLOPE) if k else np.ones_like(width)
+    slope = np.maximum(share_within(width), _MIN_SLOPE) if k else np.ones_like(width)
     noise = stage.unit_noise * (clip / slope) ** 2
     if k == 0:
         step = plan.basis.constant(1.0) * average
@@ -552,11 +552,11 @@ def _shrunk(coefficients: Array, variance: Array, levels: Sequence[tuple[int, sl
     f its factor; the d v that noise is expected to add to E are taken off first.
     """
     out, explained = coefficients.copy(), np.zeros(coefficients.shape[:-1])
-    for _, place in levels:
-        energy = (coefficients[..., place] ** 2).sum(axis=-1)
-        real = np.maximum(energy - (place.stop - place.start) * variance, 0.0)
+    for _, index in levels:
+        energy = (coefficients[..., index] ** 2).sum(axis=-1)
+        real = np.maximum(energy - (index.stop - index.start) * variance, 0.0)
         factor = real / np.maximum(energy, _NO_ZERO)
-        out[..., place] *= factor[..., None]
+        out[..., index] *= factor[..., None]
         explained += 2 * factor * real - factor**2 * energy
     return out, explained
 

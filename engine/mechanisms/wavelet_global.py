@@ -54,11 +54,11 @@ from engine.privacy import transcript
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
 
-_MOST_BAND = 512  # functions; larger covariances are not worth their memory
+_MAX_BAND = 512  # functions; larger covariances are not worth their memory
 _FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step
 _PER_FUNCTION = 16  # midpoints for each function of the finer space
 _TOGETHER = 200_000  # numbers that sites send, worked on together
-_LEAST_DENSITY = 0.1  # a released density is not taken to be lower
+_MIN_DENSITY = 0.1  # a released density is not taken to be lower
 
 LINE = Step("noisy wavelet coefficients")
 COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
@@ -235,12 +235,12 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """One message of every site, and the curve that follows; see `Mechanism.fitted`."""
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         averages = self._averages(data, plans)
-        quiet = np.stack([
+        noise_free = np.stack([
             _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
             for plan, average in zip(plans, averages, strict=True)])
         sent = self._combined(plans, averages, basis, draws, rng)
         released, final = self._finished(sent, plans, basis, data.facts)
-        unprotected, _ = self._finished(quiet, plans, basis, data.facts)
+        unprotected, _ = self._finished(noise_free, plans, basis, data.facts)
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
                    basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
@@ -489,7 +489,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         values = sent @ basis(grid).T
         curve = values[..., 0, :]
         if self.design == "released":
-            curve = curve / np.maximum(values[..., 1, :] / plan.clip, _LEAST_DENSITY)
+            curve = curve / np.maximum(values[..., 1, :] / plan.clip, _MIN_DENSITY)
         bound, sigma = self.stated(facts)
         if self.invert_clip:
             curve = unclipped(curve, plan.clip, bound, sigma)
@@ -505,7 +505,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         uniform, and the bias at most `plan.bias` over the stated class, so the band is wider than
         95 % asks for. None where the class is not stated or the bias has no bound.
         """
-        if basis.size > _MOST_BAND or not self.class_stated or self.why_no_band:
+        if basis.size > _MAX_BAND or not self.class_stated or self.why_no_band:
             return None
         covariance = np.zeros((len(plans), basis.size, basis.size))
         for k, plan in enumerate(plans):

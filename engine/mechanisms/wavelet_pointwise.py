@@ -55,7 +55,7 @@ from engine.sources.regression_points import RegressionPoints
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level
-_BESOV_INDEX, _LEAST_SMOOTH = 4, 0.51
+_BESOV_INDEX, _MIN_SMOOTH = 4, 0.51
 _WHY = {
     "laplace": "Laplace noise on the values needs no δ, and the least noise.",
     "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
@@ -261,7 +261,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         regression: Any = other
         if regression.known_design is not None:
             shared["density"] = regression.density
-        smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
+        smoothness = max(regression.smoothness - 1 / _BESOV_INDEX, _MIN_SMOOTH)
         return cls(points=points, smoothness=smoothness, radius=regression.radius / 2, **shared)
 
     # -- releases ---------------------------------------------------------------------------
@@ -270,11 +270,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
                rng: np.random.Generator) -> Fit:
         """One message of every site, and the values that follow; see `Mechanism.fitted`."""
         averages = [self._averages(data, plan) for plan in plans]
-        quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
-                          for plan, average in zip(plans, averages, strict=True)])
+        noise_free = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
+                               for plan, average in zip(plans, averages, strict=True)])
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
         return Fit(basis=self.values_at, coefficients=released,
-                   unprotected=quiet + data.facts.value_middle,
+                   unprotected=noise_free + data.facts.value_middle,
                    band=self._band(plans, data, released), parts=self._parts(plans, data))
 
     def exact_fit(self, data: CurveData) -> Fit:
@@ -546,10 +546,10 @@ def _kernel_sums(times: Array, clipped: Array, site: NDArray[np.int64], point: f
     near = np.zeros(basis.size + 1, dtype=bool)
     near[basis.kernel_on_cells(point)[0]] = True
     near[-1] = near[-2]  # times at the right end belong to the last cell
-    repeat, place = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
-    kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, place])
+    repeat, index = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
+    kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, index])
     n_sites = int(site[-1]) + 1
-    sums = np.bincount(repeat * n_sites + site[place], clipped[repeat, place] * kernel,
+    sums = np.bincount(repeat * n_sites + site[index], clipped[repeat, index] * kernel,
                        minlength=len(times) * n_sites)
     return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 

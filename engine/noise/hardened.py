@@ -85,7 +85,7 @@ ROOM = 2.0**-12  # η: what rounding may add to a sensitivity, as a share of it
 _COARSEST, _FINEST = 20, 50  # k of the lattice 2^-k, in units of the noise
 _ROUND_UP = 1 + 1e-14  # above the rounding of the few operations behind a μ
 _MOVED = 2  # by how much one record moves all counts together
-_MOST = 2.0**62  # whole numbers beyond which sums could overflow 64 bits
+_MAX = 2.0**62  # whole numbers beyond which sums could overflow 64 bits
 
 
 class ZeroGenerator:
@@ -237,7 +237,7 @@ class LatticeNoise:
             If a number is missing or so large that sums could overflow 64 bits.
         """
         scaled = np.rint(np.ravel(values) * 2.0**self.bits)
-        if not (np.abs(scaled) < _MOST).all():  # NaN, too
+        if not (np.abs(scaled) < _MAX).all():  # NaN, too
             raise ArithmeticError("what is to be sent is not a number of moderate size")
         return [int(multiple) for multiple in scaled]
 
@@ -348,7 +348,7 @@ class CountNoise:
             If one is not whole, or so large that sums could overflow 64 bits.
         """
         whole = np.rint(np.ravel(values))
-        if not ((np.abs(whole) < _MOST) & (whole == np.ravel(values))).all():
+        if not ((np.abs(whole) < _MAX) & (whole == np.ravel(values))).all():
             raise ArithmeticError("what is to be sent is not a whole number of moderate size")
         return [int(number) for number in whole]
 

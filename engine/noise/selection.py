@@ -42,7 +42,7 @@ from engine.core.errors import InputError
 from engine.noise.laplace import laplace
 
 Sampler = Callable[[tuple[int, ...], np.random.Generator], Array]
-_MOST_ONE_SHOT = (0.2, 0.05)  # ε and δ up to which the printed scale is proved
+_MAX_ONE_SHOT = (0.2, 0.05)  # ε and δ up to which the printed scale is proved
 
 
 def _gumbel(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -211,7 +211,7 @@ def printed_scale(law: SelectionLaw, s: int, sensitivity: float, epsilon: float,
                          hint="Choose δ below 1/n, for example 1/n².")
     if law is PEELING:
         return 2 * sensitivity * math.sqrt(3 * s * math.log(1 / delta)) / epsilon
-    most_epsilon, most_delta = _MOST_ONE_SHOT
+    most_epsilon, most_delta = _MAX_ONE_SHOT
     if epsilon > most_epsilon or delta > most_delta:
         raise InputError(f"The printed constants of one shot are proved up to ε = {most_epsilon:g} "
                          f"and δ = {most_delta:g} in each round; got {epsilon:g} and {delta:g}.",

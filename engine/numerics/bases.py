@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.grids import quadrature
 from engine.core.types import Truth
-from engine.numerics.end_slopes import LEAST_WAVES, slope_rows
+from engine.numerics.end_slopes import MIN_WAVES, slope_rows
 from engine.numerics.orthonormal import OrthonormalBasis
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
@@ -126,7 +126,7 @@ class Basis(OrthonormalBasis):
             Rows τ(t): the part left out is τ(t)'a. None for fewer than four functions, which do not
             tell two slopes, and for Fourier functions.
         """
-        if self.family != "cosine" or size < LEAST_WAVES:
+        if self.family != "cosine" or size < MIN_WAVES:
             return None
         rows = np.zeros((len(times), self.size))
         rows[:, :size] = slope_rows(size, times) - self(times)[:, :size]

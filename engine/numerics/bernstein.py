@@ -21,8 +21,8 @@ from engine.core.grids import quadrature
 from engine.core.types import FunctionBasis, Truth
 from engine.numerics.eigensystems import Grid
 
-MOST_ITERATIONS = 10  # ‖B^(h)‖ can be as large as 2^h − 1
-MOST_DEGREE = {1: 50, 2: 30}  # by dimension; the conditioning of the functions is about 2^k
+MAX_ITERATIONS = 10  # ‖B^(h)‖ can be as large as 2^h − 1
+MAX_DEGREE = {1: 50, 2: 30}  # by dimension; the conditioning of the functions is about 2^k
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class BernsteinBasis(FunctionBasis):
     dimension: int = 1
 
     def __post_init__(self) -> None:
-        if self.dimension not in MOST_DEGREE:
+        if self.dimension not in MAX_DEGREE:
             raise InputError(f"Bernstein polynomials have 1 or 2 variables; got {self.dimension}.",
                              field="dimension")
-        for field, most in (("degree", MOST_DEGREE[self.dimension]),
-                            ("iterations", MOST_ITERATIONS)):
+        for field, most in (("degree", MAX_DEGREE[self.dimension]),
+                            ("iterations", MAX_ITERATIONS)):
             if not 1 <= getattr(self, field) <= most:
                 raise InputError(f"“{field}” must lie between 1 and {most}; got "
                                  f"{getattr(self, field)}.", field=field)

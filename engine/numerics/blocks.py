@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _READINGS = 50_000  # in a block: enough for calls to cost little, few enough to cache
 _CURVES = 5000  # along the fast axis: NumPy copies what it repeats over rows of up to 4096 numbers
-_MOST_READINGS = 200_000
+_MAX_READINGS = 200_000
 
 
 def curves_at_once(readings: int) -> int:
@@ -26,4 +26,4 @@ def curves_at_once(readings: int) -> int:
     [10000, 5000, 2000, 1]
     """
     wanted = max(_READINGS // readings, _CURVES)
-    return max(1, min(wanted, _MOST_READINGS // readings))
+    return max(1, min(wanted, _MAX_READINGS // readings))

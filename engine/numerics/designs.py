@@ -86,9 +86,9 @@ class KnownDesign:
         """
         heights = np.array(self.density.heights)
         pieces = len(heights) - 1
-        place = np.clip(times, 0.0, 1.0) * pieces
-        piece = np.minimum(place.astype(np.int64), pieces - 1)
-        share = place - piece
+        position = np.clip(times, 0.0, 1.0) * pieces
+        piece = np.minimum(position.astype(np.int64), pieces - 1)
+        share = position - piece
         before = np.append(0.0, np.cumsum((heights[:-1] + heights[1:]) / 2))
         rise = heights[piece + 1] - heights[piece]
         return np.asarray((before[piece] + heights[piece] * share + rise * share**2 / 2) / pieces)

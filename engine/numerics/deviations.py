@@ -29,8 +29,8 @@ _DESIGNS = 4000  # simulated curves behind A
 _DESIGN_READINGS = 400_000  # long curves need fewer: their moments vary less
 _DESIGN_SEED = 20_241_206
 _TOGETHER = 1000  # of these curves, to stay in cache
-_LEAST_SHARE = 0.1  # of what even times tell of a direction, for it to be inverted
-_USUAL_MOST = 21  # functions: all smaller bases come from one pass over the designs
+_MIN_SHARE = 0.1  # of what even times tell of a direction, for it to be inverted
+_DEFAULT_MAX = 21  # functions: all smaller bases come from one pass over the designs
 
 
 class Deviations(Protocol):
@@ -300,10 +300,10 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     values, vectors = np.linalg.eigh(_symmetric(_mean_slopes(basis, readings, Design()), root))
     whiten = vectors / np.sqrt(values)
     share, turns = np.linalg.eigh(whiten.T @ _symmetric(slopes, root) @ whiten)
-    if share[0] >= _LEAST_SHARE:
+    if share[0] >= _MIN_SHARE:
         return np.asarray(np.linalg.inv(slopes))
     back = whiten @ turns
-    inverse = (back / np.maximum(share, _LEAST_SHARE)) @ back.T
+    inverse = (back / np.maximum(share, _MIN_SHARE)) @ back.T
     return np.asarray(inverse / root[:, None] * root)
 
 
@@ -332,7 +332,7 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
         return True
     values = basis(np.array(design.times))
     return bool(len(values) >= basis.size and np.linalg.eigvalsh(
-        values.T @ values / len(values))[0] >= _LEAST_SHARE)
+        values.T @ values / len(values))[0] >= _MIN_SHARE)
 
 
 def _symmetric(slopes: Array, root: Array) -> Array:
@@ -342,7 +342,7 @@ def _symmetric(slopes: Array, root: Array) -> Array:
 
 def _mean_slopes(basis: Basis, readings: int, design: Design) -> Array:
     """A = E (S + Λ)⁻¹S of one length: (r, r)."""
-    largest = basis.first(max(basis.size, _USUAL_MOST))
+    largest = basis.first(max(basis.size, _DEFAULT_MAX))
     return _all_mean_slopes(largest, readings, design)[basis.size]
 
 

@@ -247,8 +247,8 @@ class Kernel:
         if self.name == "sobolev":
             return np.asarray(self._sobolev(apart, points[:, None] + points).prod(axis=-1))
         distances = np.round(np.sqrt((apart**2).sum(axis=-1)), 15)
-        unique, place = np.unique(distances, return_inverse=True)  # each is computed once
-        return self(unique)[place.reshape(distances.shape)]
+        unique, index = np.unique(distances, return_inverse=True)  # each is computed once
+        return self(unique)[index.reshape(distances.shape)]
 
     def _sobolev(self, apart: Array, together: Array) -> Array:
         """cosh(min/ρ) cosh((1 − max)/ρ)/sinh(1/ρ) from |s − t| and s + t, with mean 1 where s = t.

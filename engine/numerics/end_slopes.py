@@ -18,10 +18,10 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.grids import read_only
 
-LEAST_WAVES = 4  # from which the last two can be given up
+MIN_WAVES = 4  # from which the last two can be given up
 CHECKED_FROM = 6  # waves, from which the release can be asked for finer detail
 _FEWER = 4  # waves that the check of details leaves out
-_LEAST = 1e-12  # of the trace: a ridge where the covariance is nearly singular
+_MIN = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 
 @lru_cache(maxsize=64)
@@ -127,7 +127,7 @@ def detail(centre: Array, covariance: Array) -> tuple[Array, Array]:
         cosines are orthonormal, this is a root mean squared distance of curves.
     """
     size = centre.shape[-1]
-    ridge = _LEAST * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
+    ridge = _MIN * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / size
     inverse = np.linalg.inv(covariance + ridge * np.eye(size))
     model = fewer_waves(size)
     normal = model.T @ inverse  # (…, r − 2, r)

@@ -18,7 +18,7 @@ _SEED = 20_241_206
 _SCORES = 6000
 _CURVES, _FEWEST_CURVES = 600, 100  # simulated curves; fewer of those that are alike anyway
 _ENTRIES = 20_000  # observations of simulated curves, unless there are the fewest
-_MOST_OBSERVATIONS = 200  # of a simulated curve; more are so many of a smaller error
+_MAX_OBSERVATIONS = 200  # of a simulated curve; more are so many of a smaller error
 _SINGULAR = 1e-9  # of the largest eigenvalue: no curve tells anything of such a direction
 _RIDGE = 1e-12
 
@@ -158,7 +158,7 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     basis : Basis
         Of r functions.
     """
-    most = max(_MOST_OBSERVATIONS, len(design.times))
+    most = max(_MAX_OBSERVATIONS, len(design.times))
     if observations > most:
         return of_one_curve(replace(people, error_variance=people.error_variance * most
                                     / observations), design, most, basis)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from engine.core.arrays import Array
-from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface, density
+from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface, density
 
 _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
 
@@ -48,7 +48,7 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
         How many of the thresholds to look at, from the first on; at least four.
     """
     n = n_thresholds
-    shares = np.clip(surface.shares(surface.unshrunk), LEAST_SHARE, 1 - LEAST_SHARE)
+    shares = np.clip(surface.shares(surface.unshrunk), MIN_SHARE, 1 - MIN_SHARE)
     probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
     scores = np.broadcast_to(ndtri(surface.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
     densities = density(probits)

@@ -24,12 +24,12 @@ from engine.numerics.monotone import non_increasing_fit
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-LEAST_SHARE = 0.002  # shares of thresholds are held between it and one less it
+MIN_SHARE = 0.002  # shares of thresholds are held between it and one less it
 _TIE = 1e-7  # between equal probits, so that they can be inverted
 _DRAWS, _SEED, _HEAD_ROOM = 1000, 20_261_123, 1.05  # of critical values
-_LEAST_DENSITY = 0.02
+_MIN_DENSITY = 0.02
 _DETAILS = 0.02  # probits that details finer than the waves, and lines between thresholds, may miss
-_LEAST_VARIANCE = 1e-12  # of a share
+_MIN_VARIANCE = 1e-12  # of a share
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class ShareSurface:
     def standard_error(self) -> Array:
         """Of the shares: (…, K, G)."""
         variance = np.diagonal(self.covariance_of_shares, axis1=-2, axis2=-1)
-        return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE)).swapaxes(-1, -2))
+        return np.asarray(np.sqrt(np.maximum(variance, _MIN_VARIANCE)).swapaxes(-1, -2))
 
     @cached_property
     def covariance_of_shares(self) -> Array:
@@ -129,7 +129,7 @@ class ShareSurface:
         shares = self.shares(coefficients)
         weights = 1 / self._sorted(self.standard_error) ** 2
         rising = -non_increasing_fit(-self._sorted(shares), weights)
-        inside = np.clip(rising, LEAST_SHARE, 1 - LEAST_SHARE)
+        inside = np.clip(rising, MIN_SHARE, 1 - MIN_SHARE)
         return np.asarray(ndtri(inside) + _TIE * np.arange(inside.shape[-1]))
 
     @cached_property
@@ -253,11 +253,11 @@ class ShareSurface:
     def _neighbours(self, low: Index, share: Array) -> Array:
         """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
         size = self.heights.shape[-1]
-        places = np.arange(size)
+        indices = np.arange(size)
         inside = np.clip(share, 0.0, 1.0)[..., None]
-        is_low, is_high = places == low[..., None], places == low[..., None] + 1
+        is_low, is_high = indices == low[..., None], indices == low[..., None] + 1
         weights = (1 - inside) * is_low + inside * is_high
-        return np.asarray(weights / np.maximum(density(self.unshrunk_probits), _LEAST_DENSITY))
+        return np.asarray(weights / np.maximum(density(self.unshrunk_probits), _MIN_DENSITY))
 
     def _in_coefficients(self, weights: Array) -> Array:
         """Σ_k γ_k Q_kj φ_l(t) of weights (…, G, K) in the order of thresholds: (…, G, K r)."""

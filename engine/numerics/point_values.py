@@ -10,7 +10,7 @@ from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.types import FunctionBasis, Truth
 
-MOST_POINTS = 101
+MAX_POINTS = 101
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class PointValues(FunctionBasis):
             points = tuple(sorted({float(part) for part in text.split(",")}))
         except ValueError:
             points = ()
-        if not 0 < len(points) <= MOST_POINTS or not all(0 <= point <= 1 for point in points):
-            raise InputError(f"“{field}” must be at most {MOST_POINTS} numbers from 0 to 1, "
+        if not 0 < len(points) <= MAX_POINTS or not all(0 <= point <= 1 for point in points):
+            raise InputError(f"“{field}” must be at most {MAX_POINTS} numbers from 0 to 1, "
                              "with commas between them.", field=field,
                              hint="For example 0.2, 0.37.")
         return cls(points)

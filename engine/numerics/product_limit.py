@@ -122,13 +122,13 @@ def log_rank(time: Array, status: NDArray[np.int64], group: NDArray[np.int64], n
     status = np.where(time > until, 0, status)
     missing = np.isnan(time)
     is_event = (status >= 1) & (status <= n_codes) & ~missing
-    moments, place = np.unique(time[is_event], return_inverse=True)
+    moments, index = np.unique(time[is_event], return_inverse=True)
     left = np.sort(np.where(missing, -np.inf, time))
     left_of_first = np.sort(np.where(missing, -np.inf, time)[group == 0])
     at_risk = len(left) - np.searchsorted(left, moments)
     first = len(left_of_first) - np.searchsorted(left_of_first, moments)
-    events = np.bincount(place, minlength=len(moments)).astype(float)
-    of_first = np.bincount(place, weights=group[is_event] == 0, minlength=len(moments))
+    events = np.bincount(index, minlength=len(moments)).astype(float)
+    of_first = np.bincount(index, weights=group[is_event] == 0, minlength=len(moments))
     share = first / np.maximum(at_risk, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(at_risk > 1, events * share * (1 - share) * (at_risk - events)

@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 
-_MOST_HEIGHTS = 400
+_MAX_HEIGHTS = 400
 _FINE = 4001  # points on which a stated density is inverted
 
 
@@ -67,8 +67,8 @@ class PublicCurve:
             heights = tuple(float(part) for part in text.split(","))
         except ValueError:
             heights = (math.nan,)
-        if not all(map(math.isfinite, heights)) or len(heights) > _MOST_HEIGHTS:
-            raise InputError(f"“{field}” must be at most {_MOST_HEIGHTS} numbers with commas "
+        if not all(map(math.isfinite, heights)) or len(heights) > _MAX_HEIGHTS:
+            raise InputError(f"“{field}” must be at most {_MAX_HEIGHTS} numbers with commas "
                              "between them.", field=field, hint="For example 1, 2.5, 2.")
         return cls(heights * 2 if len(heights) == 1 else heights)
 

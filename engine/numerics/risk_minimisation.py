@@ -42,9 +42,9 @@ from engine.core.arrays import Array
 Indices = NDArray[np.int64]
 ROUNDING = 1e-4  # the hinge is rounded off over this much of the margin
 _MANY = 200_000  # records, beyond which rounding errors set the tolerance
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _HALVINGS = 60
-MOST_STEPS = 200_000  # of the method that ends for all data, above which no release is made
+MAX_STEPS = 200_000  # of the method that ends for all data, above which no release is made
 _STAGE = 1e-3  # accuracy, relative to the longest minimiser, of all stages but the last
 
 
@@ -57,7 +57,7 @@ class Records:
 
     Parameters
     ----------
-    place : (G,) of int
+    index : (G,) of int
         Where they stand.
     label : (G,)
         Their common, or mean, label.
@@ -65,7 +65,7 @@ class Records:
         How many they are.
     """
 
-    place: Indices
+    index: Indices
     label: Array
     weight: Array
 
@@ -132,19 +132,19 @@ class Loss:
         """
         raise NotImplementedError
 
-    def records(self, place: Indices, y: Array, n_places: int) -> Records:
+    def records(self, index: Indices, y: Array, n_points: int) -> Records:
         """The labels of one data set, held within what the loss allows.
 
         Parameters
         ----------
-        place : (n,) of int
+        index : (n,) of int
             Of every record, 0 … n_places − 1.
         y : (n,)
             Labels; what is no number counts as 0, or as the class −1.
-        n_places : int
+        n_points : int
             K.
         """
-        return _classes(place, y, n_places)
+        return _classes(index, y, n_points)
 
     def stages(self) -> tuple[Loss, ...]:
         """Losses to be minimised in turn, each from the minimiser before; the last is this one."""
@@ -183,10 +183,10 @@ class Square(Loss):
     def curvature(self, label: Array, f: Array) -> Array:
         return np.full(np.broadcast_shapes(label.shape, f.shape), 2.0)
 
-    def records(self, place: Indices, y: Array, n_places: int) -> Records:
+    def records(self, index: Indices, y: Array, n_points: int) -> Records:
         clipped = np.clip(_without_gaps(y), -self.bound, self.bound)
-        count = np.bincount(place, minlength=n_places)
-        total = np.bincount(place, clipped, n_places)
+        count = np.bincount(index, minlength=n_points)
+        total = np.bincount(index, clipped, n_points)
         occupied = np.flatnonzero(count)
         return Records(occupied, total[occupied] / count[occupied], count[occupied].astype(float))
 
@@ -218,8 +218,8 @@ class Huber(Loss):
     def curvature(self, label: Array, f: Array) -> Array:
         return (np.abs(label - f) <= self.k).astype(float)
 
-    def records(self, place: Indices, y: Array, n_places: int) -> Records:
-        return Records(place, _without_gaps(y), np.ones(len(y)))
+    def records(self, index: Indices, y: Array, n_points: int) -> Records:
+        return Records(index, _without_gaps(y), np.ones(len(y)))
 
 
 @dataclass(frozen=True)
@@ -288,10 +288,10 @@ def _without_gaps(y: Array) -> Array:
     return np.where(np.isnan(y), 0.0, y)
 
 
-def _classes(place: Indices, y: Array, n_places: int) -> Records:
+def _classes(index: Indices, y: Array, n_points: int) -> Records:
     """Counts of both classes; whatever is not above 0 belongs to −1."""
     label = np.where(y > 0, 1.0, -1.0)
-    count = np.bincount(2 * place + (label > 0), minlength=2 * n_places)
+    count = np.bincount(2 * index + (label > 0), minlength=2 * n_points)
     occupied = np.flatnonzero(count)
     return Records(occupied // 2, np.where(occupied % 2, 1.0, -1.0), count[occupied].astype(float))
 
@@ -395,7 +395,7 @@ class Minimisers:
     slack: Array
 
 
-def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float) -> Minimisers:
+def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float) -> Minimisers:
     """Minimisers of (1/n) Σ L(y_i, Σ_j u_j h_j(x_i)) + ψ‖u‖².
 
     Parameters
@@ -404,7 +404,7 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
         L.
     atoms : (K, J)
         Features h of each place. Public.
-    place : (…, n)
+    index : (…, n)
         The place of each record, 0 … K − 1.
     y : (…, n)
         Labels, of the same shape. What is no number counts as 0, or as the class −1.
@@ -422,11 +422,11 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
     >>> minimise(Square(bound=1.0), np.eye(2), place, y, penalty=0.5).u.round(4).tolist()
     [0.5714, -0.4]
     """
-    n, least = place.shape[-1], tolerance(loss, atoms, penalty, place.shape[-1])
-    places, labels = place.reshape(-1, n), y.reshape(-1, n)
+    n, least = index.shape[-1], tolerance(loss, atoms, penalty, index.shape[-1])
+    indices, labels = index.reshape(-1, n), y.reshape(-1, n)
     solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
-                 for p, label in zip(places, labels, strict=True)]
-    shape = place.shape[:-1]
+                 for p, label in zip(indices, labels, strict=True)]
+    shape = index.shape[:-1]
     return Minimisers(np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
                       np.array([slack for _, slack in solutions]).reshape(shape))
 
@@ -442,7 +442,7 @@ def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: in
     risk = _Risk(last, records, atoms, penalty, n)
     u, slack = _newton(risk, u, least)
     steps = most_steps(loss, atoms, penalty, n)
-    if not slack <= least and steps <= MOST_STEPS:
+    if not slack <= least and steps <= MAX_STEPS:
         u, slack = _accelerated(risk, steps, least)
     if not slack <= least:
         raise RuntimeError("The regularised risk could not be minimised as exactly as its "
@@ -462,14 +462,14 @@ class _Risk:
 
     def gradient(self, u: Array, f: Array) -> Array:
         """∇F (J,), where f = atoms @ u."""
-        slope = self._over_places(self.loss.slope(self.records.label, f[self.records.place]))
+        slope = self._over_points(self.loss.slope(self.records.label, f[self.records.index]))
         return np.asarray(slope @ self.atoms + 2 * self.penalty * u)
 
     def newton_step(self, gradient: Array, f: Array) -> Array:
         """−(∇²F)^{-1} ∇F, from the places that bend F."""
         from scipy.linalg import cho_factor, cho_solve  # on first use: it takes a moment
 
-        bend = self._over_places(self.loss.curvature(self.records.label, f[self.records.place]))
+        bend = self._over_points(self.loss.curvature(self.records.label, f[self.records.index]))
         bent = np.flatnonzero(bend)
         rows = np.sqrt(bend[bent])[:, None] * self.atoms[bent]
         hessian = rows.T @ rows
@@ -478,22 +478,22 @@ class _Risk:
 
     def along(self, u: Array, step: Array, f: Array) -> Callable[[float], float]:
         """The derivative of t ↦ F(u + t·step)."""
-        place, label = self.records.place, self.records.label
-        across, here = (self.atoms @ step)[place], f[place]
+        index, label = self.records.index, self.records.label
+        across, here = (self.atoms @ step)[index], f[index]
         weight = across * self.records.weight / self.n
         start, rise = 2 * self.penalty * (u @ step), 2 * self.penalty * (step @ step)
         return lambda t: float(weight @ self.loss.slope(label, here + t * across)
                                + start + t * rise)
 
-    def _over_places(self, each: Array) -> Array:
+    def _over_points(self, each: Array) -> Array:
         """(1/n) Σ over the records of a place: (K,)."""
-        return np.bincount(self.records.place, self.records.weight * each,
+        return np.bincount(self.records.index, self.records.weight * each,
                            len(self.atoms)) / self.n
 
 
 def _newton(risk: _Risk, u: Array, least: float) -> tuple[Array, float]:
     """Newton's method with line search, until the slack is at most `least`."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         f = risk.atoms @ u
         gradient = risk.gradient(u, f)
         slack = float(np.linalg.norm(gradient)) / (2 * risk.penalty)

@@ -101,8 +101,8 @@ def _details() -> tuple[WaveletBasis, Array]:
     """Periodic db4 up to level 14: details ±2^{−3l/2} for l = 3 … 13, fixed signs."""
     basis, rng = WaveletBasis(2**14), np.random.default_rng(7)
     coefficients = np.zeros(basis.size)
-    for level, place in basis.levels[1:]:
-        coefficients[place] = 2 ** (-1.5 * level) * rng.choice([-1.0, 1.0], 2**level)
+    for level, index in basis.levels[1:]:
+        coefficients[index] = 2 ** (-1.5 * level) * rng.choice([-1.0, 1.0], 2**level)
     scaling = basis.from_levels(coefficients)
     return basis, scaling * 1.9 / np.abs(basis.curve(scaling, _midpoints(2**15))).max()
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array, hard_threshold, largest
 
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 _SHORTEST = 1e-9  # a subgradient at which the LASSO ends
-_LEAST_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero
+_MIN_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero
 
 
 def moments(x: Array, y: Array) -> tuple[Array, Array]:
@@ -76,7 +76,7 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
     steepest = np.linalg.eigvalsh(gram)[..., -1:]
     beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
     ahead, pace = beta, np.ones((*beta.shape[:-1], 1))
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         moved = ahead + (cross - (gram @ ahead[..., None])[..., 0]) / steepest
         new = np.sign(moved) * np.maximum(np.abs(moved) - penalty / steepest, 0.0)
         if (2 * steepest[..., 0] * np.linalg.norm(ahead - new, axis=-1) <= _SHORTEST).all():
@@ -86,7 +86,7 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         ahead = new + (pace - 1) / faster * (new - beta)
         beta, pace = new, faster
-    raise ArithmeticError(f"The LASSO did not converge in {_MOST_STEPS} steps.")
+    raise ArithmeticError(f"The LASSO did not converge in {_MAX_STEPS} steps.")
 
 
 def usual_penalty(noise_sd: float, size: int, n: int) -> float:
@@ -168,7 +168,7 @@ def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[
         fitted = np.linalg.solve(_square(grams, ridges, where), right)
         rest = rest - np.einsum("mkd,mk->md", beside, fitted[..., -1])
         variance = variance - np.einsum("mkd,mkd->md", beside, fitted[..., :-1])
-    gain = rest**2 / np.maximum(variance, _LEAST_VARIANCE)
+    gain = rest**2 / np.maximum(variance, _MIN_VARIANCE)
     np.put_along_axis(gain, where, -1.0, axis=1)
     return np.asarray(gain.argmax(axis=1))
 
@@ -177,7 +177,7 @@ def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[
 
 
 def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
-                   places: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
+                   indices: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
     """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k; not symmetrised.
 
     Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
@@ -194,7 +194,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
         How many steps.
     step : float
         Their size.
-    places : (g,) of int, optional
+    indices : (g,) of int, optional
         Which rows; None for all d.
     radius : float
         Each row is moved to the nearest point of the ball of this radius.
@@ -205,7 +205,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
     """
     size = gram.shape[-1]
     grams = gram.reshape(-1, size, size)
-    target = step * (np.eye(size) if places is None else np.eye(size)[places])
+    target = step * (np.eye(size) if indices is None else np.eye(size)[indices])
     batch = np.arange(len(grams))[:, None, None]
     rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):

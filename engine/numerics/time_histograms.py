@@ -23,7 +23,7 @@ _ROUGH, _SURE = 0.4, 2.5  # of the size of the shares; of what noise makes of be
 _NODES = 8  # for each basis function: integrals of their products are exact
 _STRETCH, _NEXT_TO_NONE = 0.2, 0.25  # of the range; of what even times put there
 _CLEAR = 3.0  # standard deviations by which even times stay above what counts as a gap
-_LEAST_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes for certain
+_MIN_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes for certain
 
 
 def n_bins(size: int) -> int:
@@ -66,9 +66,9 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     repeats, n = len(times), len(counts)
     curve = np.repeat(np.arange(n), counts)
     is_number = np.isfinite(times) & np.isfinite(values)
-    place = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
+    index = np.clip(np.where(is_number, times, 0.0) * bins, 0, bins - 1).astype(np.int64)
     # every reading (repeats, N) to its repeat, part and curve, counted in one pass
-    cell = (np.arange(repeats)[:, None] * bins + place) * n + curve
+    cell = (np.arange(repeats)[:, None] * bins + index) * n + curve
     shares = np.bincount(cell.ravel(), minlength=repeats * bins * n).reshape(repeats, bins, n)
     bad = np.stack([np.bincount(curve, row, minlength=n) for row in ~is_number])
     return np.where(bad[:, None] > 0, 0.0, shares / np.maximum(counts, 1))
@@ -143,7 +143,7 @@ def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
     waves = basis(nodes)
     products = (waves[:, :, None] * waves[:, None, :]).reshape(len(nodes), -1) / len(nodes)
     matrix = (np.maximum(density, 0.0) @ products).reshape(*shares.shape[:2], size, size)
-    return Mixing(matrix, variance * np.maximum(left, _LEAST_UNCERTAIN),
+    return Mixing(matrix, variance * np.maximum(left, _MIN_UNCERTAIN),
                   product_table(basis)[1:] / SUP_NORM)
 
 

@@ -286,12 +286,12 @@ class WaveletBasis(OrthonormalBasis):
         (n,)
         """
         table, ours = scaling_table(self.moments), 2 * self.moments - 1
-        place = np.clip(times, 0.0, 1.0) * self.size
-        near = (place < ours) | (place > self.size - ours)
+        position = np.clip(times, 0.0, 1.0) * self.size
+        near = (position < ours) | (position > self.size - ours)
         if isinstance(self.rule, Periodic):
             near[:] = False
-        position = (place % 1.0) * STEPS
-        position[place >= self.size] = STEPS
+        position = (position % 1.0) * STEPS
+        position[position >= self.size] = STEPS
         low = np.minimum(position.astype(np.int64), STEPS - 1)
         out = np.zeros(len(times))
         for row in table:

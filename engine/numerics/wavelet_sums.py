@@ -90,9 +90,9 @@ def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level:
     out = np.zeros((sites, cells + 2 * moments - 2))
     for block in _blocks(site, max(_CELLS // cells, 1)):
         first, last = site[block][0], site[block][-1] + 1
-        values, places = _entries(flat_times[block], flat_weights[block], level)
-        places[0] += (site[block] - first) * np.int32(cells)
-        spread = coo_array((values.ravel(), tuple(places.reshape(2, -1))),
+        values, indices = _entries(flat_times[block], flat_weights[block], level)
+        indices[0] += (site[block] - first) * np.int32(cells)
+        spread = coo_array((values.ravel(), tuple(indices.reshape(2, -1))),
                            shape=((last - first) * cells, STEPS + 1))
         _add_shifted(out[first:last], (spread @ table).reshape(last - first, cells, -1))
     return out.reshape(len(times), len(per_site), -1)
@@ -104,13 +104,13 @@ def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[n
     Places are the cell and the row of the table.
     """
     node, share = _nodes(times, level)
-    values, places = np.empty((2, len(times))), np.empty((2, 2, len(times)), dtype=np.int32)
+    values, indices = np.empty((2, len(times))), np.empty((2, 2, len(times)), dtype=np.int32)
     np.multiply(share, weights, out=values[1])
     np.subtract(weights, values[1], out=values[0])
-    np.right_shift(node, _BITS, out=places[0])
-    np.bitwise_and(node, STEPS - 1, out=places[1])
-    places[1, 1] += 1
-    return values, places
+    np.right_shift(node, _BITS, out=indices[0])
+    np.bitwise_and(node, STEPS - 1, out=indices[1])
+    indices[1, 1] += 1
+    return values, indices
 
 
 def _blocks(site: Index, most_sites: int) -> Iterator[slice]:

@@ -102,8 +102,8 @@ def scaling_table(moments: int) -> Array:
 def _at_integers(moments: int) -> Array:
     """φ(0), …, φ(2A − 1): the eigenvector of M_ij = √2 h_{2i−j} for the eigenvalue 1."""
     h, size = low_pass(moments), 2 * moments
-    place = 2 * np.arange(size)[:, None] - np.arange(size)
-    matrix = np.where((place >= 0) & (place < size), h[np.clip(place, 0, size - 1)], 0.0)
+    lag = 2 * np.arange(size)[:, None] - np.arange(size)
+    matrix = np.where((lag >= 0) & (lag < size), h[np.clip(lag, 0, size - 1)], 0.0)
     values, vectors = np.linalg.eig(np.sqrt(2) * matrix)
     vector = np.real(vectors[:, np.argmin(np.abs(values - 1))])
     vector[[0, -1]] = 0.0
@@ -281,8 +281,8 @@ class Periodic:
         out = np.zeros((*coarse.shape[:-1], 2 * half))
         pairs = zip(_periodic_places(self.moments, half).T, low_pass(self.moments),
                     high_pass(self.moments), strict=True)
-        for places, h, g in pairs:  # the places of one filter tap are all different
-            out[..., places] += h * coarse + g * detail
+        for rows, h, g in pairs:  # the rows of one filter tap are all different
+            out[..., rows] += h * coarse + g * detail
         return out
 
 
@@ -292,9 +292,9 @@ def _periodic_bank(moments: int, half: int) -> Array:
     bank, columns = np.zeros((2 * half, 2 * half)), np.arange(half)
     taps = zip(_periodic_places(moments, half).T, low_pass(moments), high_pass(moments),
                strict=True)
-    for places, h, g in taps:
-        bank[places, columns] += h
-        bank[places, half + columns] += g
+    for rows, h, g in taps:
+        bank[rows, columns] += h
+        bank[rows, half + columns] += g
     return bank
 
 
@@ -482,9 +482,9 @@ def _corrected_bank(moments: int, size: int) -> tuple[Array, Array]:
     n_coarse, over = size // 2 + 2 * moments - 2, 2 * moments - 2
     refine = np.zeros((n_coarse, size + over))
     for e in range(n_coarse):
-        places = 2 * (e - over) + np.arange(2 * moments) + over
-        inside = (places >= 0) & (places < refine.shape[1])
-        refine[e, places[inside]] = h[inside]
+        rows = 2 * (e - over) + np.arange(2 * moments) + over
+        inside = (rows >= 0) & (rows < refine.shape[1])
+        refine[e, rows[inside]] = h[inside]
     coarse = rule.fold(refine.T).T  # coarse functions in fine shifts
     inner = rule.fold(coarse @ shift_gram(moments, level))  # and their products with fine functions
     basis = np.linalg.qr(inner.T, mode="complete")[0]

@@ -282,7 +282,7 @@ def _calculate(calls: Sequence[Call], executor: Executor, calculated: Calculated
             yield call, rows
     try:
         while waiting or running:
-            while waiting and len(running) < executors.places(executor):
+            while waiting and len(running) < executors.slots(executor):
                 call = waiting.popleft()
                 running[executor.submit(call)] = call
             left = end - time.perf_counter()

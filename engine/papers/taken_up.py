@@ -13,7 +13,7 @@ from engine.core.entrance import bytes_of, folder_to_fill, write_whole
 from engine.papers.exhibits import Row
 from engine.simulation.part_files import header
 
-_MOST_BYTES = 50_000_000  # of the rows of one call
+_MAX_BYTES = 50_000_000  # of the rows of one call
 
 
 class RowFiles:
@@ -43,7 +43,7 @@ class RowFiles:
             None if they are missing, broken, or of other versions.
         """
         try:
-            content = bytes_of(self._path(key), _MOST_BYTES, "resume")
+            content = bytes_of(self._path(key), _MAX_BYTES, "resume")
             first, second = content.decode().splitlines()
             if json.loads(first) == header(key, second):
                 rows: list[Row] = json.loads(second)

@@ -26,7 +26,7 @@ from engine.core.types import Budget, Sizes, Spend
 from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Subsampled
 
-MOST_PEOPLE = 10**10
+MAX_PEOPLE = 10**10
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SecretSample:
     declared: bool
 
     def __post_init__(self) -> None:
-        if not 0 < self.people < self.population <= MOST_PEOPLE:
+        if not 0 < self.people < self.population <= MAX_PEOPLE:
             raise InputError(f"The larger group has more than the {self.people} people who take "
                              f"part; got {self.population}.", field="population",
                              hint="Count everybody who could have been drawn.")

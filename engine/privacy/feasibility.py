@@ -134,7 +134,7 @@ def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = 
     return None if feasibility is None else feasibility.verdict
 
 
-MOST_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # of a share
+MAX_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # of a share
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class CountFeasibility(Feasibility):
     @property
     def verdict(self) -> str:
         """"not feasible", "coarse", "usable", "good" or "nearly free"."""
-        for limit, word in ((MOST_NOISE, "not feasible"), (COARSE_NOISE, "coarse"),
+        for limit, word in ((MAX_NOISE, "not feasible"), (COARSE_NOISE, "coarse"),
                             (USABLE_NOISE, "usable"), (GOOD_NOISE, "good")):
             if self.noise > limit:
                 return word
@@ -173,12 +173,12 @@ class CountFeasibility(Feasibility):
 
     @property
     def is_feasible(self) -> bool:
-        return self.noise <= MOST_NOISE
+        return self.noise <= MAX_NOISE
 
     @property
     def shortfall(self) -> float:
         """By which factor nε must grow, roughly: first until anything is released."""
-        return self.noise / (COARSE_NOISE if self.is_feasible else MOST_NOISE)
+        return self.noise / (COARSE_NOISE if self.is_feasible else MAX_NOISE)
 
     def epsilon_needed(self, budget: Budget) -> float:
         return budget.epsilon * self.shortfall

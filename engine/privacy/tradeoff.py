@@ -32,7 +32,7 @@ _SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]]
 _ORDERS = 1 + np.geomspace(1e-3, 2e3, 60)  # of Rényi divergences
 _HALVINGS = 40
 _ALARMS = np.concatenate([np.geomspace(1e-9, 1e-3, 60), np.linspace(1e-3, 1, 400)[1:]])
-_FINEST, _MOST_STEPS = 1e-4, 1e4  # of a discretised loss: its step, and steps over its range
+_FINEST, _MAX_STEPS = 1e-4, 1e4  # of a discretised loss: its step, and steps over its range
 _NOT_COMPUTED = 1e-13  # rounding of a convolution, far above what it is
 
 
@@ -492,7 +492,7 @@ def loss_distribution(parts: tuple[Part, ...]) -> Any:
     PrivacyLossDistribution
         Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
     """
-    step = max(_FINEST, 2 * sum(part.reach for part in parts) / _MOST_STEPS)
+    step = max(_FINEST, 2 * sum(part.reach for part in parts) / _MAX_STEPS)
     return reduce(lambda total, loss: total.compose(loss),
                   (part.summed_loss(step) for part in parts))
 
@@ -510,8 +510,8 @@ def _turned_bit(epsilon: float, step: float) -> dict[int, float]:
     `step` to each of many losses in a row; this adds up to a quarter of its square to their
     variance (Doroshenko et al. 2022 connect the dots of any law in this way).
     """
-    place = epsilon / step
-    low = math.floor(place)
+    position = epsilon / step
+    low = math.floor(position)
     a, b = low * step, (low + 1) * step
     chance = float(expit(epsilon))
     share = min(max(math.expm1(b - epsilon) / math.expm1(step), 0.0), 1.0)

@@ -27,7 +27,7 @@ class Symbol:
     label: str
     low: float
     high: float
-    usual: float
+    default: float
     sign: str = ""  # how formulas write it; the name if empty
 
     @property
@@ -186,7 +186,7 @@ class Rate(Parameterised):
 
     def at(self, **point: float | Array) -> dict[str, Array]:
         """The full point: usual values for symbols that are left out, broadcast together."""
-        full = {symbol.name: symbol.usual for symbol in self.symbols} | point
+        full = {symbol.name: symbol.default for symbol in self.symbols} | point
         return dict(zip(full, np.broadcast_arrays(*map(np.asarray, full.values())), strict=True))
 
     def evaluate(self, **point: float | Array) -> Array:

@@ -50,7 +50,7 @@ class Weights(Enumeration):
 
 N = Symbol("n", "People on each site, on average", 10, 1e6, 200)
 S = Symbol("S", "Sites", 2, 1000, 5)
-BUDGET = Symbol("epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.usual,
+BUDGET = Symbol("epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.default,
                 "ε")
 T = Symbol("T", "Rounds", 1, 1000, 1)
 

@@ -22,7 +22,7 @@ from engine.sources import Source
 
 FEWEST_POINTS = 3  # one more than constants
 _VARIES = 0.01  # a rate that moves by less over a study says nothing about it
-_MOST = 60.0  # log of constants, and minus the log of those that nothing shows
+_MAX = 60.0  # log of constants, and minus the log of those that nothing shows
 _STARTS = ((0.0, 0.0), (0.0, -4.0), (-4.0, 0.0))  # logs of both constants, beside the level
 _ROUNDING = 1e-9
 
@@ -76,8 +76,8 @@ class Weighted:
 
         wanted = math.log(share / (1 - share))
         factor = wanted - math.log(of_privacy / other)
-        if abs(beside(factor) - wanted) > _ROUNDING and beside(-_MOST) < wanted < beside(_MOST):
-            factor = brentq(lambda log_factor: beside(log_factor) - wanted, -_MOST, _MOST)
+        if abs(beside(factor) - wanted) > _ROUNDING and beside(-_MAX) < wanted < beside(_MAX):
+            factor = brentq(lambda log_factor: beside(log_factor) - wanted, -_MAX, _MAX)
         return replace(plain, private=math.exp(factor))
 
     @property
@@ -262,7 +262,7 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
         return np.asarray(np.log(np.maximum(sizes, 1e-300) / measured))
 
     starts = dict.fromkeys(tuple(np.array(start)[has] + level) for start in _STARTS)
-    best = min((least_squares(left, np.clip(start, -_MOST, _MOST), bounds=(-_MOST, _MOST),
+    best = min((least_squares(left, np.clip(start, -_MAX, _MAX), bounds=(-_MAX, _MAX),
                               xtol=1e-12, ftol=1e-12, gtol=1e-12)
                 for start in starts), key=lambda solved: solved.cost)
     constants = np.ones(2)

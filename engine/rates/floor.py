@@ -78,7 +78,7 @@ from engine.rates.powers import Point
 from engine.sources import Source
 from engine.sources.sited_curves import SitedCurves
 
-MOST_FUNCTIONS = 33
+MAX_FUNCTIONS = 33
 _FAMILIES = ("cosine", "fourier")
 _STEPS, _TOLERANCE = 200, 0.01  # of searches for a shape, near which all is flat
 _FEWEST_TIMES = 10  # that are common to all curves
@@ -306,8 +306,8 @@ def _weights(kinds: Sequence[Counts], weights: Array) -> Weights:
 
 
 def _informed(people: NormalPeople, design: Design, counts: Counts, family: str) -> Information:
-    """The information of a curve of a site about the first MOST_FUNCTIONS coefficients."""
-    basis = Basis(MOST_FUNCTIONS, family=family)
+    """The information of a curve of a site about the first MAX_FUNCTIONS coefficients."""
+    basis = Basis(MAX_FUNCTIONS, family=family)
     return mixed([(of_one_curve(people, design, m, basis), share) for m, share in counts])
 
 
@@ -331,9 +331,9 @@ def _noise(candidates: _Candidates, family: str, size: int) -> float:
 
 @lru_cache(maxsize=256)
 def _noise_at_least(candidates: _Candidates, family: str) -> Array:
-    """The simple form of N² F₂ of the first functions: (MOST_FUNCTIONS,)."""
+    """The simple form of N² F₂ of the first functions: (MAX_FUNCTIONS,)."""
     return np.array([simple_least_noise(candidates.kinds(family, r))
-                     for r in range(1, MOST_FUNCTIONS + 1)])
+                     for r in range(1, MAX_FUNCTIONS + 1)])
 
 
 def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, Array]
@@ -357,19 +357,19 @@ def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, A
 
 @lru_cache(maxsize=256)
 def _sampling(people: NormalPeople, design: Design, curves: Weights, family: str) -> Array:
-    """The least sampling variance of the first functions: (MOST_FUNCTIONS,)."""
+    """The least sampling variance of the first functions: (MAX_FUNCTIONS,)."""
     told = np.sum([n * _informed(people, design, counts, family).matrix for counts, n in curves],
                   axis=0)
-    return np.array([inverse_trace(told[:r, :r]) for r in range(1, MOST_FUNCTIONS + 1)])
+    return np.array([inverse_trace(told[:r, :r]) for r in range(1, MAX_FUNCTIONS + 1)])
 
 
 def _left_out(truth: Truth, family: str) -> Array:
-    """The part of the truth beyond the first functions, squared: (MOST_FUNCTIONS,).
+    """The part of the truth beyond the first functions, squared: (MAX_FUNCTIONS,).
 
     Nothing of the last, so that its sum is below those of all larger numbers as well: noise and
     sampling error grow with the number of functions.
     """
-    coefficients, tail = Basis(MOST_FUNCTIONS, family=family).project(truth)
+    coefficients, tail = Basis(MAX_FUNCTIONS, family=family).project(truth)
     later = np.cumsum(coefficients[::-1] ** 2)[::-1]
     return np.append(later[1:] + tail, 0.0)
 
@@ -391,7 +391,7 @@ class FloorRate(Rate):
 
     functions: int = param(
         8, "Number of basis functions", "Coefficients that are estimated without bias; what "
-        "further ones would add is left out.", low=1, high=MOST_FUNCTIONS, symbol="r")
+        "further ones would add is left out.", low=1, high=MAX_FUNCTIONS, symbol="r")
     deviation_sd: float = param(
         0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
         low=0.001, high=100.0)
@@ -470,9 +470,9 @@ def _of_one_curve(people: NormalPeople, functions: int) -> Array:
 def _mu(point: Point) -> Array:
     """μ of (ε, δ) at every point, each pair once."""
     pairs = np.stack(np.broadcast_arrays(point["epsilon"], point["delta"]))
-    distinct, places = np.unique(pairs.reshape(2, -1), axis=1, return_inverse=True)
+    distinct, indices = np.unique(pairs.reshape(2, -1), axis=1, return_inverse=True)
     values = np.array([exact_mu(float(epsilon), float(delta)) for epsilon, delta in distinct.T])
-    return values[places.ravel()].reshape(pairs.shape[1:])
+    return values[indices.ravel()].reshape(pairs.shape[1:])
 
 
 @rates.register

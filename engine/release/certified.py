@@ -400,13 +400,13 @@ def _rehearsed(stand_in: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
     spends, is_by_site, costs = estimate.spends[0], len(asked) > 1, list[SiteCost]()
     messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
-        place = server if is_by_site else 0
+        index = server if is_by_site else 0
         noised = _matched(server, lines, listener)
         if shares is not None:
             noised = {key: shares.of(measurement) for key, measurement in noised.items()}
         messages.update(noised)
-        certified, by_rho = _charge(lines, list(noised.values()), asked[place].delta)
-        costs.append(_as_asked(SiteCost(asked[place], certified, by_rho, inner[place])))
+        certified, by_rho = _charge(lines, list(noised.values()), asked[index].delta)
+        costs.append(_as_asked(SiteCost(asked[index], certified, by_rho, inner[index])))
     if set(messages) != set(listener.heard):
         raise unhardened(_UNLISTED)
     return ReleaseCost(tuple(costs) if is_by_site else (_of_all(costs),),

@@ -30,7 +30,7 @@ from engine.release.ledger import Ledger
 from engine.release.published import again
 
 CARD, TABLE = "guarantee.json", "release.csv"
-MOST_BYTES, _MOST_FILES = 20_000_000, 200
+MAX_BYTES, _MAX_FILES = 20_000_000, 200
 _SAME = 1e-6  # relative, of sums that were rounded
 _DIGITS = 1e-7  # of the stated range: a table has ten digits, and so have coefficients of a card
 
@@ -77,10 +77,10 @@ def _members(name: str, content: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             listed = [each for each in packed.infolist() if not each.is_dir()]
-            if len(listed) > _MOST_FILES or sum(each.file_size for each in listed) > MOST_BYTES:
+            if len(listed) > _MAX_FILES or sum(each.file_size for each in listed) > MAX_BYTES:
                 raise InputError(f"“{brief(name)}” holds more than the files of a release.",
                                  field="files", hint="Choose the .zip that Publish wrote.")
-            return {each.filename: packed.read(each)[:MOST_BYTES] for each in listed}
+            return {each.filename: packed.read(each)[:MAX_BYTES] for each in listed}
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as problem:
         raise InputError(f"“{brief(name)}” cannot be opened.", field="files",
                          hint="Choose the .zip that Publish wrote, or its files.") from problem

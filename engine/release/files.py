@@ -53,9 +53,9 @@ def archive(*releases: Published) -> bytes:
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for place, release in enumerate(releases, start=1):
+        for number, release in enumerate(releases, start=1):
             made = datetime.fromisoformat(release.at).timetuple()[:6]
-            folder = f"group-{place}/" if len(releases) > 1 else ""
+            folder = f"group-{number}/" if len(releases) > 1 else ""
             for name, content in all_files(release).items():
                 packed.writestr(zipfile.ZipInfo(f"{folder}{name}", made), content,
                                 zipfile.ZIP_DEFLATED)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.answers.groups import MOST_GROUPS
+from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError, brief
 from engine.uploads.curves import Upload
 
@@ -39,8 +39,8 @@ class StatedGroups:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.names) <= MOST_GROUPS or len({*self.names}) < len(self.names):
-            raise InputError(f"“groups” must list 2 to {MOST_GROUPS} different texts of the column "
+        if not 2 <= len(self.names) <= MAX_GROUPS or len({*self.names}) < len(self.names):
+            raise InputError(f"“groups” must list 2 to {MAX_GROUPS} different texts of the column "
                              "of groups.", field="groups", hint='For example ["girls", "boys"].')
         if not self.set.strip():
             raise InputError("Groups need the “name” of what they are groups of.", field="name",

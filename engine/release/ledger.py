@@ -94,7 +94,7 @@ from engine.release.witness import BILLION
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
-USUAL_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
+DEFAULT_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
 LONGEST_NAME = 80
 COST_OF_A_GUESS = 2**14  # scrypt's n; with its r of 8 a guess takes 16 MB as well
 _NO_TRACES: Traces = {}
@@ -474,7 +474,7 @@ class Ledger:
         if same_people is False and any(kind in overlap.MEASURED for _, kind in alike.values()):
             raise _are_the_same(alike, facts)
         if not alike or same_people is False:
-            total = Budget(USUAL_TOTAL) if total is None else total
+            total = Budget(DEFAULT_TOTAL) if total is None else total
             if not total.is_private:
                 raise InputError("The total ε of a data set must be finite.", field="total")
             log.add(kind="data set", data_set=data_set, label=f"data-{secrets.token_hex(4)}",
@@ -557,7 +557,7 @@ def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
                   for kind, (n, digest) in people.items() if kind in sketches}
         share = overlap.largest_share(sketches, theirs)
         label = books.population[data_set]
-        if share[0] >= overlap.MOST:
+        if share[0] >= overlap.MAJORITY:
             shares[label] = max(shares.get(label, (0.0, "")), share)
     return shares
 

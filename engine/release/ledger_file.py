@@ -371,6 +371,6 @@ def mended(head: bytes) -> bytes:
     fields = {0: _MAGIC, 16: b"\x10\x00\x01\x01\x00\x40\x20\x20", 44: b"\x00\x00\x00\x04",
               52: bytes(4), 56: b"\x00\x00\x00\x01", 64: bytes(4)}
     out = bytearray(head)
-    for place, content in fields.items():
-        out[place:place + len(content)] = content
+    for offset, content in fields.items():
+        out[offset:offset + len(content)] = content
     return bytes(out)

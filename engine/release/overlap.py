@@ -22,7 +22,7 @@ Of every kind the ledger keeps the `SIZE` smallest of the hashes under its own k
 smaller files that is everybody. For larger ones the share of the two sketches' smallest `SIZE`
 hashes that both have estimates |A ∩ B|/|A ∪ B| with a standard error of at most .5/√SIZE = .011,
 and the share of the smaller data set follows from it. Two data sets count as overlapping where that
-is at least `MOST` by any kind.
+is at least `MAJORITY` by any kind.
 
 References
 ----------
@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from engine.uploads.traces import TELLING
 
 SIZE = 2048
-MOST = 0.5
+MAJORITY = 0.5
 KINDS = ("ids", "values", "shapes")
 MEASURED = KINDS[1:]  # equal in half of the people: they are the same
 
@@ -159,5 +159,5 @@ def largest_share(some: Mapping[str, Sketch], others: Mapping[str, Sketch]) -> t
     """
     shares = [(share(some[kind], others[kind]), kind) for kind in KINDS
               if kind in some and kind in others]
-    measured = [pair for pair in shares if pair[1] in MEASURED and pair[0] >= MOST]
+    measured = [pair for pair in shares if pair[1] in MEASURED and pair[0] >= MAJORITY]
     return max(measured or shares, default=(0.0, ""), key=lambda pair: pair[0])

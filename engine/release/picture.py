@@ -33,7 +33,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
 _SHADES = ("gradient", "bias", "functional", "wavelet")  # of curves with steps of their own
 _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _END_DASH = "3 4"
-_ROW, _MOST_AT_RISK = 16, 9  # height of a row of numbers at risk, and how many stand in it
+_ROW, _MAX_AT_RISK = 16, 9  # height of a row of numbers at risk, and how many stand in it
 _NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
 _TITLE = 15.0  # its size, or less where it is long
 
@@ -183,7 +183,7 @@ def _at_risk(release: Published, across: tuple[float, float]) -> list[str]:
     if not rows:
         return []
     times, *_ = release.at_risk.values()
-    step = max(1, -(-len(times) // _MOST_AT_RISK))
+    step = max(1, -(-len(times) // _MAX_AT_RISK))
     out = [f'<text x="{_LEFT}" y="{_HEIGHT + 4}" font-size="11">{escape(rows[0])}</text>']
     for k, name in enumerate(rows[1:], start=1):
         y = _HEIGHT + 4 + _ROW * k

@@ -27,7 +27,7 @@ from engine.release.counts import AT_RISK, released_counts
 from engine.release.data_content import content_of
 from engine.release.functions import Axes, ReleasedFunctions, axes_of, functions_of
 from engine.release.guarantee_card import card_of, unit_of
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Receipt, checked_name
+from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, Receipt, checked_name
 from engine.release.percentiles import released_percentiles
 from engine.release.plan import Forecast, ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
@@ -370,7 +370,7 @@ def usual_total(n: int) -> Budget:
     >>> usual_total(1000)
     Budget(epsilon=3.0, delta=0.0001)
     """
-    return Budget(USUAL_TOTAL, large_delta(n))
+    return Budget(DEFAULT_TOTAL, large_delta(n))
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:

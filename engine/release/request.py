@@ -78,7 +78,7 @@ from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import StatedCovariate
 from engine.uploads.layout import Layout
-from engine.uploads.limits import MOST_BYTES
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import read_file
 from engine.uploads.source import UploadedData
@@ -278,7 +278,7 @@ def _uploaded(data: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     keys = keys_of(mechanism)
     of_groups = groups.KEYS if _section(mechanism).has_groups else ()
     stated = checked_object(data, "data", ("file", *keys, *of_groups))
-    table = read_file(bytes_of(_beside(folder, stated.get("file")), MOST_BYTES))
+    table = read_file(bytes_of(_beside(folder, stated.get("file")), MAX_BYTES))
     return uploaded(table, stated, mechanism)
 
 

@@ -47,7 +47,7 @@ from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
 from engine.release.witness import Spent, Witness
 
 FINAL = ("release", "part", "drawn", "closed", "repair")  # kinds of entries that the witness lists
-_MOST = 10**18  # billionths of ε
+_MAX = 10**18  # billionths of ε
 
 
 @dataclass(frozen=True)
@@ -447,7 +447,7 @@ def _is_cost(pair: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX
 
 
 def _is_real(value: Any) -> bool:

@@ -17,7 +17,7 @@ from engine.noise.shares import Shares
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
 from engine.release.certified import ReleaseCost
-from engine.release.ledger import USUAL_TOTAL, Known, Receipt
+from engine.release.ledger import DEFAULT_TOTAL, Known, Receipt
 from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
@@ -238,7 +238,7 @@ def total_help(facts: PublicFacts) -> str:
         The noun for several persons.
     """
     return (f"All releases about these {facts.people} may cost this much together. The first one "
-            f"fixes it; later it can only be lowered. Default: {USUAL_TOTAL:g}.")
+            f"fixes it; later it can only be lowered. Default: {DEFAULT_TOTAL:g}.")
 
 
 def _epsilon(value: float) -> str:

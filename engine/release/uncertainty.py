@@ -70,8 +70,8 @@ class ReleasedBand:
             Places in their own unit, in order.
         """
         low, high = self.covered
-        places = np.flatnonzero((x >= low) & (x <= high))
-        return slice(int(places[0]), int(places[-1]) + 1)
+        indices = np.flatnonzero((x >= low) & (x <= high))
+        return slice(int(indices[0]), int(indices[-1]) + 1)
 
     def outside(self, x: Array) -> list[slice]:
         """Stretches at the ends that the band is not meant for, each with a place inside.

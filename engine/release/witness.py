@@ -24,7 +24,7 @@ from engine.core import entrance
 from engine.release.folder import to_disk
 
 BILLION = 10**9  # ε is kept in whole billionths
-_MOST = 1 << 28  # bytes of a witness; a release takes about 500
+_MAX = 1 << 28  # bytes of a witness; a release takes about 500
 _SEALED = re.compile(r"(\d{1,15}) ([0-9a-f]{64}) ")
 _EARLY = re.compile(r"\d+ [0-9a-f]{64} \S+ (?P<label>\S+) "
                     r"total epsilon (?P<epsilon>[0-9.e+-]+) delta (?P<delta>[0-9.e+-]+)")
@@ -130,14 +130,14 @@ def read(path: Path) -> Witness:
     """
     if not os.path.lexists(path):
         return Witness()
-    text = entrance.bytes_of(path, _MOST, "witness").decode("utf-8", errors="replace")
+    text = entrance.bytes_of(path, _MAX, "witness").decode("utf-8", errors="replace")
     lines, damaged = [], []
-    for place, row in enumerate(text.split("\n"), start=1):
+    for number, row in enumerate(text.split("\n"), start=1):
         line = _read(row.rstrip("\r"))
         if line is not None:
             lines.append(line)
         elif row:
-            damaged.append(place)
+            damaged.append(number)
     return Witness(tuple(lines), tuple(damaged))
 
 

@@ -53,7 +53,7 @@ class DaskExecutor(Executor):
     def __init__(self, client: Any) -> None:
         self._client = client
         self.n_workers = max(1, sum(client.nthreads().values()))
-        self.places = 2 * self.n_workers
+        self.slots = 2 * self.n_workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a task to the scheduler.

@@ -1,6 +1,6 @@
 """Where work runs, behind the standard `concurrent.futures.Executor`.
 
-Executors made here say more: `n_workers`, how many tasks run at once, and `places`, how many keep
+Executors made here say more: `n_workers`, how many tasks run at once, and `slots`, how many keep
 them busy. A task whose worker died ends with `WorkerDied`, while the other tasks go on.
 """
 
@@ -19,14 +19,14 @@ from typing import Any
 from engine.core.errors import InputError, brief
 from engine.running.workers import Worker, WorkerDied
 
-_MOST_PROCESSES = 512
+_MAX_PROCESSES = 512
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks whether all is over
 
 
 class SerialExecutor(Executor):
     """Runs each task when it is submitted, in this process."""
 
-    n_workers = places = 1
+    n_workers = slots = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a task and wait for it.
@@ -64,7 +64,7 @@ class ProcessExecutor(Executor):
 
     def __init__(self, count: int) -> None:
         self.n_workers = count
-        self.places = 2 * count  # the next task is there when one ends
+        self.slots = 2 * count  # the next task is there when one ends
         self._queue: queue.SimpleQueue[tuple[Future[Any], bytes] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._closed, self._killed = False, threading.Event()
@@ -180,7 +180,7 @@ def make(description: str) -> Executor:
     Returns
     -------
     Executor
-        With `n_workers` and `places`.
+        With `n_workers` and `slots`.
 
     Raises
     ------
@@ -196,14 +196,14 @@ def make(description: str) -> Executor:
     kind, _, where = description.partition(":")
     if description == "serial":
         return SerialExecutor()
-    if kind == "processes" and where.isdecimal() and 1 <= int(where) <= _MOST_PROCESSES:
+    if kind == "processes" and where.isdecimal() and 1 <= int(where) <= _MAX_PROCESSES:
         return ProcessExecutor(int(where))
     if kind == "dask" and where.startswith("//"):
         from engine.running import cluster
 
         return cluster.connect(where.removeprefix("//"))
     raise InputError(f"There is no executor {brief(description)}.", field="executor",
-                     hint=f"Use serial, processes:N with N from 1 to {_MOST_PROCESSES}, or "
+                     hint=f"Use serial, processes:N with N from 1 to {_MAX_PROCESSES}, or "
                      "dask://HOST:PORT.")
 
 
@@ -219,7 +219,7 @@ def n_workers(executor: Executor) -> int:
     return known
 
 
-def places(executor: Executor) -> int:
+def slots(executor: Executor) -> int:
     """How many tasks keep all workers busy.
 
     Parameters
@@ -227,5 +227,5 @@ def places(executor: Executor) -> int:
     executor : Executor
         Any; twice its workers where it does not say.
     """
-    known: int = getattr(executor, "places", 2 * n_workers(executor))
+    known: int = getattr(executor, "slots", 2 * n_workers(executor))
     return known

@@ -278,8 +278,8 @@ def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     work = []
     for (source, mechanism), members in groups.items():
         study = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
-        for places in studies.alike([cells[k].budgets for k in members]):
-            alike = tuple(members[place] for place in places)
+        for indices in studies.alike([cells[k].budgets for k in members]):
+            alike = tuple(members[index] for index in indices)
             work.append(Block(alike, source, mechanism, tuple(cells[k].budgets for k in alike),
                               study, studies.block(source)))
     return work

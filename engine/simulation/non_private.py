@@ -22,7 +22,7 @@ from engine.numerics.bases import Basis
 from engine.sources import Source
 
 _FOLDS = 5
-_MOST_FUNCTIONS = 161
+_MAX_FUNCTIONS = 161
 _AT_ONCE = 20_000  # observations whose basis functions are in memory together
 _SPARE = 2  # distinct times, and curves' observations, for each basis function
 
@@ -52,7 +52,7 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     data = _without_impossible(source.recorded())
     if servers:
         data = data.of_servers(servers)
-    default: Mechanism = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+    default: Mechanism = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     size = _predicts_best(data, default.without_protection(data).basis.size)
     return Estimate.of(MEAN_FUNCTION.key, _least_squares(data, size), ((),))
 
@@ -70,7 +70,7 @@ def _predicts_best(data: CurveData, size: int) -> int:
     n_times = len(np.unique(data.times[0]))
     while True:
         larger = 2 * size - 1
-        if larger > _MOST_FUNCTIONS or n_times < _SPARE * larger:
+        if larger > _MAX_FUNCTIONS or n_times < _SPARE * larger:
             return size
         losses = _losses(data, (size, larger))
         if not (losses[1] < losses[0]).all():

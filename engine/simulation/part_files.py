@@ -22,7 +22,7 @@ from engine.core.entrance import bytes_of, folder_to_fill, write_whole
 from engine.core.types import Array, Budget, Spend, Step
 from engine.simulation.experiments import Part
 
-_MOST_BYTES = 2_000_000_000  # of one part
+_MAX_BYTES = 2_000_000_000  # of one part
 # Another version may give other last bits, so its files are as good as not there.
 VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
             "scipy": scipy.__version__}
@@ -62,7 +62,7 @@ class PartFiles:
             None if it is missing, broken, or of other versions.
         """
         try:
-            content = bytes_of(self._path(key), _MOST_BYTES, "resume")
+            content = bytes_of(self._path(key), _MAX_BYTES, "resume")
             first, second = content.decode().splitlines()
             if json.loads(first) == header(key, second):
                 return _part(json.loads(second))

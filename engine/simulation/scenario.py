@@ -24,7 +24,7 @@ from engine.mechanisms import Mechanism, parsing
 from engine.simulation.experiments import Cell, Run
 from engine.sources import Source
 
-MOST_CELLS = 10_000
+MAX_CELLS = 10_000
 __all__ = ["Scenario", "from_json", "from_plain", "text_of", "to_plain"]
 _LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
 _KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
@@ -49,8 +49,8 @@ class Scenario:
         InputError
             If the axes make too many cells, or a cell is out of range.
         """
-        if math.prod(len(values) for values in self.axes.values()) > MOST_CELLS:
-            raise InputError(f"The axes make more than {MOST_CELLS} cells.", field="axes",
+        if math.prod(len(values) for values in self.axes.values()) > MAX_CELLS:
+            raise InputError(f"The axes make more than {MAX_CELLS} cells.", field="axes",
                              hint="Take fewer values.")
         return [self._cell(dict(zip(self.axes, values, strict=True)))
                 for values in itertools.product(*self.axes.values())]

@@ -46,12 +46,12 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # where errors are drawn over ε
 SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, and fresh data sets
 SHOWN_DRAWS = 20
-MOST_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
+MAX_DATA_SETS, _FEWEST_DATA_SETS = 100, 4
 _READINGS = 1_000_000  # of all fresh data sets
 _FEWEST_RELEASES, _ENOUGH_RELEASES = 20, 100  # of all data sets; so many where that is quick
 _RELEASED_READINGS = 20_000_000  # of all releases of a study at one budget
-_MOST_DRAWS = 100  # releases of curves that cannot be drawn afresh
-_MOST_WORK = 2e8  # gradient entries that the releases of such curves may cost
+_MAX_DRAWS = 100  # releases of curves that cannot be drawn afresh
+_MAX_WORK = 2e8  # gradient entries that the releases of such curves may cost
 _ROUNDS_TIMES_SIZE = 50
 
 D = TypeVar("D", bound=Data)
@@ -77,7 +77,7 @@ def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
-    most = min(MOST_DATA_SETS, source.most_data_sets or MOST_DATA_SETS)
+    most = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
     return int(np.clip(_READINGS // source.sizes.n_observations, min(_FEWEST_DATA_SETS, most),
                        most))
 
@@ -98,8 +98,8 @@ def draws_for_shares(source: Source[Any]) -> int:
 
 def draws_of_shown(n_curves: int) -> int:
     """How many releases are made of curves on screen: fewer of very many, to stay prompt."""
-    return int(np.clip(_MOST_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
-                       SHOWN_DRAWS, _MOST_DRAWS))
+    return int(np.clip(_MAX_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
+                       SHOWN_DRAWS, _MAX_DRAWS))
 
 
 def block(source: Source[Any]) -> int:
@@ -285,15 +285,15 @@ def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estima
     """
     truth = mechanism.truth_of(drawn)
     if truth is None:
-        without = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
-                   and not source.is_random else mechanism.without_protection(drawn))
-        return squared_distances_from(estimate, without)[:len(budgets)]
+        non_private = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
+                       and not source.is_random else mechanism.without_protection(drawn))
+        return squared_distances_from(estimate, non_private)[:len(budgets)]
     squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
-    for place, site_budgets in enumerate(budgets):
-        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
+    for index, site_budgets in enumerate(budgets):
+        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
             exact = mechanism.exact_risk(source, site_budgets)
             if exact is not None:
-                squared[place] *= exact / squared[place].sum(axis=-1).mean()
+                squared[index] *= exact / squared[index].sum(axis=-1).mean()
     return squared
 
 
@@ -301,9 +301,9 @@ def _published(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: 
                budgets: Sequence[Budgets]) -> Array:
     """Distances by function (budgets, data sets, releases, functions); NaN: nothing published."""
     squared = squared_errors(source, mechanism, drawn, estimate, budgets)
-    for place, site_budgets in enumerate(budgets):
-        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[place]):
-            squared[place] = np.nan
+    for index, site_budgets in enumerate(budgets):
+        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+            squared[index] = np.nan
     return distances(squared)
 
 
@@ -355,10 +355,10 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
 def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
     """Places of budgets that may be released together: equal δ, and ε on the slider's range."""
     groups: dict[object, list[int]] = {}
-    for place, one in enumerate(budgets):
+    for index, one in enumerate(budgets):
         is_on_slider = max(budget.epsilon for budget in one) <= EPSILON_STEPS[-1]
         key = tuple(budget.delta for budget in one) if is_on_slider else one
-        groups.setdefault(key, []).append(place)
+        groups.setdefault(key, []).append(index)
     return list(groups.values())
 
 
@@ -426,10 +426,10 @@ def _tuned(delta: float) -> list[Budgets]:
 def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
                    budgets: Sequence[Budget]) -> float | None:
     """The same from releases of the study at all steps of the slider."""
-    places = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
-    few = replace(estimate, unprotected=estimate.unprotected[places],
-                  coefficients=estimate.coefficients[places])
-    return least_error(mechanism, drawn, few, [(budgets[place],) for place in places])
+    indices = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
+    few = replace(estimate, unprotected=estimate.unprotected[indices],
+                  coefficients=estimate.coefficients[indices])
+    return least_error(mechanism, drawn, few, [(budgets[index],) for index in indices])
 
 
 def least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,

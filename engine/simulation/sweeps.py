@@ -23,10 +23,10 @@ from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Block, Part, run_block
 
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
-_MOST_TOGETHER = 256
+_MAX_TOGETHER = 256
 _Done = list[tuple[Part, float]]  # parts, and the seconds of each
-_MOST_DEATHS = 3
-_GAVE_UP = (f"The worker ended {_MOST_DEATHS} times in the middle of this, perhaps for lack of "
+_MAX_DEATHS = 3
+_GAVE_UP = (f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
             "memory. Take smaller data, fewer draws or fewer budgets.")
 
 
@@ -91,7 +91,7 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
         yield from sweep.run(probes, most=1)
         left = [block for block in left if block not in probes]
         effort.refuse_time(left, sweep.seconds, executors.n_workers(executor), limits)
-    yield from sweep.run(left, _MOST_TOGETHER)
+    yield from sweep.run(left, _MAX_TOGETHER)
 
 
 class _Sweep:
@@ -103,12 +103,12 @@ class _Sweep:
 
     def run(self, work: Sequence[Block], most: int) -> Iterator[Part]:
         """The parts of these blocks, at most so many to a task."""
-        places = executors.places(self._executor)
-        queue = _Queue(work, most, places)
+        slots = executors.slots(self._executor)
+        queue = _Queue(work, most, slots)
         running: dict[Future[_Done], list[Block]] = {}
         try:
             while True:
-                while len(running) < places and (group := queue.next_group(not running)):
+                while len(running) < slots and (group := queue.next_group(not running)):
                     task = self._executor.submit(run_group, [block.recipe for block in group])
                     running[task] = group
                 if not running:
@@ -173,15 +173,15 @@ class _Queue:
     two deaths runs last, with nothing beside it: a third death is its own doing.
     """
 
-    def __init__(self, work: Sequence[Block], most: int, places: int) -> None:
+    def __init__(self, work: Sequence[Block], most: int, slots: int) -> None:
         self._waiting, self._suspects = deque(work), deque[Block]()
         self._deaths: Counter[Block] = Counter()
-        self._most, self._places = most, places
+        self._most, self._slots = most, slots
 
     def next_group(self, is_quiet: bool) -> list[Block]:
         """Blocks of one task, fewer towards the end, so that all workers end together."""
         if self._waiting:
-            count = max(1, min(self._most, len(self._waiting) // (2 * self._places)))
+            count = max(1, min(self._most, len(self._waiting) // (2 * self._slots)))
             return [self._waiting.popleft() for _ in range(count)]
         if self._suspects and (is_quiet or self._deaths[self._suspects[0]] == 1):
             return [self._suspects.popleft()]
@@ -194,5 +194,5 @@ class _Queue:
         """Note the death of a worker; returns the blocks that are given up."""
         self._deaths.update(group)
         self._suspects.extendleft(b for b in group if self._deaths[b] == 1)
-        self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MOST_DEATHS)
-        return [b for b in group if self._deaths[b] >= _MOST_DEATHS]
+        self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MAX_DEATHS)
+        return [b for b in group if self._deaths[b] >= _MAX_DEATHS]

@@ -119,7 +119,7 @@ def transcript(plan: SitePlan, received: Sequence[Message]) -> bytes:
     once = {message.position: message for message in received}
     return _dumped({"kind": "transcript of a release by several sites", "version": 1,
                     "plan": plan.plain, "messages": [
-                        once[place].plain for place in sorted(once)]})
+                        once[index].plain for index in sorted(once)]})
 
 
 def from_transcript(text: str) -> tuple[Protocol, list[Message]]:

@@ -109,7 +109,7 @@ class Folder:
                              hint="Is the drive there?") from None
 
     def _read(self, name: str) -> Message | None:
-        content = entrance.bytes_of(self.path / name, messages.MOST_BYTES, "message")
+        content = entrance.bytes_of(self.path / name, messages.MAX_BYTES, "message")
         stated = _NAME.fullmatch(name)
         assert stated is not None
         if stated[3] != _digits(content):

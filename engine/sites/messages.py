@@ -21,12 +21,12 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole
 from engine.sites.signing import Key, is_signed_by
 
-MOST_BYTES = 10**7  # of one message
+MAX_BYTES = 10**7  # of one message
 _KIND, _VERSION = "noised message", 1
 _BODY = ("kind", "version", "run", "plan", "position", "round", "site", "step", "heard", "lattice",
          "numbers")
 _SIGNATURE = re.compile(r"[0-9a-f]{64,128}")
-_MOST = 2**62
+_MAX = 2**62
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
 
 def _is_whole(number: Any) -> bool:
     """Whether it is a whole number that floating point holds exactly."""
-    return type(number) is int and abs(number) <= _MOST and int(float(number)) == number
+    return type(number) is int and abs(number) <= _MAX and int(float(number)) == number
 
 
 def _is_masked(number: Any) -> bool:

@@ -38,7 +38,7 @@ from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
 from engine.sites.signing import Key, key_of
 from engine.sites.site import Site, check_signed_off, source_of
-from engine.uploads.limits import MOST_BYTES
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.reading import read_file
 
 _SECONDS = 24 * 3600  # that a round may take
@@ -138,16 +138,16 @@ class Centre(Controller):
 
 def _opened(client: str) -> Site:
     """The site of a client, with its file and its ledger, if its people signed off the plan."""
-    place, settings = _settings("PRIVACY_CURVES_SITE", client)
-    plan = _plan(place, settings)
+    folder, settings = _settings("PRIVACY_CURVES_SITE", client)
+    plan = _plan(folder, settings)
     check_signed_off(plan, settings["sign_off"])
-    number, key = plan.place(settings["name"]), _key(place, settings)
+    index, key = plan.index_of(settings["name"]), _key(folder, settings)
     if key is None:
         raise InputError("A site signs its messages.", field="key",
                          hint="State the file of its key in its settings.")
-    table = read_file(bytes_of(str(place / settings["file"]), MOST_BYTES))
-    return Site(plan, number, source_of(plan, number, table), key,
-                Ledger(place / settings["ledger"]))
+    table = read_file(bytes_of(str(folder / settings["file"]), MAX_BYTES))
+    return Site(plan, index, source_of(plan, index, table), key,
+                Ledger(folder / settings["ledger"]))
 
 
 def _settings(variable: str, client: str = "") -> tuple[Path, Mapping[str, Any]]:
@@ -156,12 +156,12 @@ def _settings(variable: str, client: str = "") -> tuple[Path, Mapping[str, Any]]
     return path.parent, json.loads(path.read_text("utf-8"))
 
 
-def _plan(place: Path, settings: Mapping[str, Any]) -> SitePlan:
-    return SitePlan.read(text_of(str(place / settings["plan"])))
+def _plan(folder: Path, settings: Mapping[str, Any]) -> SitePlan:
+    return SitePlan.read(text_of(str(folder / settings["plan"])))
 
 
-def _key(place: Path, settings: Mapping[str, Any]) -> Key | None:
-    return key_of(text_of(str(place / settings["key"]))) if "key" in settings else None
+def _key(folder: Path, settings: Mapping[str, Any]) -> Key | None:
+    return key_of(text_of(str(folder / settings["key"]))) if "key" in settings else None
 
 
 def _read(shareable: Mapping[str, Any], origin: str) -> list[Message]:

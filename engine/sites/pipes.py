@@ -55,7 +55,7 @@ class Pipes:
         seconds : float
             Not looked at: a line comes or the stream ends.
         """
-        line = self.incoming.readline(messages.MOST_BYTES)
+        line = self.incoming.readline(messages.MAX_BYTES)
         if not line:
             return False
         self._heard.append(messages.read(line, "A line of standard input"))

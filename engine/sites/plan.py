@@ -62,8 +62,8 @@ _STUDY = ("version", "name", "data", "mechanism", "authentication", "sites", "su
 _SITE = ("name", "people", "epsilon", "delta", "key", "pads")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,29}")
 _RUN = re.compile(r"[0-9a-f]{32}")
-MOST_SITES = 100
-_MOST_PEOPLE = 10**7
+MAX_SITES = 100
+_MAX_PEOPLE = 10**7
 _SHOWN = 12  # digits of the digest that people compare
 
 
@@ -215,8 +215,8 @@ class SitePlan:
     def members(self) -> tuple[Member, ...]:
         """The sites, in the order of the study."""
         listed = self.study.get("sites")
-        if not isinstance(listed, list) or not 2 <= len(listed) <= MOST_SITES:
-            raise InputError(f"“sites” must be a list of 2 to {MOST_SITES}.", field="sites",
+        if not isinstance(listed, list) or not 2 <= len(listed) <= MAX_SITES:
+            raise InputError(f"“sites” must be a list of 2 to {MAX_SITES}.", field="sites",
                              hint="One site alone publishes with “python -m engine release”.")
         is_pure, masked = self.mechanism.guarantee.is_pure, "sums" in self.study
         members = tuple(_member(site, self.scheme, is_pure, masked) for site in listed)
@@ -243,7 +243,7 @@ class SitePlan:
             raise InputError("“honest” must be a whole number of sites.", field="honest")
         return Shares(len(self.members), honest)
 
-    def place(self, name: str) -> int:
+    def index_of(self, name: str) -> int:
         """Which site has this name, from 0.
 
         Parameters
@@ -380,8 +380,8 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(f"A site's name is 1 to 30 lower-case letters, digits or hyphens; got "
                          f"{brief(name)}.", field="name", hint="For example north.")
-    if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= _MOST_PEOPLE:
-        raise InputError(f"“people” of {name} must be a whole number from 1 to {_MOST_PEOPLE}.",
+    if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= _MAX_PEOPLE:
+        raise InputError(f"“people” of {name} must be a whole number from 1 to {_MAX_PEOPLE}.",
                          field="people")
     budget = {"epsilon": plain.get("epsilon"),
               "delta": plain.get("delta", 0.0 if is_pure else usual_delta(people))}

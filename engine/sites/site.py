@@ -101,7 +101,7 @@ class Site:
     ----------
     plan : SitePlan
         That its people signed off.
-    place : int
+    index : int
         Which of the sites it is, from 0.
     source : Source
         Its records, from `source_of`.
@@ -119,24 +119,24 @@ class Site:
     """
 
     plan: SitePlan
-    place: int
+    index: int
     source: Source[Data]
     key: Key
     ledger: Ledger
     people: People = People()
 
     def __post_init__(self) -> None:
-        check_key(self.plan, self.place, self.key)
+        check_key(self.plan, self.index, self.key)
 
     @property
     def member(self) -> Member:
         """Its name, people and budget."""
-        return self.plan.members[self.place]
+        return self.plan.members[self.index]
 
     @property
     def cost(self) -> SiteCost:
         """What the release costs its people."""
-        return self.plan.cost(self.place)
+        return self.plan.cost(self.index)
 
     @cached_property
     def protocol(self) -> Protocol:
@@ -159,7 +159,7 @@ class Site:
             they are the same.
         """
         mechanism = self.plan.mechanism
-        rho = accounting.total_rho(self.plan.certified_spends(self.place))
+        rho = accounting.total_rho(self.plan.certified_spends(self.index))
         description = f"{mechanism.main_task.label} by {mechanism.label}, with other sites"
         return published.charge(self.plan.release, self.source, self.cost.certified, rho,
                                 self.ledger, description, self.people.total,
@@ -189,7 +189,7 @@ class Site:
         kept = partial.stored(self.ledger, receipt)
         self._check_transcript(heard, kept)
         answers: dict[Turn, bytes] = {}
-        for turn in self.protocol.of_site(self.place):
+        for turn in self.protocol.of_site(self.index):
             content = kept.get(turn.position)
             if content is None:
                 digest = self.protocol.digest_before(turn.round, heard)
@@ -219,7 +219,7 @@ class Site:
 
     def _check_transcript(self, heard: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
-        for turn in self.protocol.of_site(self.place):
+        for turn in self.protocol.of_site(self.index):
             content, present = kept.get(turn.position), heard.get(turn.position)
             what = self.protocol.label(turn)
             if present is not None and content is None:
@@ -264,16 +264,16 @@ class Site:
         publics = [member.pads for member in self.plan.members]
         context = f"{self.plan.run} {self.plan.digest} {turn.round} {digest}".encode()
         return pads.added(turn.noise.share(exact), pads.mask(
-            self.key.pads, publics, self.place, context, turn.noise.size))
+            self.key.pads, publics, self.index, context, turn.noise.size))
 
     def _in_order(self, receipt: Receipt) -> Data:
         """The records of this site, always in the same random order, among stand-ins."""
-        place = len(self.protocol.turns)  # of the order, behind all messages
-        order = partial.stored(self.ledger, receipt).get(place)
+        index = len(self.protocol.turns)  # of the order, behind all messages
+        order = partial.stored(self.ledger, receipt).get(index)
         if order is None:
-            order = partial.store(self.ledger, receipt, place,
+            order = partial.store(self.ledger, receipt, index,
                                   records.new_order(self.member.people))
-        return self.plan.stand_in.with_site(self.place, records.ordered(self._own, order))
+        return self.plan.stand_in.with_site(self.index, records.ordered(self._own, order))
 
 
 def check_signed_off(plan: SitePlan, fingerprint: str) -> None:

@@ -17,7 +17,7 @@ from engine.sources.observation_design import LAW_HELP, LAWS, observations, peop
 _HOUR = 60.0  # minutes
 _PARTS = ((0.25, 8.0, 1.5), (0.4, 13.0, 2.5), (0.35, 18.0, 2.0))  # share, hour, spread in hours
 _CLOCKS = 40  # Gauss–Hermite nodes
-_MOST_BOUTS = 200  # in an hour; more than fill it, even of two minutes
+_MAX_BOUTS = 200  # in an hour; more than fill it, even of two minutes
 
 _FACTS = PublicFacts(
     name="Activity over a day, simulated", person="person", people="people", curve="activity",
@@ -111,7 +111,7 @@ def _truth(daily: float, spread: float, clock_sd: float, bout: float) -> Truth:
     clocks, weights = np.polynomial.hermite_e.hermegauss(_CLOCKS)
     from scipy.stats import nbinom  # on first use: it takes a moment
 
-    shape, counts = spread**-2, np.arange(_MOST_BOUTS)
+    shape, counts = spread**-2, np.arange(_MAX_BOUTS)
     limited = counts * bout * gammainc(counts + 1, _HOUR / bout) + _HOUR * np.where(
         counts > 0, 1 - gammainc(np.maximum(counts, 1), _HOUR / bout), 0.0)
 

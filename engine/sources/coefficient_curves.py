@@ -31,7 +31,7 @@ from engine.sources.observation_design import (
 from engine.sources.sparse_curves import growth, mu1
 
 Function = Callable[[Array], Array]
-MOST_COVARIATES = 8
+MAX_COVARIATES = 8
 _COVARIATE_LAWS = ("even", "narrow", "off centre", "rare")
 _CENTRES = {"narrow": 0.0, "off centre": 0.7}  # of covariates that do not fill their range
 
@@ -87,7 +87,7 @@ class CoefficientCurves(Source[CurveData]):
     design: str = param("waves", "Effects", "The known effects behind the curves.",
                         choices=tuple(_EFFECTS))
     n_covariates: int = param(2, "Covariates", "How many are known of every person.",
-                              low=1, high=MOST_COVARIATES, symbol="d")
+                              low=1, high=MAX_COVARIATES, symbol="d")
     n_curves: int = people(2000)
     n_observations_per_curve: int = observations(10)
     times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
@@ -139,7 +139,7 @@ class CoefficientCurves(Source[CurveData]):
     @property
     def facts(self) -> PublicFacts:
         named = _GROWTH_COVARIATES if self.design == "growth" else tuple(
-            Covariate(f"G{k}") for k in range(1, MOST_COVARIATES + 1))
+            Covariate(f"G{k}") for k in range(1, MAX_COVARIATES + 1))
         return replace(_FACTS[self.design], value_low=self.value_low, value_high=self.value_high,
                        covariates=named[:self.n_covariates], design=self.observation_times,
                        symmetric=True)

@@ -14,14 +14,14 @@ from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves, daily_density
 from engine.sources.observation_design import LAW_HELP, LAWS, observations, people
 
-_MOST = 6.0  # kW, declared
+_MAX = 6.0  # kW, declared
 _ALWAYS = 0.55  # share of a day's electricity that is used evenly
 _PEAKS = ((0.11, 7.8, 1.3), (0.34, 19.0, 3.0))  # share, hour, spread in hours
 _CLOCKS, _LEVELS = 40, 40  # Gauss–Hermite nodes
 
 _FACTS = PublicFacts(
     name="Electricity over a day, simulated", person="household", people="households",
-    curve="electricity", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MOST,
+    curve="electricity", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MAX,
     time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY, periodic=True,
     origin="a household connection of 6 kVA, which delivers no more")
 
@@ -86,7 +86,7 @@ class ElectricityDays(HumanCurves):
         shape = self.moment_spread**-2
         values *= rng.standard_gamma(shape, times.shape)
         values /= shape
-        return np.minimum(values, _MOST, out=values)
+        return np.minimum(values, _MAX, out=values)
 
 
 def load_shape(hours: Array) -> Array:
@@ -121,8 +121,8 @@ def _truth(mean_power: float, level_spread: float, clock_sd: float, moment_sprea
         total = np.zeros(len(t))
         for clock, weight in zip(clocks, p, strict=True):
             means = load_shape(t * DAY - clock_sd * clock)[:, None] * powers  # (points, levels)
-            rate = _MOST * shape / means
-            limited = means * gammainc(shape + 1, rate) + _MOST * (1 - gammainc(shape, rate))
+            rate = _MAX * shape / means
+            limited = means * gammainc(shape + 1, rate) + _MAX * (1 - gammainc(shape, rate))
             total += weight * (limited @ q)
         return total
 

@@ -78,9 +78,9 @@ class EventTwin(SimulatedTwin):
 
     def _groups(self, size: tuple[int, int]) -> Codes:
         """The group of everybody: of public sizes where those are stated, else in turn."""
-        place = np.arange(size[1])
+        index = np.arange(size[1])
         sizes = self.stated.group_sizes
-        group = place >= sizes[0] if sizes else place % 2 == 1
+        group = index >= sizes[0] if sizes else index % 2 == 1
         is_second = group & bool(self.stated.groups)
         return np.broadcast_to(is_second.astype(np.int64), size)
 

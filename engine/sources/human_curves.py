@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.core.lists import MOST_SITES
+from engine.core.lists import MAX_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
@@ -47,7 +47,7 @@ class HumanCurves(SitedCurves):
     more_observations: int = param(0, "Up to so many more", MORE_HELP, low=0, high=1000,
                                    earlier=0)
     n_servers: int = param(1, "Sites", "They keep their own data; curves are split evenly.",
-                           low=1, high=MOST_SITES, symbol="S")
+                           low=1, high=MAX_SITES, symbol="S")
     site_sizes: str | None = param(
         None, "People at each site",
         "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.")

@@ -21,29 +21,29 @@ SPAN_HELP = ("Share of the time range: distance between visits, or length of a w
              "“visits” and “windows” only.")
 
 
-def people(usual: int, label: str = "People") -> Any:
+def people(default: int, label: str = "People") -> Any:
     """The parameter n of simulated curves: how many people there are.
 
     Parameters
     ----------
-    usual : int
+    default : int
         The usual value.
     label : str
         What they are called.
     """
-    return param(usual, label, "How many take part, over all sites.", low=2, high=100_000,
+    return param(default, label, "How many take part, over all sites.", low=2, high=100_000,
                  symbol="n")
 
 
-def observations(usual: int) -> Any:
+def observations(default: int) -> Any:
     """The parameter m of simulated curves: how many points are known on each.
 
     Parameters
     ----------
-    usual : int
+    default : int
         The usual value.
     """
-    return param(usual, "Observations each", "How many points are known on each curve.", low=1,
+    return param(default, "Observations each", "How many points are known on each curve.", low=1,
                  high=1000, symbol="m")
 
 

@@ -24,7 +24,7 @@ CONFIGURATIONS: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
     "dominant": ((40_000, *(1000,) * 24), (2.0, *(0.1,) * 24)),
     "many_small": ((320,) * 200, (0.3,) * 200),
     "mixed_eps": ((4000,) * 16, (0.1, 0.3, 1.0, 3.0) * 4)}
-_MOST_READINGS = 100_000_000
+_MAX_READINGS = 100_000_000
 
 
 def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
@@ -71,7 +71,7 @@ class RegressionPoints(Source[CurveData]):
         "site.",
         choices=("even", "listed", *CONFIGURATIONS))
     n_curves: int = param(64_000, "Observations", "How many there are, over all sites.",
-                          low=2, high=_MOST_READINGS, symbol="N")
+                          low=2, high=_MAX_READINGS, symbol="N")
     n_servers: int = param(16, "Number of sites", "Sites that keep their own observations.",
                            low=1, high=1000, symbol="m")
     sizes_listed: str | None = param(
@@ -166,8 +166,8 @@ class RegressionPoints(Source[CurveData]):
 def _listed(text: str) -> tuple[int, ...]:
     """Sizes of sites from "4000, 1000, 250"."""
     sizes = whole_numbers("sizes_listed", text)
-    if not 2 <= sum(sizes) <= _MOST_READINGS:
-        raise InputError(f"The listed sites must have 2 to {_MOST_READINGS} observations together.",
+    if not 2 <= sum(sizes) <= _MAX_READINGS:
+        raise InputError(f"The listed sites must have 2 to {_MAX_READINGS} observations together.",
                          field="sizes_listed", hint="For example 4000, 1000, 250.")
     return sizes
 

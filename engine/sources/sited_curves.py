@@ -138,19 +138,19 @@ class SitedCurves(Source[CurveData]):
                           site_sizes=", ".join(map(str, people)),
                           site_readings=", ".join(map(str, readings)))
 
-    def _shared_out(self, place: int, groups: int, **changes: Any) -> Self:
+    def _shared_out(self, index: int, groups: int, **changes: Any) -> Self:
         """The recipe of one of several equally large groups; the first get what is left over.
 
         Parameters
         ----------
-        place : int
+        index : int
             Of the group, from 0.
         groups : int
             How many there are.
         **changes
             What else is different in it.
         """
-        people = [dealt(size, groups)[place] for size in self._people]
+        people = [dealt(size, groups)[index] for size in self._people]
         several = ", ".join(map(str, people)) if len(people) > 1 else None
         return self._with(n_curves=sum(people), site_sizes=several, **changes)
 

@@ -18,7 +18,7 @@ from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
 from engine.sources import sources
 from engine.sources.dealt_records import DealtRecords
 
-_MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
+_MAX_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 
 
 @sources.register
@@ -65,8 +65,8 @@ class SparseMeans(DealtRecords[SampleData]):
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} of {self.n_features} means cannot differ from "
                              "zero.", field="n_nonzero", hint="Take fewer.")
-        if self.n_curves * self.n_features > _MOST_NUMBERS:
-            raise InputError(f"Rows times numbers in a row may be at most {_MOST_NUMBERS}; got "
+        if self.n_curves * self.n_features > _MAX_NUMBERS:
+            raise InputError(f"Rows times numbers in a row may be at most {_MAX_NUMBERS}; got "
                              f"{self.n_curves * self.n_features}.", field="n_curves",
                              hint="Take fewer rows or shorter ones.")
 

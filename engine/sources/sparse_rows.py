@@ -25,7 +25,7 @@ from engine.sources import dealt, sources
 from engine.sources.dealt_records import DealtRecords
 
 RANGE = 4.0  # standard deviations; one number in 16 000 lies beyond
-_MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
+_MAX_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 
 
 @sources.register
@@ -97,8 +97,8 @@ class SparseRows(DealtRecords[SampleData]):
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} features cannot matter among {self.n_features}.",
                              field="n_shared", hint="Take fewer that matter, or more features.")
-        if self.n_curves * self.n_features > _MOST_NUMBERS:
-            raise InputError(f"Rows times features may be at most {_MOST_NUMBERS}; got "
+        if self.n_curves * self.n_features > _MAX_NUMBERS:
+            raise InputError(f"Rows times features may be at most {_MAX_NUMBERS}; got "
                              f"{self.n_curves * self.n_features}.", field="n_curves",
                              hint="Take fewer rows or fewer features.")
 

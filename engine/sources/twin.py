@@ -32,7 +32,7 @@ from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
 from engine.sources import Source, check_sites, dealt
 
-USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
+DEFAULT_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
 PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges
 _OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
 _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
@@ -97,7 +97,7 @@ class Twin(Source[CurveData], SimulatedTwin):
     def __post_init__(self) -> None:
         super().__post_init__()
         if math.isnan(self.spread):
-            object.__setattr__(self, "spread", USUAL_SPREAD * self.stated.value_half_width)
+            object.__setattr__(self, "spread", DEFAULT_SPREAD * self.stated.value_half_width)
         if min(*self.people, self.n_observations) < 1:
             raise InputError("A twin needs at least one observation of somebody at every site.",
                              field="sizes")

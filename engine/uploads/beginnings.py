@@ -16,7 +16,7 @@ from engine.uploads.conversions import Dates, Kind, kind_of_name, time_in_name
 from engine.uploads.layout import Layout, plain_name
 from engine.uploads.tables import Numbers, Table
 
-_MOST = 0.9  # of the people, by whom a suggestion is made: nobody changes it alone
+_NEARLY_ALL = 0.9  # of the people, by whom a suggestion is made: nobody changes it alone
 _ELAPSED = {"elapsed", "duration", "stopwatch", "split", "lap", "since", "after", "runtime"}
 _DAY = 24.0  # hours
 _ROUNDING = 1e-6  # hours
@@ -103,8 +103,8 @@ def _of_stamps(hours: Array, person: Integers, dates: Dates) -> Dates:
     np.minimum.at(first, person, hours)
     np.maximum.at(last, person, hours)
     first, last = first[several], last[several]
-    if (last <= _DAY * (np.floor(first / _DAY) + 1) + _ROUNDING).mean() >= _MOST:
+    if (last <= _DAY * (np.floor(first / _DAY) + 1) + _ROUNDING).mean() >= _NEARLY_ALL:
         return replace(dates, of_day="hours")
-    if (last - first <= _DAY).mean() >= _MOST:
+    if (last - first <= _DAY).mean() >= _NEARLY_ALL:
         return replace(dates, from_first="hours")
     return dates

@@ -96,7 +96,7 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     """
     if layout.id is None:
         person = np.arange(table.n_rows)
-        ids = tuple(f"row {place}" for place in range(1, table.n_rows + 1))
+        ids = tuple(f"row {number}" for number in range(1, table.n_rows + 1))
         notes.append("no column names the people: every row is taken for another person")
     else:
         person, ids = named(table, layout.id, check)
@@ -177,9 +177,9 @@ def averaged_at_times(person: Integers, times: Array, values: Array
     """
     known = np.isfinite(times) & np.isfinite(values)
     moments, moment = np.unique(times[known], return_inverse=True)
-    keys, place = np.unique(person[known] * len(moments) + moment, return_inverse=True)
-    number = np.bincount(place)
-    means = np.bincount(place, weights=values[known] / number[place])  # a sum could overflow
+    keys, index = np.unique(person[known] * len(moments) + moment, return_inverse=True)
+    number = np.bincount(index)
+    means = np.bincount(index, weights=values[known] / number[index])  # a sum could overflow
     return (np.concatenate([keys // len(moments), person[~known]]),
             np.concatenate([moments[keys % len(moments)], times[~known]]),
             np.concatenate([means, values[~known]]))

@@ -143,9 +143,9 @@ class Dates:
         """
         if kind not in (Kind.DATES, Kind.CLOCK):
             return ""
-        usual = "hours" if kind == Kind.CLOCK else "days" if self.since else "years"
+        default = "hours" if kind == Kind.CLOCK else "days" if self.since else "years"
         return self.from_first or self.of_day or (
-            self.elapsed if kind == Kind.CLOCK else "") or usual
+            self.elapsed if kind == Kind.CLOCK else "") or default
 
 
 _MEASURED = {"from_first": "Time from the first observation", "of_day": "The time of day",

@@ -53,8 +53,8 @@ from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
 from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
-MOST_CURVES = 100_000
-MOST_POINTS = 10_000
+MAX_CURVES = 100_000
+MAX_POINTS = 10_000
 _RAGGED = 10  # longest over median number of observations from which a note is made
 _TELLING_OBSERVATIONS = 3  # from which two people hardly have the same
 
@@ -130,10 +130,10 @@ class CurveTable(Observations):
             raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
                              hint="Groups are called by the texts of their column.")
         members = self.group == self.group_names.index(name)
-        observed, places = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
-        ids = tuple(self.ids[k] for k in places) if self.ids else ()
+        observed, indices = np.repeat(members, self.counts), np.flatnonzero(members).tolist()
+        ids = tuple(self.ids[k] for k in indices) if self.ids else ()
         sites, server = np.unique(self.server[members], return_inverse=True)
-        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(places)
+        n_people = len({*zip(server.tolist(), ids, strict=True)}) if ids else len(indices)
         return replace(
             self, times=self.times[observed], values=self.values[observed],
             counts=self.counts[members], covariates=self.covariates[members], ids=ids,
@@ -199,8 +199,8 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     if layout.dates.from_first:
         readings = _from_first(readings)
     _check_n_curves(len(readings.server))
-    if np.bincount(readings.curve).max() > MOST_POINTS:
-        raise InputError(f"A curve has more than {MOST_POINTS:,} observations.", field="time",
+    if np.bincount(readings.curve).max() > MAX_POINTS:
+        raise InputError(f"A curve has more than {MAX_POINTS:,} observations.", field="time",
                          hint="Thin the observations of long curves, or check which column says "
                          "who a row belongs to.")
     curves = _assembled(table, layout, readings, notes)
@@ -305,8 +305,8 @@ def _check_ids(table: Table, layout: Layout) -> Callable[[int], None]:
 
 
 def _check_n_curves(number: int, about: str = "") -> None:
-    if number > MOST_CURVES:
-        raise InputError(f"There are {about}{number:,} curves; at most {MOST_CURVES:,} are read.",
+    if number > MAX_CURVES:
+        raise InputError(f"There are {about}{number:,} curves; at most {MAX_CURVES:,} are read.",
                          field="id", hint="Take a part of them, or check which column says who a "
                          "row belongs to.")
 
@@ -580,9 +580,9 @@ class Upload(UploadedData[CurveData]):
         """The stated group of everybody in the file; see `Source.groups_drawn`."""
         if not self.groups or self.curves.group is None:
             return super().groups_drawn(rng)
-        places = [self.groups.index(name) if name in self.groups else -1
-                  for name in self.curves.group_names]
-        return np.array(places, dtype=np.int64)[self.curves.group]
+        indices = [self.groups.index(name) if name in self.groups else -1
+                   for name in self.curves.group_names]
+        return np.array(indices, dtype=np.int64)[self.curves.group]
 
     def people_of(self, name: str, of: str) -> Upload:
         """The people of one group, as a data set of their own.

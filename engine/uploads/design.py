@@ -52,7 +52,7 @@ def laws_for(is_single: bool) -> list[StatedLaw]:
     return [law for law in StatedLaw if law.suits_one or not is_single]
 
 
-MOST_TIMES = 10_000
+MAX_TIMES = 10_000
 _DIGITS = 12  # to which a time is written back in the unit of the file
 _SEQUENCE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+by\s+(\S+)\s*")
 
@@ -156,8 +156,8 @@ def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
         raise InputError("State the times at which everybody is observed.", field="times",
                          hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
                          "header of a table with one row per curve.")
-    if len(times) > MOST_TIMES:
-        raise InputError(f"At most {MOST_TIMES:,} common times can be stated; got {len(times):,}.",
+    if len(times) > MAX_TIMES:
+        raise InputError(f"At most {MAX_TIMES:,} common times can be stated; got {len(times):,}.",
                          field="times")
     numbers = _numbers(times, "times")
     outside = int(((numbers < facts.time_low) | (numbers > facts.time_high)).sum())
@@ -226,7 +226,7 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
     Raises
     ------
     InputError
-        If a part is no finite number, or there are more than `MOST_TIMES`.
+        If a part is no finite number, or there are more than `MAX_TIMES`.
 
     Examples
     --------
@@ -246,9 +246,9 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
     if steps:
         first, last, step = numbers
         many = (last - first) / step
-        numbers = [first + k * step for k in range(int(min(many + 1e-9, MOST_TIMES)) + 1)]
-    if len(numbers) > MOST_TIMES:
-        raise InputError(f"At most {MOST_TIMES:,} numbers can be stated.", field=field)
+        numbers = [first + k * step for k in range(int(min(many + 1e-9, MAX_TIMES)) + 1)]
+    if len(numbers) > MAX_TIMES:
+        raise InputError(f"At most {MAX_TIMES:,} numbers can be stated.", field=field)
     return tuple(map(_rounded, numbers))
 
 
@@ -268,5 +268,5 @@ def moved_to_common(times: Array, design: Design) -> Array:
     if design.law is not TimeLaw.COMMON:
         return times
     stated = np.array(design.times)
-    place = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)
-    return np.asarray(stated[place])
+    index = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)
+    return np.asarray(stated[index])

@@ -25,7 +25,7 @@ _EMPTY = 0.1  # of what a design spreads observations over: a stretch that stand
 _UNLIKELY = 1e-4  # chance of a finding under the stated design
 _TOGETHER = 0.7  # of the spread within a curve that the design gives
 _REGULAR = 0.5  # of the variation between gaps that times on their own have
-_FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them is judged
+_FEWEST_CURVES, _MAX_CURVES = 20, 5000  # by how many curves spread within them is judged
 _FEW_OBSERVATIONS = 3  # of a curve, up to which gaps are judged over all curves together
 _PARTS, _SURE = 20, 1.2  # of the range, for a mean curve; √n times four standard errors of a share
 _FARTHER, _ERRORS = 1.5, 4.0  # times what a mean moves elsewhere, and standard errors beyond that
@@ -89,13 +89,13 @@ def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
     stated = np.array(design.times)
     middles = (stated[1:] + stated[:-1]) / 2
-    place = np.searchsorted(middles, times)
+    index = np.searchsorted(middles, times)
     spacing = float(np.median(np.diff(stated))) if len(stated) > 1 else _EMPTY
-    far = float((np.abs(times - stated[place]) > _NEAR * spacing).mean())
+    far = float((np.abs(times - stated[index]) > _NEAR * spacing).mean())
     if far > _FEW:
         yield (f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
                "distance between common times away from the nearest one, to which they are moved")
-    unused = float((np.bincount(place, minlength=len(stated)) == 0).mean())
+    unused = float((np.bincount(index, minlength=len(stated)) == 0).mean())
     if unused:
         yield f"{_percent(unused)} of the stated common times have no observation"
 
@@ -201,7 +201,7 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
     that the square is (k − 1)/(k + 1) on average.
     """
     variation, expected = [], []
-    counts = counts[:_MOST_CURVES]
+    counts = counts[:_MAX_CURVES]
     for end, count in zip(np.cumsum(counts), counts, strict=True):
         if count >= 4:
             gaps = np.diff(times[end - count:end])

@@ -29,12 +29,12 @@ from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, plain_name, repeated
 from engine.uploads.misfits import check_follow_up, check_numbers
-from engine.uploads.rows import MOST_ROWS
+from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
 from engine.uploads.tables import Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
-MOST_CODES = 100  # texts of a column of codes; a column with more holds something else
+MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
 _SITES = ("North", "South")
@@ -249,8 +249,8 @@ def suggest_columns(table: Table, kind: Counted) -> dict[str, str]:
     free = {plain_name(column): column for column in reversed(table.columns)}
     rows = _ROWS[kind]
     names = {"time": rows.names, **{role: _NAMES[role] for role in rows.roles}}
-    return {role: free[usual[0]] for role, listed_names in names.items()
-            if (usual := [name for name in listed_names if name in free])}
+    return {role: free[default[0]] for role, listed_names in names.items()
+            if (default := [name for name in listed_names if name in free])}
 
 
 def read_events(table: Table, columns: EventColumns) -> EventTable:
@@ -281,8 +281,8 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     >>> sorted(zip(events.time.tolist(), events.status.tolist()))
     [(12.0, 1), (30.0, 0)]
     """
-    if not 2 <= table.n_rows <= MOST_ROWS:
-        raise InputError(f"There are {table.n_rows:,} rows; from 2 to {MOST_ROWS:,} are read.",
+    if not 2 <= table.n_rows <= MAX_ROWS:
+        raise InputError(f"There are {table.n_rows:,} rows; from 2 to {MAX_ROWS:,} are read.",
                          field="file")
     columns.check()
     table = columns.of(table)
@@ -417,10 +417,10 @@ def codes_in(table: Table, column: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If there are more than `MOST_CODES`: then it holds no codes.
+        If there are more than `MAX_CODES`: then it holds no codes.
     """
-    if table.n_texts(column) > MOST_CODES:
-        raise InputError(f"The column “{shortened(column)}” holds more than {MOST_CODES} different "
+    if table.n_texts(column) > MAX_CODES:
+        raise InputError(f"The column “{shortened(column)}” holds more than {MAX_CODES} different "
                          "texts.", field="status", hint="Choose a column of codes, such as alive "
                          "and dead.")
     return tuple(sorted(text for text in table.codes(column)[1] if text))

@@ -16,9 +16,9 @@ from engine.core.tasks import TASKS
 from engine.core.types import Covariate, DataKind, PublicFacts
 from engine.uploads.design import StatedDesign, StatedLaw
 from engine.uploads.layout import repeated
-from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.regressors import MAX_COVARIATES
 
-MOST_OBSERVATIONS = 10_000
+MAX_OBSERVATIONS = 10_000
 REACHES = {"around the middle, hardly ever near the ends": 4.0,
            "evenly over the range": 1.7, "at both ends, as 0 and 1 do": 1.0}
 """How features may lie in their ranges: standard deviations from the middle to each end."""
@@ -74,7 +74,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     InputError
         If a bound, the spread, the origin, the design or the number of observations is not stated,
         the spread is no finite number above 0, a lowest bound is not below its highest, the design
-        does not fit into the range, or there are more than `MOST_COVARIATES` covariates or one of
+        does not fit into the range, or there are more than `MAX_COVARIATES` covariates or one of
         them twice.
 
     Examples
@@ -85,7 +85,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     (75.0, 4)
     """
     words = _stated_words(words)
-    value, time = (uncapital(words.get(name, usual)) for name, usual in
+    value, time = (uncapital(words.get(name, default)) for name, default in
                    (("value_name", "value"), ("time_name", "time")))
     person = words.get("person", "person")
     lowest, highest = stated_bounds(
@@ -97,8 +97,8 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         "They come from how the study was planned, not from the file.")
     spread = _spread(reading_sd, "an observation", "the curve") if single else 0.0
     names = [covariate.name for covariate in covariates]
-    if len(names) > MOST_COVARIATES:
-        raise InputError(f"At most {MOST_COVARIATES} covariates can be used; got {len(names)}.",
+    if len(names) > MAX_COVARIATES:
+        raise InputError(f"At most {MAX_COVARIATES} covariates can be used; got {len(names)}.",
                          field="covariates", hint="Each adds a whole curve, and its noise: keep "
                          "those that matter most.")
     if repeated(names):
@@ -123,9 +123,9 @@ def _with_design(facts: PublicFacts, design: StatedDesign, observations: float |
                          hint="From the plan of the study, not from the file: what single curves "
                          "have is private. Curves with more or fewer are used as they are.")
     is_whole = not isinstance(observations, bool) and float(observations).is_integer()
-    if not is_whole or not 1 <= observations <= MOST_OBSERVATIONS:
+    if not is_whole or not 1 <= observations <= MAX_OBSERVATIONS:
         raise InputError("The number of observations of each curve must be a whole number from 1 "
-                         f"to {MOST_OBSERVATIONS:,}; got {observations:g}.",
+                         f"to {MAX_OBSERVATIONS:,}; got {observations:g}.",
                          field="observations_per_curve")
     facts = replace(facts, observations_per_curve=int(observations))
     return replace(facts, design=design.on_unit_time(facts, single))

@@ -452,6 +452,6 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
     covariates = tuple(choices.get("covariates") or ())
     used = (*series, server, group, *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
-    usual = suggested.get("id", free[0] if len(free) == 1 else None)
-    return Layout(choices.get("id", usual), server=server, covariates=covariates,
+    default = suggested.get("id", free[0] if len(free) == 1 else None)
+    return Layout(choices.get("id", default), server=server, covariates=covariates,
                   times=tuple(series.items()), group=group)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import InputError
 
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 SAMPLE = 65_536  # bytes from which separators are recognised
 SAVE = "Save the table as .xlsx or .csv and upload that."
 
@@ -29,7 +29,7 @@ class Limits:
         Of the sheet that is read.
     """
 
-    bytes: int = MOST_BYTES
+    bytes: int = MAX_BYTES
     cells: int = 4_000_000
     columns: int = 2000
     unpacked_bytes: int = 100_000_000

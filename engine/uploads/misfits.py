@@ -18,7 +18,7 @@ from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
 from engine.uploads.units import known_unit, same_unit
 
-MOST_OUTSIDE = 0.5  # a share of the observations
+MAX_OUTSIDE = 0.5  # a share of the observations
 _NEARLY_ALL = 0.95
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
@@ -134,7 +134,7 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     known = np.isfinite(times)
     if not known.any():
         return
-    if float((times[known] < facts.time_low).mean()) > MOST_OUTSIDE:
+    if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")
     beyond = times > facts.time_high
@@ -156,7 +156,7 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
 def _check_share(numbers: Array, stated: _Range, hint: str) -> None:
     known = numbers[np.isfinite(numbers)]
     outside = float(((known < stated.low) | (known > stated.high)).mean()) if len(known) else 0.0
-    if outside > MOST_OUTSIDE:
+    if outside > MAX_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
         share = "Nearly all" if outside > _NEARLY_ALL else "More than half of the"
         raise InputError(f"{share} observations lie outside the stated range of {stated.name}, "

@@ -8,10 +8,10 @@ from engine.core.errors import InputError
 from engine.core.lists import listed
 from engine.core.types import Array, PublicFacts
 
-MOST_COVARIATES = 8
+MAX_COVARIATES = 8
 """Each covariate adds a whole curve of coefficients, and noise for it, to every release."""
 
-MOST_CONDITION = 1e6
+MAX_CONDITION = 1e6
 """Largest condition number of the regressors' Gram matrix on [−1, 1].
 
 It is a ratio of mean squares, so at the limit some combination of regressors moves by a thousandth
@@ -38,13 +38,13 @@ def check_regressors(facts: PublicFacts, covariates: Array) -> None:
     ------
     InputError
         If no curve has them all, or a covariate is constant once it is moved into its stated
-        range, or the condition number of the Gram matrix is above `MOST_CONDITION`; it names the
+        range, or the condition number of the Gram matrix is above `MAX_CONDITION`; it names the
         covariates.
     """
     names = [covariate.name for covariate in facts.covariates]
     known = np.isfinite(covariates).all(axis=1)
     if names and not known.any():
-        raise InputError(f"No curve has a number for each of {listed(names, MOST_COVARIATES)}.",
+        raise InputError(f"No curve has a number for each of {listed(names, MAX_COVARIATES)}.",
                          field="covariates", hint="Leave out the one that is missing most.")
     regressors = facts.to_regressors(covariates[known])
     _refuse_constant(names, regressors)
@@ -56,21 +56,21 @@ def _refuse_constant(names: list[str], regressors: Array) -> None:
                 if column.min() == column.max()]
     if constant:
         raise InputError(f"The same for all curves within what was stated: "
-                         f"{listed(constant, MOST_COVARIATES)}.", field="covariates",
+                         f"{listed(constant, MAX_COVARIATES)}.", field="covariates",
                          hint="What does not vary explains nothing: leave it out, or correct its "
                          "stated range from its public source.")
 
 
 def _refuse_collinear(names: list[str], regressors: Array) -> None:
     strengths, weights = np.linalg.eigh(regressors.T @ regressors / len(regressors))
-    weak = strengths * MOST_CONDITION < strengths[-1]
+    weak = strengths * MAX_CONDITION < strengths[-1]
     if not weak.any():
         return
     involved = (np.abs(weights[1:, weak]) > _INVOLVED).any(axis=1)
     weak_names = [name for name, is_involved in zip(names, involved, strict=True) if is_involved]
     raise InputError(
         f"{_follow(weak_names)} (condition number {_condition(strengths)}; at most "
-        f"{MOST_CONDITION:,.0f}).", field="covariates",
+        f"{MAX_CONDITION:,.0f}).", field="covariates",
         hint="Leave one of them out." if len(weak_names) > 1 else
         "Leave it out, or correct its stated range from its public source.")
 
@@ -78,7 +78,7 @@ def _refuse_collinear(names: list[str], regressors: Array) -> None:
 def _follow(names: list[str]) -> str:
     if len(names) == 1:
         return f"{listed(names)} hardly varies within what was stated"
-    return f"Each of {listed(names, MOST_COVARIATES)} follows from the rest"
+    return f"Each of {listed(names, MAX_COVARIATES)} follows from the rest"
 
 
 def _condition(strengths: Array) -> str:

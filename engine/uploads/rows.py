@@ -33,7 +33,7 @@ from engine.uploads.source import UploadedData
 from engine.uploads.tables import Table
 from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 
 EXAMPLE_ROWS_CSV = "person_id,site,age,weight,steps,pressure\n" + "".join(
     f"{site[0]}-{k:03d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
@@ -97,8 +97,8 @@ def read_rows(table: Table, layout: Layout) -> RowTable:
     if table.n_rows < 2:
         raise InputError("There is only one row.", field="file",
                          hint="Protection needs others: upload one row for every record.")
-    if table.n_rows > MOST_ROWS:
-        raise InputError(f"There are {table.n_rows:,} rows; at most {MOST_ROWS:,} are read.",
+    if table.n_rows > MAX_ROWS:
+        raise InputError(f"There are {table.n_rows:,} rows; at most {MAX_ROWS:,} are read.",
                          field="file", hint="Take a part of them, chosen without looking at the "
                          "numbers.")
     notes = list(table.notes)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 pa.set_memory_pool(pa.system_memory_pool())
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", ".")
-_MOST_COMPARED = 200  # names, of a table that is wider
+_MAX_COMPARED = 200  # names, of a table that is wider
 _INFINITE = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
@@ -309,7 +309,7 @@ def nearest(name: str, columns: Iterable[str]) -> str:
     columns : iterable of str
         The names that there are.
     """
-    by_key = {column_key(column)[:100]: column for column in islice(columns, _MOST_COMPARED)}
+    by_key = {column_key(column)[:100]: column for column in islice(columns, _MAX_COMPARED)}
     near = difflib.get_close_matches(column_key(name)[:100], by_key, n=1, cutoff=0.6)
     return f"The nearest name is “{shortened(by_key[near[0]])}”. " if near else ""
 
@@ -453,8 +453,8 @@ def _without_blank_columns(header: list[str], columns: list[pa.Array]
 
 def _column_names(header: list[str]) -> list[str]:
     """Trimmed names that differ in more than case; a column without a name is called by place."""
-    names = [unicodedata.normalize("NFC", name).strip() or f"column {place}"
-             for place, name in enumerate(header, start=1)]
+    names = [unicodedata.normalize("NFC", name).strip() or f"column {number}"
+             for number, name in enumerate(header, start=1)]
     keys: set[str] = set()
     for name in names:
         if column_key(name) in keys:

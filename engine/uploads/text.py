@@ -24,7 +24,7 @@ _MARKS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
 _OWN = b"# Privacy Curves"  # how our own exports begin: notes, then a table
 _TABLE_LINE = re.compile(rb"^(?!#)", re.MULTILINE)  # where the first line that is no note begins
 _LONGEST_HEADER = 100_000  # bytes
-_MOST_BAD_ROWS = 100_000  # that are counted
+_MAX_BAD_ROWS = 100_000  # that are counted
 
 # How other kinds of file begin, and what they are called.
 _MARKUP = ((b"%pdf-", "a PDF document"), (b"<!doctype html", "a web page"),
@@ -137,7 +137,7 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
     try:
         cells = _parse(text, names, separator, bad_rows)
     except pa.ArrowInvalid:  # its message may quote a row
-        raise (_uneven(bad_rows, header, separator) if len(bad_rows) > _MOST_BAD_ROWS else
+        raise (_uneven(bad_rows, header, separator) if len(bad_rows) > _MAX_BAD_ROWS else
                _open_quote()) from None
     if cells.num_rows and cells[names[-1]][-1].as_py().endswith("\n"):  # it ran to the end
         raise _open_quote()
@@ -147,7 +147,7 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
 
 
 def _uneven(bad_rows: list[int], header: list[str], separator: str) -> InputError:
-    number = (f"More than {_MOST_BAD_ROWS:,} rows have" if len(bad_rows) > _MOST_BAD_ROWS else
+    number = (f"More than {_MAX_BAD_ROWS:,} rows have" if len(bad_rows) > _MAX_BAD_ROWS else
               f"{counted(len(bad_rows), 'row')} {have(len(bad_rows))}")
     return refused(f"{number} more or fewer cells than the header, which has {len(header):,}.",
                    "Check the separators and quotation marks of those rows."
@@ -208,7 +208,7 @@ def _rows(sample: str, separator: str) -> list[list[str]]:
 def _parse(text: bytes, names: list[str], separator: str, bad_rows: list[int]) -> pa.Table:
     def skip(row: Any) -> str:
         bad_rows.append(row.actual_columns)
-        return "skip" if len(bad_rows) <= _MOST_BAD_ROWS else "error"  # each takes microseconds
+        return "skip" if len(bad_rows) <= _MAX_BAD_ROWS else "error"  # each takes microseconds
 
     return arrow_csv.read_csv(
         pa.BufferReader(text),

@@ -23,7 +23,7 @@ _BY_SPELLING = {spelling.casefold().replace(" ", ""): unit for unit, others in _
                 for spelling in chain((unit,), others)}
 _OF_TIME = ("seconds", "minutes", "half hour", "hours", "days", "weeks", "months", "years")
 _SINCE = ("since", "from", "after")  # as in days_since_surgery
-_MOST_WORDS = 3  # of a unit behind a name, as in glucose_mg_per_dl
+_MAX_WORDS = 3  # of a unit behind a name, as in glucose_mg_per_dl
 _LONGEST = 200  # characters of a name that are looked at
 
 
@@ -78,7 +78,7 @@ def unit_in_name(name: str, of_time: bool = False) -> str:
     words = [word for word in re.split(r"[\s_,;:]+", outer) if word]
     found = [known_unit(outer)] if len(outer) > 1 else []
     found += [known_unit(text) for text in re.findall(r"[(\[]([^)\]]*)[)\]]", name)]
-    found += [_behind(words[-number:]) for number in range(min(_MOST_WORDS, len(words) - 1), 0, -1)]
+    found += [_behind(words[-number:]) for number in range(min(_MAX_WORDS, len(words) - 1), 0, -1)]
     if of_time and len(words) > 1 and words[1].casefold() in _SINCE:
         found.insert(0, known_unit(words[0]))
     return next((unit for unit in found if unit and (not of_time or unit in _OF_TIME)), "")

@@ -327,7 +327,7 @@ def _cell_text(cell: Any) -> str:
 def _below_header(columns: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.Array]]:
     """The first row, and the columns below it."""
     header = [column[0].as_py() for column in columns]
-    width = max(place for place, name in enumerate(header, start=1) if name)
+    width = max(number for number, name in enumerate(header, start=1) if name)
     body = [column.slice(1).combine_chunks() for column in columns]
     beyond = _is_blank(body[width:]) if len(body) > width else None
     too_long = 0 if beyond is None else len(beyond) - int(pc.sum(beyond).as_py() or 0)

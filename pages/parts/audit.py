@@ -144,7 +144,7 @@ def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mecha
     task = subject.task
     if task == MEAN_FUNCTION.key and subject.cls.family == "functional":
         task = FUNCTIONAL_SUMMARY.key
-    mechanism, source = subject.usual(), None
+    mechanism, source = subject.default(), None
     for each in (task, subject.task):
         if each in LAB_TASKS and isinstance(current.mechanism_of(each), subject.cls):
             mechanism = current.mechanism_of(each)

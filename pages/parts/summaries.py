@@ -185,10 +185,11 @@ def _surfaces(view: Summary) -> None:
 
 def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
     """What releases are compared with, which nobody may see of real records."""
-    without = (_WITHOUT, ":small[Not private]", answer.without[0])
+    non_private = (_WITHOUT, ":small[Not private]", answer.non_private[0])
     if answer.truth is None:
-        return [without]
-    return [(_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]), without]
+        return [non_private]
+    return [(_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]),
+            non_private]
 
 
 def _caption(method: Way, errors_in_words: Mapping[str, str]) -> str:

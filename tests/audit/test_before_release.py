@@ -35,7 +35,7 @@ WILDEST = ("as high as numbers go", "at times beyond the range")
 METHODS = [cls(**chosen) for cls in mechanisms.for_task(MEAN_FUNCTION.key)
            for _, chosen in cls.presets_for(MEAN_FUNCTION.key)]
 # Of `MeanAnswer`: what a person sees of their own curves, under the tag *not private*.
-TAGGED = {"data", "releases", "noise_low", "noise_high", "without", "sampling", "truth", "study",
+TAGGED = {"data", "releases", "noise_low", "noise_high", "non_private", "sampling", "truth", "study",
           "band"}
 
 
@@ -78,7 +78,7 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
     assert [risk.of_ledger(s) for s in one.spends] == [risk.of_ledger(s) for s in other.spends]
     if one.band is not None and other.band is not None:
         assert (one.band.kind, one.band.n_functions) == (other.band.kind, other.band.n_functions)
-    assert not same(one.without, other.without)  # and so the comparison can fail
+    assert not same(one.non_private, other.non_private)  # and so the comparison can fail
 
 
 @pytest.mark.parametrize("way", WILD)

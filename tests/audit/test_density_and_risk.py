@@ -37,7 +37,7 @@ DENSITIES = [
 every_density = pytest.mark.parametrize("mechanism", DENSITIES, ids=repr)
 
 
-class Quiet:
+class NoNoise:
     """Streams whose noise is zero."""
 
     def spawn(self, count):
@@ -53,7 +53,7 @@ class Quiet:
         return np.zeros(size)
 
 
-class QuietNorm(Quiet):
+class NoNoiseOfNorms(NoNoise):
     """Directions need a length; that of the noise is zero all the same."""
 
     def standard_normal(self, size):
@@ -71,7 +71,7 @@ def messages(mechanism, data):
     is_by_norm = getattr(mechanism, "noise", "") == "norm"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transcript, "sent", silent)
-        estimate = mechanism.release(data, (BUDGET,), QuietNorm() if is_by_norm else Quiet())
+        estimate = mechanism.release(data, (BUDGET,), NoNoiseOfNorms() if is_by_norm else NoNoise())
     return *heard[0], estimate.spends[0][0]
 
 
@@ -231,11 +231,11 @@ def test_with_the_hinge_and_a_heavy_penalty_minimisers_move_all_the_way():
     data = labelled("spread", places=(0.5,), labels=(-1.0, 1.0))
     summary = risk.RiskSummary(regression(Iclp, "hinge", risk_weight=5.0), data.sizes, data.facts)
     result = data.of_servers([0])
-    found = minimise(summary.loss, summary.features.table, density.places(result, summary.grid),
+    found = minimise(summary.loss, summary.features.table, density.grid_indices(result, summary.grid),
                      summary.labels(result), 5.0).u
     far = np.linalg.norm(found[0] - found[1])
     size = np.linalg.norm(summary.features.table, axis=1)
-    expected = size[density.places(result, summary.grid)[0, 0]] / (5.0 * N)
+    expected = size[density.grid_indices(result, summary.grid)[0, 0]] / (5.0 * N)
     assert far == pytest.approx(expected, rel=1e-3)
     assert far <= risk.radius(summary.loss, summary.features.table, 5.0, N)
 
@@ -272,7 +272,7 @@ def test_a_penalty_that_follows_the_labels_is_caught(monkeypatch):
     def records(self, data):
         y = self.labels(data)
         each = [minimise(self.loss, self.features.table, place, own, self.penalty * (0.1 + own.var()))
-                for place, own in zip(density.places(data, self.grid), y, strict=True)]
+                for place, own in zip(density.grid_indices(data, self.grid), y, strict=True)]
         return self.features.coefficients(np.stack([one.u for one in each]))
 
     monkeypatch.setattr(risk.RiskSummary, "records", records)

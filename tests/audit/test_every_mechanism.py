@@ -161,10 +161,10 @@ def test_a_listener_leaves_a_run_as_it_is_when_it_answers_with_what_it_hears():
     for case in CASES:
         if case.mechanism.key in ("noisy_gradient_mean", "sparse_mean_signs", "sparse_regression"):
             data = neighbours.family_of(case.mechanism).usual(case.mechanism)
-            quiet = case.mechanism.release(data, (case.budget,), np.random.default_rng(1))
+            unrecorded = case.mechanism.release(data, (case.budget,), np.random.default_rng(1))
             with transcript.overheard(Echo()):
                 heard = case.mechanism.release(data, (case.budget,), np.random.default_rng(1))
-            assert (quiet.coefficients == heard.coefficients).all()
+            assert (unrecorded.coefficients == heard.coefficients).all()
 
 
 # -- the command line ---------------------------------------------------------------------------

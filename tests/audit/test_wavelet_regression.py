@@ -65,11 +65,11 @@ def messages(mechanism, data):
         return values
 
     with transcript.overheard(SimpleNamespace(sent=silent)):
-        mechanism.release(data, BUDGETS, Quiet())
+        mechanism.release(data, BUDGETS, NoNoise())
     return heard[0]
 
 
-class Quiet:
+class NoNoise:
     """Streams whose noise is zero."""
 
     def spawn(self, count):

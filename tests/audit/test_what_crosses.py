@@ -151,7 +151,7 @@ def test_a_recorded_run_is_the_run_and_holds_only_its_first_release():
     data = curves(CURVES)
     with transcript.recorded() as messages:
         recorded = AdaptiveMean().release_many(data, [BUDGETS], 4, generator(5, 1, 0))
-    quiet = AdaptiveMean().release_many(data, [BUDGETS], 4, generator(5, 1, 0))
-    assert (recorded.coefficients == quiet.coefficients).all()
+    unrecorded = AdaptiveMean().release_many(data, [BUDGETS], 4, generator(5, 1, 0))
+    assert (recorded.coefficients == unrecorded.coefficients).all()
     assert [message.values.ndim for message in messages[:3]] == [1, 1, 1]
     assert all((message.noise > 0).all() for message in messages)

@@ -111,8 +111,9 @@ def test_noise_of_the_quadratic_penalty_and_its_degrees_of_freedom(n):
     (50, 9.3, 12.7, 13.5), (100, 12.1, 14.6, 16.7), (200, 11.7, 16.8, 21.5), (500, 12.9, 19.8, 31.6),
     (1000, 15.4, 22.1, 43.7), (2000, 17.7, 24.6, 61.9), (5000, 16.1, 28.1, 101)])
 def test_exact_constants_save_noise(n, absolute, quadratic, optimal):
-    def saved(usual, better):
-        return energy(Iclp(**usual, constants="published"), n) / energy(Iclp(**usual, **better), n)
+    def saved(default, better):
+        return energy(Iclp(**default, constants="published"), n) / energy(Iclp(**default, **better),
+                                                                          n)
     assert saved(ABSOLUTE, {}) == pytest.approx(absolute, abs=0.06)
     assert saved(QUADRATIC, {}) == pytest.approx(quadratic, abs=0.06)
     assert saved(QUADRATIC, {"constants": "optimal"}) == pytest.approx(optimal, rel=0.0045)
@@ -276,11 +277,11 @@ PAIRS = {"task": "covariance", "positive": False, **QUADRATIC, "rule": "one_over
 
 def test_noise_of_covariances_about_nothing():
     n = 500
-    usual, best = (Iclp(**PAIRS, centre="nothing", constants=c) for c in ("tight", "optimal"))
-    changes = plan(usual, n).blocks[0][0].differences(n)
+    default, best = (Iclp(**PAIRS, centre="nothing", constants=c) for c in ("tight", "optimal"))
+    changes = plan(default, n).blocks[0][0].differences(n)
     assert_digits(changes.radius, ".0028284")
-    assert_digits(plan(usual, n).spends[0].sensitivity[0], ".042507")
-    assert_digits(energy(usual, n), ".0036137")
+    assert_digits(plan(default, n).spends[0].sensitivity[0], ".042507")
+    assert_digits(energy(default, n), ".0036137")
     assert_digits(energy(best, n), ".0031803")
     assert_digits(changes.shrink.sum(), "14.0985")
 
@@ -367,7 +368,7 @@ TABLE = {
 def test_distances_to_the_sample_mean_of_public_data(name):
     n, m, rows = TABLE[name]
     data = public_curves(name)
-    assert data.n_curves == n and Frl().usual(n) == m
+    assert data.n_curves == n and Frl().default(n) == m
     for way, expected in rows.items():
         for epsilon, text in zip((0.25, 1.0, 4.0), expected, strict=True):
             assert_digits(distance(AT_ONE_OVER_N[way], name, epsilon), text)
@@ -375,8 +376,8 @@ def test_distances_to_the_sample_mean_of_public_data(name):
 
 def test_the_usual_weight_of_the_penalty_helps_where_little_may_be_spent():
     for constants, text in (("tight", ".01394"), ("optimal", ".01362")):
-        usual = Iclp(**QUADRATIC, constants=constants)
-        assert_digits(distance(usual, "electricity", 0.25), text)
+        default = Iclp(**QUADRATIC, constants=constants)
+        assert_digits(distance(default, "electricity", 0.25), text)
 
 
 @pytest.mark.parametrize("name", ["electricity", "scans"])

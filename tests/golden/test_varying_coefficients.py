@@ -69,7 +69,7 @@ def assert_match(z):
 def test_noisy_gradients_match_the_independent_runs():
     """18 cells: published, tight and no noise, one site and four, over 100 data sets."""
     z = []
-    for n_covariates, sites, people, epsilon, published, tight, quiet in GRADIENT:
+    for n_covariates, sites, people, epsilon, published, tight, noise_free in GRADIENT:
         data = curves(n_covariates, sites, people, 100)
         for constants, expected in (("published", published), ("tight", tight)):
             estimate = NoisyGradientCoefficients(
@@ -77,7 +77,7 @@ def test_noisy_gradients_match_the_independent_runs():
                     data, [(Budget(epsilon, DELTA),)], 1, generator(11, 1, 0))
             found = integrated_squared_errors(estimate, data.truth)
             z.append(distance(found.total[0], expected))
-        z.append(distance(found.estimation[0], quiet))
+        z.append(distance(found.estimation[0], noise_free))
     assert_match(z)
 
 

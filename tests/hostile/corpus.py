@@ -30,9 +30,9 @@ SECRET = b"73731.25"  # a reading, in every table that has readings
 SECRET_ID = b"Zaphodella"
 _HEADER = b"id,time,value\n"
 _ROW = SECRET_ID + b",1," + SECRET + b"\n"
-MOST = 19_900_000  # bytes, just below the limit of a file
+MAX = 19_900_000  # bytes, just below the limit of a file
 DEEP = 100_000
-MOST_MEGABYTES = 800  # of a process: the engine itself, 400 for reading, and as much for what follows
+MAX_MEGABYTES = 800  # of a process: the engine itself, 400 for reading, and as much for what follows
 
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
          "design": {"law": "even"}, "observations_per_curve": 6}
@@ -109,25 +109,28 @@ def _texts(rng: np.random.Generator) -> dict[str, tuple[Callable[[], bytes], boo
         "names of a formula language": b"{{7*7}},${7*7},%s%n\n" + _ROW, "lone carriage returns": _HEADER.replace(
             b"\n", b"\r") + _ROW.replace(b"\n", b"\r"), "nothing but separators": b",,,\n" * 99}
     heavy: dict[str, Callable[[], bytes]] = {
-        "notes to the limit": lambda: notes + b"#\n" * (MOST // 2 - 99),
-        "notes without an end to the limit": lambda: notes[:-1] + b"#" * (MOST - 99),
-        "notes above a table": lambda: notes + b"#\n" * (MOST // 2 - 99) + table,
-        "returns in notes": lambda: notes[:-1] + b"\r#" * (MOST // 2 - 99),
-        "quotation marks": lambda: _HEADER + b'"' * MOST, "pairs of quotation marks": lambda: _HEADER + b'"",' * (MOST // 3),
-        "an open mark to the limit": lambda: table + b'"' + _ROW * (MOST // len(_ROW) - 9),
-        "short rows": lambda: _HEADER + b"a\n" * (MOST // 2), "empty rows": lambda: _HEADER + b"\n" * MOST,
-        "separators": lambda: b",".join(b"c%d" % k for k in range(200)) + b"\n" + (b"," * 199 + b"\n") * (MOST // 200 - 9),
-        "cells beyond the limit": lambda: _HEADER + b"1,1,1\n" * (MOST // 6 - 9),
+        "notes to the limit": lambda: notes + b"#\n" * (MAX // 2 - 99),
+        "notes without an end to the limit": lambda: notes[:-1] + b"#" * (MAX - 99),
+        "notes above a table": lambda: notes + b"#\n" * (MAX // 2 - 99) + table,
+        "returns in notes": lambda: notes[:-1] + b"\r#" * (MAX // 2 - 99),
+        "quotation marks": lambda: _HEADER + b'"' * MAX,
+        "pairs of quotation marks": lambda: _HEADER + b'"",' * (MAX // 3),
+        "an open mark to the limit": lambda: table + b'"' + _ROW * (MAX // len(_ROW) - 9),
+        "short rows": lambda: _HEADER + b"a\n" * (MAX // 2),
+        "empty rows": lambda: _HEADER + b"\n" * MAX,
+        "separators": lambda: b",".join(b"c%d" % k for k in range(200)) + b"\n" + (b"," * 199 + b"\n") * (MAX // 200 - 9),
+        "cells beyond the limit": lambda: _HEADER + b"1,1,1\n" * (MAX // 6 - 9),
         "a person in each row": lambda: _HEADER + b"".join(b"%x,1,2\n" % k for k in range(1_300_000)),
-        "words for numbers": lambda: _HEADER + b"1,2024-01-01,1\n" * (MOST // 15 - 9),
-        "no UTF-8 anywhere": lambda: _HEADER + b"\xff" * MOST, "one line": lambda: b"a" * MOST,
-        "one cell": lambda: _HEADER + SECRET_ID + b",1," + b"9" * (MOST - 99),
-        "accents to the limit": lambda: _HEADER + b"a" + "\u0301\u0323".encode() * (MOST // 4 - 99) + b",1,1\n",
+        "words for numbers": lambda: _HEADER + b"1,2024-01-01,1\n" * (MAX // 15 - 9),
+        "no UTF-8 anywhere": lambda: _HEADER + b"\xff" * MAX, "one line": lambda: b"a" * MAX,
+        "one cell": lambda: _HEADER + SECRET_ID + b",1," + b"9" * (MAX - 99),
+        "accents to the limit": lambda: _HEADER + b"a" + "\u0301\u0323".encode() * (MAX // 4 - 99) + b",1,1\n",
         "ids with accents": lambda: _HEADER + "".join(f"{k:x}e\u0301\u0323,1,1\n" for k in range(1_000_000)).encode(),
-        "UTF-32": lambda: "id,time,value\n".encode("utf-32") + "é,1,1\n".encode("utf-32-le") * (MOST // 24 - 9),
-        "zeros to the limit": lambda: _HEADER + b"\x00" * MOST, "larger than the limit": lambda: _ROW * 1_200_000,
-        "quotation marks in UTF-16": lambda: b"\xff\xfe" + ('"' * (MOST // 2 - 99)).encode("utf-16-le"),
-        "noise to the limit": lambda: np.random.default_rng(0).bytes(MOST)}
+        "UTF-32": lambda: "id,time,value\n".encode("utf-32") + "é,1,1\n".encode("utf-32-le") * (MAX // 24 - 9),
+        "zeros to the limit": lambda: _HEADER + b"\x00" * MAX,
+        "larger than the limit": lambda: _ROW * 1_200_000,
+        "quotation marks in UTF-16": lambda: b"\xff\xfe" + ('"' * (MAX // 2 - 99)).encode("utf-16-le"),
+        "noise to the limit": lambda: np.random.default_rng(0).bytes(MAX)}
     return {**{name: (lambda c=content: c, False) for name, content in small.items()},
             **{name: (make, True) for name, make in heavy.items()}}
 

@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE, finished, lapse, soon
 
 SESSIONS, SLOW = 100, 50
 MB = 1_000_000
-MOST_UPLOAD = 20 * 1024 * 1024
+MAX_UPLOAD = 20 * 1024 * 1024
 RETURN_SECONDS = 100  # until a lost connection counts as gone, and memory was given back
 LONG = BackMsg(rerun_script=ClientState(query_string="x" * 3 * MB))  # a message, but for its size
 _HEAD = "PUT /_stcore/upload_file/x/y HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n"
@@ -88,7 +88,7 @@ def test_an_upload_above_the_limit_is_refused_with_and_without_its_length(fresh)
         async with Visitor(fresh.url) as visitor:
             await visitor.run()
             place = (await visitor.upload_address("a.csv")).upload_url
-            too_large = bytes(MOST_UPLOAD + MB)
+            too_large = bytes(MAX_UPLOAD + MB)
             assert await asyncio.to_thread(put_file, fresh.url, place, "a.csv", too_large) == 413
             assert await asyncio.to_thread(put_file, fresh.url, place, "a.csv", b"a,b\n1,2\n") == 204
         await assert_usual(fresh)

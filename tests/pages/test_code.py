@@ -55,7 +55,7 @@ from tests.unit.test_upload_rows import frame as row_frame
 from tests.unit.test_upload_rows import own as own_rows
 
 ROOT = Path(__file__).parents[2]
-USUAL = settings.Settings()
+DEFAULT = settings.Settings()
 _SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
 CHANGED = {
     "explore": f"c-sparse_curves~{_SMALL}~m-noisy_gradient_mean~epsilon-0.7~seed-4",
@@ -234,7 +234,7 @@ def assert_the_table(at, said):
             assert (row["Error"], row["Privacy noise"]) == ("nothing published", "–")
             continue
         assert is_written(row["Error"], error)
-        for part in error_words.parts(USUAL.source.facts):
+        for part in error_words.parts(DEFAULT.source.facts):
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"
         for column, name in (("Accuracy", "attacker’s accuracy"), ("Power", "power")):
@@ -308,7 +308,8 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
 
 
 def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
-    code = code_for.code_for(ask(mean_answer, USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1))
+    code = code_for.code_for(ask(mean_answer, DEFAULT.source, DEFAULT.mechanism,
+                                 Budget(1.0, 2.5e-5), 1))
     book = json.loads(code_for.notebook(code))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -347,7 +348,8 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     layout = suggest_layout(read_table(files.csv()))
     result = OwnFile(name, "utf-8", None, layout)
-    code = code_for.code_for(ask(mean_answer, own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1), result)
+    code = code_for.code_for(ask(mean_answer, own_curves(), DEFAULT.mechanism, Budget(1.0, 1e-4),
+                                 1), result)
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
@@ -378,10 +380,13 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source: ask(sparse_answer, source, USUAL.mechanism_of("sparse_regression"), BUDGET, 1),
-    "readings": lambda source: ask(regression_answer, source, USUAL.mechanism_of("wavelet_regression"),
+    "rows": lambda source: ask(sparse_answer, source, DEFAULT.mechanism_of("sparse_regression"),
+                               BUDGET, 1),
+    "readings": lambda source: ask(regression_answer, source,
+                                   DEFAULT.mechanism_of("wavelet_regression"),
                                    Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
-    "curves": lambda source: ask(summaries_answer, source, USUAL.mechanism_of("functional_summary"),
+    "curves": lambda source: ask(summaries_answer, source,
+                                 DEFAULT.mechanism_of("functional_summary"),
                                  FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
 
 

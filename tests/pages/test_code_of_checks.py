@@ -31,7 +31,7 @@ from tests.files import requested
 from tests.pages.opening import own_curves, visit
 from tests.pages.test_code import (
     BUDGET,
-    USUAL,
+    DEFAULT,
     by_command,
     look,
     numbers,
@@ -115,7 +115,7 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
 @pytest.mark.parametrize("lesson", [
     pytest.param(key, marks=pytest.mark.slow) if key in "2458" else key for key in lessons.names()[1:]])
 def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 8)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 8)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
     monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
     code, worked = code_for.code_for(ask(lessons.work, lesson, 3)), lessons.work(lesson, 3)
@@ -169,8 +169,8 @@ def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, rea
 
 def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
         tmp_path, monkeypatch):
-    for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
-                               ("records", "density", USUAL.mechanism_of("density"))):
+    for kind, task, method in (("curves", "mean_function", DEFAULT.mechanism),
+                               ("records", "density", DEFAULT.mechanism_of("density"))):
         source, own = own_to_publish(kind, tmp_path)
         code = code_for.release(ask(release_cost, source, method, BUDGET), own)
         result = requested(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
@@ -200,5 +200,5 @@ def own_to_publish(kind, folder):
 
 def test_a_file_that_a_request_cannot_describe_has_no_command():
     table = OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
-    code = code_for.release(ask(release_cost, own_curves(), USUAL.mechanism, BUDGET), table)
+    code = code_for.release(ask(release_cost, own_curves(), DEFAULT.mechanism, BUDGET), table)
     assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

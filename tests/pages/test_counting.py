@@ -34,10 +34,10 @@ def test_every_curve_is_drawn_with_its_error_and_the_odds(task):
 
 def test_the_part_that_is_noise_is_that_of_the_two_errors_beside_it():
     said = text(page("counted-survival"))
-    error, without = (float(found) for found in re.search(
+    error, non_private = (float(found) for found in re.search(
         r"\*\*([\d.]+)\*\*.*?[Ww]ithout privacy[^\d]*([\d.]+\d)", said, re.DOTALL).groups())
     share = int(re.search(r"\*\*(\d+) % of the squared error is noise", said)[1])
-    assert abs(share - 100 * (1 - (without / error) ** 2)) < 2  # of rounded numbers
+    assert abs(share - 100 * (1 - (non_private / error) ** 2)) < 2  # of rounded numbers
 
 
 def test_two_groups_are_compared_with_and_without_noise():

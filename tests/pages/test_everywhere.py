@@ -232,12 +232,12 @@ FIELDS = {
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
     | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
-    "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MOST_OF_ONE),
+    "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MAX_OF_ONE),
     "population": some.none() | some.integers(2, 10_000),
     "methods": some.lists(some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4,
                           unique=True).map(tuple),
     "budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
-                         max_size=settings.MOST_BUDGETS).map(lambda steps: tuple(sorted(steps))),
+                         max_size=settings.MAX_BUDGETS).map(lambda steps: tuple(sorted(steps))),
     "room": some.sampled_from(("", "BCDFGH")),
     **{name: some.none() | some.floats(-1e6, 1e6) for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)},
     "planned_percentile": some.none() | some.floats(0.1, 99.9),
@@ -431,14 +431,14 @@ BANNED = re.compile(r"\b(safe|safely|secure(?! aggregation)|securely|anonymous\w
 BETWEEN_STRINGS = re.compile(r"""["']\s+[bfr]{0,2}["']""", re.I)  # that are put together
 PLAIN_MINUS = re.compile(r"(?<![\w^{(.\-])-\d")
 COMPUTER_NUMBER = re.compile(r"\b\d(\.\d+)?e[-+]\d\d\b|\bnan\b|\binf\b")
-MOST_WORDS = 50  # of a sentence, about twice what is aimed at
+MAX_WORDS = 50  # of a sentence, about twice what is aimed at
 
 
 def faults(text):
     """What is wrong with words on screen."""
     found = [match[0] for rule in (BANNED, PLAIN_MINUS, COMPUTER_NUMBER)
              for match in rule.finditer(text)]
-    long = [one for one in re.split(r"(?<=[.:;!?])\s|\n", text) if len(one.split()) > MOST_WORDS]
+    long = [one for one in re.split(r"(?<=[.:;!?])\s|\n", text) if len(one.split()) > MAX_WORDS]
     return found + long
 
 

@@ -27,7 +27,7 @@ EVERY = lessons.all()
 @pytest.fixture(autouse=True)
 def light(monkeypatch):
     """Few repeats: what is tested is the page."""
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 4)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 4)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
     monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
 
@@ -310,18 +310,18 @@ def test_a_class_ends_by_itself_and_there_are_not_too_many_guesses_and_classes(s
     rooms, clock = school
     poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = rooms.open(poll)
-    for _ in range(classroom.MOST_GUESSES):
+    for _ in range(classroom.MAX_GUESSES):
         room.guess(room.seat(), poll, [50])
     with pytest.raises(InputError, match="no more are counted"):
         room.guess(room.seat(), poll, [50])
     room.guess(0, poll, [40])  # who has guessed may correct it
-    others = [rooms.open(poll) for _ in range(classroom.MOST_CLASSES - 1)]
+    others = [rooms.open(poll) for _ in range(classroom.MAX_CLASSES - 1)]
     assert len({other.code for other in others}) == len(others)
     with pytest.raises(InputError, match="no more may be opened"):
         rooms.open(poll)
-    clock["now"] = classroom.MOST_SECONDS - 1
+    clock["now"] = classroom.MAX_SECONDS - 1
     assert rooms.find(room.code) is room and rooms.of_teacher(room.key) is room
-    clock["now"] = classroom.MOST_SECONDS
+    clock["now"] = classroom.MAX_SECONDS
     assert rooms.find(room.code) is None and rooms.of_teacher(room.key) is None
     assert rooms.open(poll)
 

@@ -525,14 +525,14 @@ def worst_gain(source, mechanism):
     pure = mechanism.guarantee == "pure"
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
-    without = studies.baseline(source, mechanism, delta, 1)
+    non_private = studies.baseline(source, mechanism, delta, 1)
     collected = []
     for budget, errors in zip(budgets, errors_and_shares(source, mechanism, budgets, 1)[0],
                               strict=True):
         verdict = mechanism.feasibility(source.sizes, (budget,))
         if verdict is None or verdict.is_feasible:
             one = Accuracy.of(errors)
-            collected.append(math.log(without / one.error) / max(one.log_se, 1e-9))
+            collected.append(math.log(non_private / one.error) / max(one.log_se, 1e-9))
     return max(collected, default=-math.inf)
 
 

@@ -18,7 +18,7 @@ from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import METHODS, first_of_each
 
-USUAL = settings.Settings()
+DEFAULT = settings.Settings()
 EQUAL = PRESETS["equal"].rows
 
 
@@ -47,7 +47,7 @@ def with_sites():
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():
     at = visit("sites")
-    answer = federation(USUAL.source, USUAL.mechanism, EQUAL, USUAL.seed)
+    answer = federation(DEFAULT.source, DEFAULT.mechanism, EQUAL, DEFAULT.seed)
     assert site_words.compared(answer) in words(at)
     assert not at.error
     at = visit("sites", "open-trust")
@@ -70,7 +70,7 @@ def test_every_preset_draws_and_is_a_short_link():
 @pytest.mark.slow
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
-    token = links.encode(USUAL.with_study(settings.TASK, mechanism=cls(**chosen)))
+    token = links.encode(DEFAULT.with_study(settings.TASK, mechanism=cls(**chosen)))
     for part in ("leaves", "centre_saw"):
         visit("sites", f"{token}~open-{part}".strip("~"))  # says that nothing of ours goes wrong
 
@@ -112,7 +112,7 @@ def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(ce
     edit(at, 1, **cells)
     assert any(problem in error.value for error in at.error)
     assert at.session_state.settings.sites == kept
-    assert said(federation(USUAL.source, USUAL.mechanism, kept, USUAL.seed)) in words(at)
+    assert said(federation(DEFAULT.source, DEFAULT.mechanism, kept, DEFAULT.seed)) in words(at)
     edit(at, 1, epsilon=1.5)
     assert not at.error
 
@@ -121,7 +121,7 @@ def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(ce
 def test_a_link_brings_back_the_table():
     rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
             SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))
-    chosen = dataclasses.replace(USUAL, sites=rows)
+    chosen = dataclasses.replace(DEFAULT, sites=rows)
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("sites", links.encode(chosen))
     assert at.session_state.settings.sites == rows
@@ -132,13 +132,13 @@ def test_a_link_brings_back_the_table():
     "North", "North_10", "North_10_5_x", "North_10_5_99", "A_10_5_1__A_10_5_1", "<b>_10_5_1",
     "A_10_5_1_usual_in", "A_10_5_1_usual_out", "A_1e3_5_1", "__".join(["A_10_5_1"] * 51), "nan"])
 def test_a_damaged_table_in_a_link_is_named_and_the_usual_one_stands(text):
-    assert links.decode(f"sites-{text}") == (USUAL, ["sites"])
+    assert links.decode(f"sites-{text}") == (DEFAULT, ["sites"])
 
 
 def test_the_longest_table_fits_into_an_address():
     rows = tuple(SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
                  for k in range(50))
-    chosen = dataclasses.replace(USUAL, sites=rows)
+    chosen = dataclasses.replace(DEFAULT, sites=rows)
     assert links.decode(links.encode(chosen)) == (chosen, [])
 
 

@@ -98,8 +98,8 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
     view = summaries_topic.summaries_answer(source, chosen, task, BUDGET, 2)
     for way in view.ways:
         assert way.parts is None or way.parts.sum() == pytest.approx(1)
-        assert way.releases is None or way.releases.shape[1:] == view.without.shape
-    assert view.truth is None or view.truth.shape == view.without.shape
+        assert way.releases is None or way.releases.shape[1:] == view.non_private.shape
+    assert view.truth is None or view.truth.shape == view.non_private.shape
 
 
 @pytest.mark.parametrize(("key", "task", "source"), [
@@ -124,9 +124,9 @@ def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
     view = summaries_topic.summaries_answer(source, Iclp(task="covariance"), "covariance",
                                      Budget(8.0), 1)
     result = summaries_topic.components(view, source, 1)
-    gram = result.without @ result.without.T / summaries_topic.SURFACE
+    gram = result.non_private @ result.non_private.T / summaries_topic.SURFACE
     np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
-    assert (result.releases * result.without).sum(axis=-1).min() > 0
+    assert (result.releases * result.non_private).sum(axis=-1).min() > 0
     assert 0 < result.removed < 0.2 and (result.shares[:, 0] >= result.shares[:, 1]).all()
     assert result.share[0] == pytest.approx(0.45, abs=0.05)  # of a Gaussian kernel of length 0.2
 
@@ -158,7 +158,7 @@ def test_every_chart_has_words_and_a_table():
     charts += [summaries_charts.errors(view), summaries_charts.split(view)]
     surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
                                         "covariance", BUDGET, 1)
-    charts.append(summaries_charts.surface(surface, surface.without[0], "Without protection"))
+    charts.append(summaries_charts.surface(surface, surface.non_private[0], "Without protection"))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.core.errors import InputError
-from pages.shared.server.jobs import _MOST_KEPT, Job, Jobs, ready
+from pages.shared.server.jobs import _MAX_KEPT, Job, Jobs, ready
 from tests.heavy import few
 from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
@@ -228,7 +228,7 @@ def test_a_finished_job_is_kept_for_the_next_visitor(pool):
 
 
 def test_of_finished_jobs_only_the_latest_are_kept(pool):
-    jobs = [finished(pool, f"many {k}", job_targets.squares, 1) for k in range(_MOST_KEPT + 2)]
+    jobs = [finished(pool, f"many {k}", job_targets.squares, 1) for k in range(_MAX_KEPT + 2)]
     assert pool.start("many 0", job_targets.squares, 1) is not jobs[0]
     assert pool.start(jobs[-1].key, job_targets.squares, 1) is jobs[-1]
 

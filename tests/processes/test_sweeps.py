@@ -69,7 +69,7 @@ def pool():
 class Shuffled(Executor):
     """Runs each task at once; tells of them in the order of a shuffled deck."""
 
-    n_workers, places = 2, 5
+    n_workers, slots = 2, 5
 
     def submit(self, fn, /, *args, **kwargs):
         return SerialExecutor().submit(fn, *args, **kwargs)
@@ -228,7 +228,7 @@ def test_a_block_that_kills_every_worker_fails_alone_and_is_not_kept(pool, tmp_p
 class Blaming(Executor):
     """A cluster that blames all tasks it holds when one of them kills a worker."""
 
-    n_workers, places = 2, 4
+    n_workers, slots = 2, 4
 
     def __init__(self, deadly):
         self.deadly, self.held, self.lock = deadly, [], threading.Lock()
@@ -258,7 +258,7 @@ def test_only_the_block_that_dies_alone_is_given_up_by_a_cluster_that_blames_man
 
 
 def test_what_was_there_at_two_deaths_waits_until_it_is_alone():
-    queue = _Queue(WORK[:3], most=1, places=1)
+    queue = _Queue(WORK[:3], most=1, slots=1)
     together = [queue.next_group(False)[0] for _ in range(3)]
     assert queue.died(together) == []
     assert [queue.next_group(False)[0] for _ in range(3)] == together[::-1]
@@ -282,7 +282,7 @@ def test_a_bug_ends_the_sweep_with_the_place_where_it_was(pool):
 class Busy(Executor):
     """Does the first task and begins no other."""
 
-    n_workers, places = 3, 6
+    n_workers, slots = 3, 6
 
     def __init__(self):
         self.waiting = []

@@ -72,7 +72,7 @@ from engine.sources import sources
 
 seen, out = {}, io.StringIO()
 task = TASKS["share_above"]
-seen["usual"] = sources.usual(task.source, task.key).key, mechanisms.usual(task.mechanism, task.key).key
+seen["usual"] = sources.default(task.source, task.key).key, mechanisms.default(task.mechanism, task.key).key
 report = audit.audit_case(audit.cases_of(mechanisms.get("noisy_share"))[0], tries=400, runs=0, seconds=3600)
 seen["verdict"], seen["ratio"] = report.verdict, report.ratio
 with contextlib.redirect_stdout(out):

@@ -52,7 +52,7 @@ SOURCES |= {
     "cumulative_incidence": CompetingEvents(n_curves=400, n_servers=2),
     "distribution": BoundedValues(n_curves=400, n_servers=2),
     "roc": ScoredPeople(n_curves=400, n_servers=2)}
-SOURCES |= {key: sources.usual(task.source, key) for key, task in TASKS.items()
+SOURCES |= {key: sources.default(task.source, key) for key, task in TASKS.items()
             if key not in SOURCES and task is not FUNCTIONAL_SUMMARY}
 OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]

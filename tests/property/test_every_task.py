@@ -32,8 +32,8 @@ def test_it_says_what_it_is_in_words_that_no_other_task_has(task):
 
 @every_task
 def test_its_usual_source_and_method_serve_it_and_the_method_is_offered_first(task):
-    source, mechanism = (sources.usual(task.source, task.key),
-                         mechanisms.usual(task.mechanism, task.key))
+    source, mechanism = (sources.default(task.source, task.key),
+                         mechanisms.default(task.mechanism, task.key))
     assert source.is_random and task.key in source.tasks & mechanism.tasks
     assert type(source) in sources.for_task(task.key)
     assert type(mechanism) is mechanisms.for_task(task.key)[0]

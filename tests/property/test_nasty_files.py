@@ -20,7 +20,7 @@ from engine.uploads.curves import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload, rea
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
 from engine.uploads.reading import read_file
-from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import (
     EXAMPLE_ROWS_CSV,
     UploadRows,
@@ -38,7 +38,7 @@ SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.c
          files.csv(quoting=1), EXAMPLE_CSV.encode(), EXAMPLE_READINGS_CSV.encode(),
          EXAMPLE_ROWS_CSV.encode(), files.csv(files.growth_frame(40, 12)),
          files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4])]
-MOST_MEGABYTES = 200
+MAX_MEGABYTES = 200
 
 
 def mutated(content, rng):
@@ -74,7 +74,7 @@ def _mutated(content, rng):
 
 def described(table, layout):
     """Every other column is taken for a covariate: a refusal of those is a sentence, too."""
-    free = tuple(name for name in table.columns if name not in layout.columns)[:MOST_COVARIATES]
+    free = tuple(name for name in table.columns if name not in layout.columns)[:MAX_COVARIATES]
     try:
         curves = read_curves(table, replace(layout, covariates=free))
         ranges = [StatedCovariate(name, 0, 1) for name in free]
@@ -126,7 +126,7 @@ def run(count, seed):
         warnings.simplefilter("ignore")  # of the parsers, about files that are broken on purpose
         for k in range(count):
             accepted += outcome(mutated(SEEDS[k % len(SEEDS)], rng)) > 0
-    assert peak_megabytes() - before < MOST_MEGABYTES
+    assert peak_megabytes() - before < MAX_MEGABYTES
     return accepted
 
 

@@ -27,12 +27,12 @@ from tests.unit.test_figure_payload import numbers
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=10)
 BUDGETS = (Budget(0.05, 1e-5), Budget(2.0, 1e-5), Budget(10.0, 1e-5))
-USUAL = {kind: shape.usual(kind, SOURCE.facts) for kind in shape.KINDS}
+DEFAULT = {kind: shape.default(kind, SOURCE.facts) for kind in shape.KINDS}
 
 
 @cache
 def asked_of_all(kind):
-    return asked(SOURCE, AdaptiveMean(), BUDGETS, 1, USUAL[kind])
+    return asked(SOURCE, AdaptiveMean(), BUDGETS, 1, DEFAULT[kind])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_every_release_on_screen_says_what_the_engine_answers_of_the_same_releas
     for budget in (1, 2):
         for draw in range(ASKED_DRAWS):
             curve = ReleasedCurve.of(estimate, data.facts, budget, draw=draw)
-            answer = curve_question(USUAL[kind]).answer(curve)
+            answer = curve_question(DEFAULT[kind]).answer(curve)
             assert result.marks[budget][draw].text.startswith(answer.text)
             np.testing.assert_array_equal(result.curves[0, budget, draw], curve.band.middle[::2])
             np.testing.assert_array_equal(result.curves[1, budget, draw], curve.band.low[::2])
@@ -87,7 +87,7 @@ def test_velocities_are_per_unit_of_time_and_only_where_they_can_be_told():
 
 def test_a_method_without_a_covariance_is_not_asked():
     with pytest.raises(InputError):
-        asked(SOURCE, NoisyGradientMean(), BUDGETS, 1, USUAL["peak"])
+        asked(SOURCE, NoisyGradientMean(), BUDGETS, 1, DEFAULT["peak"])
 
 
 def test_the_first_release_is_that_of_the_picture(releases):
@@ -99,11 +99,12 @@ def test_the_first_release_is_that_of_the_picture(releases):
 
 @pytest.mark.parametrize("kind", ["peak", "fastest", "above"])
 def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_range(kind):
-    without = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(releases=np.broadcast_to(without, (3, 20, 101)), without=without)
+    non_private = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(non_private, (3, 20, 101)),
+                           non_private=non_private)
     result = asked_of_all(kind)
     sent = json.loads(json.dumps(asked_payload(SOURCE.facts, view, result), allow_nan=False))
-    parts = [(sent["curves"], result.curves[0] - view.without)]
+    parts = [(sent["curves"], result.curves[0] - view.non_private)]
     parts += [(sent["speed"], result.speeds[0])] if kind == "fastest" else []
     for part, values in parts:
         low, high = part["scales"][2]
@@ -118,7 +119,7 @@ def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_ran
 def test_the_fastest_rise_is_looked_for_in_its_window_alone():
     times = np.linspace(2, 18, 161)
     curve = np.tanh(3 * (times - 5)) + 2 * np.tanh(3 * (times - 12))
-    question = dataclasses.replace(USUAL["fastest"])
+    question = dataclasses.replace(DEFAULT["fastest"])
     assert shape.answers(question, curve, times) == pytest.approx(12, abs=0.051)
     early = dataclasses.replace(question, second=8.0)
     assert shape.answers(early, curve, times) == pytest.approx(5, abs=0.051)
@@ -128,7 +129,7 @@ def test_the_fastest_rise_is_looked_for_in_its_window_alone():
 
 def test_the_time_above_a_level_is_that_of_the_line_joining_the_points():
     times = np.linspace(2, 18, 161)
-    question = dataclasses.replace(USUAL["above"], level=130.0)
+    question = dataclasses.replace(DEFAULT["above"], level=130.0)
     lines = np.stack([100 + 5 * (times - 2), np.full(161, 150.0), np.full(161, 90.0)])
     assert shape.answers(question, lines, times).tolist() == pytest.approx([10.0, 16.0, 0.0])
 
@@ -166,11 +167,12 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
 
 def test_the_browser_is_sent_both_groups_and_their_difference():
     groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
-    without = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(releases=np.broadcast_to(without, (2, 20, 101)), without=without)
+    non_private = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(non_private, (2, 20, 101)),
+                           non_private=non_private)
     sent = json.loads(json.dumps(groups_payload(GROWTH.facts, view, groups), allow_nan=False))
-    for part, values in ((sent["curves"], groups.first[0] - without),
-                         (sent["other"], groups.second[0] - without),
+    for part, values in ((sent["curves"], groups.first[0] - non_private),
+                         (sent["other"], groups.second[0] - non_private),
                          (sent["speed"], groups.difference[0])):
         low, high = part["scales"][1]
         rows = numbers(part["middle"][1], low, high).reshape(ASKED_DRAWS, -1)

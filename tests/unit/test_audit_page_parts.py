@@ -58,7 +58,7 @@ def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
     for one in result:
         source = one.usual_source()
         assert source.is_random and source.facts.kind == "simulated"
-        assert one.usual().served & source.tasks or one.task == "mean_function"
+        assert one.default().served & source.tasks or one.task == "mean_function"
         assert audit_topic.subject(one.key) == one
     with pytest.raises(InputError, match="nothing to audit"):
         audit_topic.subject("adaptive_mean.density")
@@ -67,7 +67,7 @@ def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
 def test_variants_offered_are_those_of_the_mechanism_and_its_task():
     names = {one.name for one in audit_topic.variants_of(GRADIENT)}
     assert {"NoClipping", "QuieterThanSaid"} < names and "LabelsInTheirOwnRange" not in names
-    offered = {one.name for s in audit_topic.subjects() for one in audit_topic.variants_of(s.usual())}
+    offered = {one.name for s in audit_topic.subjects() for one in audit_topic.variants_of(s.default())}
     assert offered == {one.name for one in broken.bugs()}
 
 
@@ -123,12 +123,13 @@ def test_small_data_grow_with_the_noise_and_stay_in_order():
     case = case_like(AdaptiveMean())
     assert case.at(Budget(40.0, 1e-3)).copies == 1 < case.at(BUDGET).copies
     assert case_like(GRADIENT).at(Budget(0.1, 1e-5)).copies == 1
-    for usual in (usual_curves(GRADIENT, unequal=True, n_servers=3), usual_readings(WaveletGlobal())):
-        large = enlarged(usual, 3)
-        assert large.n_curves == 3 * usual.n_curves and (np.diff(large.server) >= 0).all()
-        np.testing.assert_allclose(large.values.sum(), 3 * usual.values.sum())
-        np.testing.assert_array_equal(large.values[0, :usual.counts[0]],
-                                      usual.values[0, :usual.counts[0]])
+    for default in (usual_curves(GRADIENT, unequal=True, n_servers=3),
+                    usual_readings(WaveletGlobal())):
+        large = enlarged(default, 3)
+        assert large.n_curves == 3 * default.n_curves and (np.diff(large.server) >= 0).all()
+        np.testing.assert_allclose(large.values.sum(), 3 * default.values.sum())
+        np.testing.assert_array_equal(large.values[0, :default.counts[0]],
+                                      default.values[0, :default.counts[0]])
 
 
 def test_a_few_repeats_never_call_honest_noise_too_small():

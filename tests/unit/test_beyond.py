@@ -86,7 +86,7 @@ def test_exact_errors_are_carried_on_exactly():
 @pytest.fixture
 def few(monkeypatch):
     """A simulator that ends at 1000 people."""
-    monkeypatch.setattr(planning_topic, "_MOST_PEOPLE", 1000)
+    monkeypatch.setattr(planning_topic, "_MAX_PEOPLE", 1000)
     monkeypatch.setattr(planning_topic, "_HIGHEST", planning_topic._HIGHEST | {"people": 1000.0})
 
 

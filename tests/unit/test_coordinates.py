@@ -32,11 +32,12 @@ def test_a_vector_is_its_own_best_approximation():
 
 def test_the_three_errors_of_a_vector_are_squared_euclidean_distances():
     rng = np.random.default_rng(1)
-    released, quiet = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 4))
-    found = integrated_squared_errors(estimate(released, quiet), Truth.of_vector(VECTOR))
+    released, noise_free = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 4))
+    found = integrated_squared_errors(estimate(released, noise_free), Truth.of_vector(VECTOR))
     np.testing.assert_allclose(found.total, ((released - VECTOR) ** 2).sum(axis=-1))
-    np.testing.assert_allclose(found.privacy, ((released - quiet[:, :, None]) ** 2).sum(axis=-1))
-    np.testing.assert_allclose(found.estimation[..., 0], ((quiet - VECTOR) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(found.privacy,
+                               ((released - noise_free[:, :, None]) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(found.estimation[..., 0], ((noise_free - VECTOR) ** 2).sum(axis=-1))
 
 
 def test_machines_with_vectors_of_their_own_are_functions():

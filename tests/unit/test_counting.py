@@ -61,7 +61,7 @@ def exact_table(cells, counts, blocks=1):
 def test_every_counted_task_has_the_estimand_whose_curves_begin_at_its_known_value(task):
     estimand = ESTIMANDS[task]
     assert estimand.task is TASKS[task] and tuple(ESTIMANDS) == COUNTED
-    source = sources.usual(TASKS[task].source, task)
+    source = sources.default(TASKS[task].source, task)
     curves = NoisyCounts(task=task).release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0)).values(drawing_grid())
     np.testing.assert_allclose(curves[..., 0], estimand.start, atol=1e-12)
 

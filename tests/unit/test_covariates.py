@@ -12,7 +12,7 @@ from engine.mechanisms import mechanisms
 from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
-from engine.uploads.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
+from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regressors
 from engine.uploads.tables import read_table
 from tests import files
 
@@ -137,7 +137,7 @@ def test_the_range_of_a_covariate_must_be_stated(covariate, words):
 
 
 def test_eight_covariates_are_accepted_and_nine_are_not():
-    stated = [Covariate(f"x{k}", 0, 1) for k in range(MOST_COVARIATES + 1)]
+    stated = [Covariate(f"x{k}", 0, 1) for k in range(MAX_COVARIATES + 1)]
     assert declare(**STATED, covariates=stated[:-1]).covariates == tuple(stated[:-1])
     assert refused("At most 8 covariates can be used; got 9", declare, **STATED, covariates=stated)
 
@@ -270,7 +270,7 @@ def test_the_condition_number_is_that_of_the_gram_matrix_and_the_limit_is_its():
         near = np.hstack([x, x + apart * rng.uniform(-1, 1, x.shape)])
         regressors = facts.to_regressors(near)
         condition = np.linalg.cond(regressors.T @ regressors)
-        assert (condition > MOST_CONDITION) == is_refused
+        assert (condition > MAX_CONDITION) == is_refused
         if is_refused:
             said = f"{float(f'{condition:.2g}'):,.0f}"
             assert refused(f"condition number {said};", check_regressors, facts, near)

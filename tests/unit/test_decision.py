@@ -73,10 +73,10 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     falling = made(profiles["sites"], [np.nan, np.nan, *np.linspace(5, 1, steps - 2)])
     answer = decision_topic.decision(falling, 3.0, "19")
     distance = falling.distance(0.95)
-    place = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
-    assert distance[place] <= 3.0 < distance[place - 1]
+    index = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
+    assert distance[index] <= 3.0 < distance[index - 1]
     assert [EPSILON_STEPS.index(option.budget.epsilon) for _, option in answer.options] == [
-        place - 1, place, place + 1]
+        index - 1, index, index + 1]
     assert decision_topic.decision(falling, 5.0, "19").more_private is None  # nothing is published there
     missed = decision_topic.decision(falling, 0.5, "19")
     assert missed.chosen is None
@@ -209,8 +209,8 @@ SIZES = {"mean_function": (60, 8, 3), "varying_coefficients": (300, 6, 2),
 def study_of(key, noise="sites"):
     """A small study of an estimand, with its usual data and method."""
     data = TASKS[key].data_of or key
-    source = sources.usual(TASKS[data].source, data).resized(*SIZES[key])
-    mechanism = mechanisms.usual(TASKS[key].mechanism, key)
+    source = sources.default(TASKS[data].source, data).resized(*SIZES[key])
+    mechanism = mechanisms.default(TASKS[key].mechanism, key)
     return result_of(decision_topic.profile_of(source, mechanism, decision_topic.alike(source, "Site"), None,
                                                noise, 1))
 

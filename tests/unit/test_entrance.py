@@ -92,11 +92,11 @@ def test_a_file_is_written_whole_or_not_at_all(folder, monkeypatch):
 
 
 def test_json_at_its_limits_is_read():
-    deep = "[" * entrance.MOST_DEPTH + "]" * entrance.MOST_DEPTH
+    deep = "[" * entrance.MAX_DEPTH + "]" * entrance.MAX_DEPTH
     assert entrance.json_of(deep, "scenario")
     assert entrance.json_of('{"a": "[[[{{{\\"[[", "b": [1e308, -1.5, 10, 5e-324, true, null]}', "scenario") == {
         "a": '[[[{{{"[[', "b": [1e308, -1.5, 10, 5e-324, True, None]}
-    assert entrance.json_of(f'"{"x" * (entrance.MOST_TEXT - 2)}"', "scenario")
+    assert entrance.json_of(f'"{"x" * (entrance.MAX_TEXT - 2)}"', "scenario")
 
 
 @pytest.mark.parametrize(("text", "words"), [

@@ -319,7 +319,7 @@ def test_the_usual_powers_follow_the_decay_of_the_kernel():
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 1), (8, 2), (999, 9), (1000, 10), (1331, 11)])
 def test_the_usual_number_of_functions_is_a_whole_cube_root(n, m):
-    assert Frl().usual(n) == m
+    assert Frl().default(n) == m
 
 
 @pytest.mark.parametrize(("chosen", "n", "first", "last"), [
@@ -580,12 +580,12 @@ def coefficients_of(mechanism):
 def test_coefficients_without_smoothing_are_those_of_least_squares():
     data = explained()
     estimate = release(coefficients_of(Frl(n_functions=40)), data, (NON_PRIVATE,))
-    usual = Frl(task="varying_coefficients").without_protection(data)
-    assert estimate.functions == usual.functions == (INTERCEPT, "dose")
+    default = Frl(task="varying_coefficients").without_protection(data)
+    assert estimate.functions == default.functions == (INTERCEPT, "dose")
     np.testing.assert_allclose(estimate.on_grid(estimate.unprotected, T),
-                               usual.on_grid(usual.unprotected, T), atol=1e-9)
+                               default.on_grid(default.unprotected, T), atol=1e-9)
     expected = np.stack([MIDDLE + np.sin(6 * T) / 2, np.cos(3 * T) / 2])
-    assert np.abs(usual.on_grid(usual.unprotected, T)[0, 0] - expected).max() < 0.05
+    assert np.abs(default.on_grid(default.unprotected, T)[0, 0] - expected).max() < 0.05
 
 
 def test_both_steps_of_coefficients_share_the_budget():

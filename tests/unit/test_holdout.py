@@ -83,8 +83,9 @@ class Noiseless(NoisyGradientMean):
     """Publishes the average without protection."""
 
     def release_many(self, data, budgets, draws, rng):
-        quiet = self.without_protection(data)
-        return replace(quiet, coefficients=np.repeat(quiet.coefficients, len(budgets), axis=0))
+        non_private = self.without_protection(data)
+        return replace(non_private,
+                       coefficients=np.repeat(non_private.coefficients, len(budgets), axis=0))
 
 
 def test_without_noise_the_distance_is_that_of_the_two_parts_coefficients():

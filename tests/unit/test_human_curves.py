@@ -58,7 +58,7 @@ def test_it_is_about_people_with_named_quantities_units_and_origins(source):
 def test_human_examples_stand_before_all_others(source):
     keys = [cls.key for cls in sources.for_task("mean_function")]
     assert keys.index(source.key) < 4
-    assert sources.usual("sparse_curves", "mean_function").facts.curve == "growth"
+    assert sources.default("sparse_curves", "mean_function").facts.curve == "growth"
 
 
 @pytest.mark.parametrize("source", few(PRESETS + EXTREMES, 5), ids=repr)

@@ -55,7 +55,7 @@ _worked = {}
 def light():
     """Few repeats: what is tested are the words, not how precise the errors are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies, "MOST_DATA_SETS", 4)
+        patch.setattr(studies, "MAX_DATA_SETS", 4)
         patch.setattr(studies, "_FEWEST_DATA_SETS", 2)
         patch.setattr(studies, "_ENOUGH_RELEASES", 20)
         yield
@@ -258,7 +258,7 @@ def test_the_error_at_each_epsilon_is_that_of_explore_and_lines_are_for_each_age
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
-    off = np.abs(answer.releases[0] - answer.without) <= half
+    off = np.abs(answer.releases[0] - answer.non_private) <= half
     assert (int(words["inside"]), int(words["drawn"])) == (sum(map(all, off)), len(off))
     assert off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])  # at each age, not at all of them
     assert float(words["noise"]) == pytest.approx(math.sqrt(np.mean(half**2)), abs=0.005)
@@ -383,7 +383,7 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
      "errors of 2000 children by observations"),
     lesson_store.makers()))
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
     result = stored_lessons.numbers_of(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
@@ -393,14 +393,14 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
 
 def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(monkeypatch):
     """One of each picture; what is kept of all others is made again in `make test-all`."""
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     kept = when_privacy_is_free.lines(200, stored_lessons.SEED)
     growth = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=2)
-    default = mechanisms.usual(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
+    default = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     lab = mean_over_budgets(growth, default, 1 / 200**2, stored_lessons.SEED, (1.0,))
     assert kept.private[0] == pytest.approx(lab.study.error[0], rel=1e-6)
-    assert kept.without[0] == pytest.approx(lab.study.baseline, rel=1e-6)
+    assert kept.non_private[0] == pytest.approx(lab.study.baseline, rel=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():
@@ -410,7 +410,7 @@ def test_of_another_seed_nothing_is_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     by_name = {lesson.key: lesson.work(seed).words for lesson in EVERY}
     assert float(by_name["2"]["moved"]) < float(by_name["2"]["noise"])

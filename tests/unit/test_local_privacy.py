@@ -110,7 +110,7 @@ def test_where_no_law_is_proved_more_devices_than_are_simulated_are_refused():
     rows = (SiteRow("All", 3000, 6),)
     for mechanism, delta in ((NoisyGradientMean(), None), (AdaptiveMean(), 0.0),
                              (AdaptiveMean(design="unknown"), None)):
-        with pytest.raises(InputError, match=f"at most {decision_topic.MOST_DEVICES}"):
+        with pytest.raises(InputError, match=f"at most {decision_topic.MAX_DEVICES}"):
             profile(replace(DEVICES, n_servers=1), mechanism, rows, delta=delta)
 
 

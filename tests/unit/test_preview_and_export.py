@@ -123,7 +123,7 @@ def test_the_title_of_the_mean_curve_holds_for_every_line_that_is_drawn(shows):
     title = curve(result, 0, shows).spec["layout"]["title"]["text"]
     most = float(re.findall(r"[\d.]+", title)[-1])
     drawn = result.releases[0, :1] if shows == "release" else result.releases[0]
-    farthest = np.abs(drawn - result.without).max()
+    farthest = np.abs(drawn - result.non_private).max()
     assert farthest <= most < 1.02 * farthest
 
 
@@ -134,7 +134,7 @@ def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_publishe
     assert (result.band.low[1:] < result.band.high[1:]).all()
     assert math.isnan(result.planned[0]) and result.planned[1] > result.planned[2] > 0
     width = (result.band.high - result.band.low).mean(axis=(1, 2))
-    assert width[1] > width[2] > 2 * result.band.without.mean()
+    assert width[1] > width[2] > 2 * result.band.non_private.mean()
 
 
 def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():

@@ -57,7 +57,7 @@ from tests.pages.opening import visit
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-USUAL = Settings()
+DEFAULT = Settings()
 CURVES, MEAN = SparseCurves(n_curves=60, n_observations_per_curve=6), AdaptiveMean(basis="cosine")
 RATE = rates.for_task("mean_function")[0]()
 LIMITS = Experiment("point", CURVES, AdaptiveMean(basis="cosine", band="pointwise"),
@@ -66,18 +66,20 @@ NETWORK = Network((Group(4, 1000, 0.3), Group(2, 1000, 2.0)))
 ASKED = {
     "curves": ask(mean_answer, CURVES, MEAN, Budget(0.7, 1e-4), 3).about(
         Person(3, SecretSample(60, 100_000, True))),
-    "coefficients": ask(coefficients_answer, USUAL.source_of("varying_coefficients"), USUAL.mechanism_of("varying_coefficients"),
-                        Budget(2.0, 1e-4), 2),
+    "coefficients": ask(coefficients_answer, DEFAULT.source_of("varying_coefficients"),
+                        DEFAULT.mechanism_of("varying_coefficients"), Budget(2.0, 1e-4), 2),
     "counting": ask(counting_answer, EventTimes(n_curves=300, comparison="hazard ratio"), NoisyCounts(),
                     Budget(1.5), 2),
-    "summary": ask(summaries_answer, USUAL.source_of("density"), USUAL.mechanism_of("density"), "density",
-                   Budget(2.0, 1e-5), 1),
-    "sparse": ask(sparse_answer, USUAL.source_of("sparse_regression"), USUAL.mechanism_of("sparse_regression"), Budget(2.0, 1e-6), 1
+    "summary": ask(summaries_answer, DEFAULT.source_of("density"), DEFAULT.mechanism_of("density"),
+                   "density", Budget(2.0, 1e-5), 1),
+    "sparse": ask(sparse_answer, DEFAULT.source_of("sparse_regression"),
+                  DEFAULT.mechanism_of("sparse_regression"), Budget(2.0, 1e-6), 1
                   ).about(Person(2)),
     "percentiles": ask(percentiles_answer, PopulationReadings(
         population="growth", n_curves=400, n_observations_per_curve=4), PercentileCurves(),
                        Budget(4.0, 1e-5), 1),
-    "regression": ask(regression_answer, USUAL.source_of("wavelet_regression"), USUAL.mechanism_of("wavelet_regression"), NETWORK, 5),
+    "regression": ask(regression_answer, DEFAULT.source_of("wavelet_regression"),
+                      DEFAULT.mechanism_of("wavelet_regression"), NETWORK, 5),
     "decision": ask(decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18",
                     3).about(Person(2)),
     "sites": ask(federation, CURVES, MEAN, PRESETS["mixed"].rows, 2),
@@ -100,8 +102,8 @@ MEMBERS = ["source", "mechanism", "budget", "seed"]  # arguments of most kinds
 def usual_question(kind):
     """That about the usual members of its task, of a kind that asks for nothing else."""
     task = TASKS[kind.tasks[0]]
-    return ask(kind.function, sources.usual(task.source, task.key),
-               mechanisms.usual(task.mechanism, task.key), Budget(1.0), 1)
+    return ask(kind.function, sources.default(task.source, task.key),
+               mechanisms.default(task.mechanism, task.key), Budget(1.0), 1)
 
 
 ASKED |= {name: usual_question(kind) for name, kind in kinds().items()
@@ -227,7 +229,7 @@ def _refused_or_made(plain):
 @pytest.mark.parametrize("plain", [
     None, [], {}, {"question": "nothing"}, {"question": []}, {"question": "curves"},
     {**to_plain(ASKED["reuse"]), "third": 3}, {**to_plain(ASKED["reuse"]), "seed": -1},
-    {**to_plain(ASKED["curves"]), "mechanism": plain_of(USUAL.mechanism_of("sparse_regression"))},
+    {**to_plain(ASKED["curves"]), "mechanism": plain_of(DEFAULT.mechanism_of("sparse_regression"))},
     {**to_plain(ASKED["curves"]), "person": {"units": "two"}},
     {**to_plain(ASKED["regression"]), "source": plain_of(CURVES)}])
 def test_what_is_no_question_is_explained(plain):

@@ -32,7 +32,7 @@ def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
     monkeypatch.setattr(coverage_topic, "REPEATS", 20)
     monkeypatch.setattr("engine.topics.rates.check.REPEATS", 20)
-    monkeypatch.setattr("engine.simulation.studies.MOST_DATA_SETS", 4)
+    monkeypatch.setattr("engine.simulation.studies.MAX_DATA_SETS", 4)
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):

@@ -302,7 +302,7 @@ def test_every_rate_is_positive_falls_with_its_budget_and_names_its_source(cls):
     assert (rate.evaluate(**point) >= 0).all() and rate.total(**point) > 0
     assert len(cls.reference) > 20 and all(t.formula for t in rate.terms)
     for symbol in rate.symbols:
-        assert symbol.low < symbol.high and symbol.low <= symbol.usual <= symbol.high
+        assert symbol.low < symbol.high and symbol.low <= symbol.default <= symbol.high
         if symbol.name in ("epsilon", "n"):
             low, high = (rate.total(**{**point, symbol.name: np.asarray(value)})
                          for value in (symbol.low, symbol.high))

@@ -62,7 +62,7 @@ def sites(plan, tmp_path):
 
 def again(site):
     """The same site after its process was killed: nothing is left but its file and its ledger."""
-    return Site(site.plan, site.place, site.source, site.key, Ledger(site.ledger.path))
+    return Site(site.plan, site.index, site.source, site.key, Ledger(site.ledger.path))
 
 
 def all_records(sites):
@@ -71,7 +71,7 @@ def all_records(sites):
     for site in sites:
         order = partial.stored(site.ledger, site.receipt)[len(site.protocol.turns)]
         own = records.ordered(certified.publishable_data(site.source), order)
-        data = data.with_site(site.place, own)
+        data = data.with_site(site.index, own)
     return data
 
 

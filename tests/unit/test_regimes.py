@@ -111,7 +111,7 @@ def test_an_axis_always_holds_the_point_with_room_around_it():
 
 @pytest.mark.parametrize("preset", few(PRESETS.values(), 4), ids=lambda p: p.key)
 def test_every_figure_and_table_of_the_paper_draws(preset):
-    point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
+    point = {s.name: float(s.default) for s in preset.rate.symbols} | preset.point
     weighted = Weighted.plain(preset.rate)
     chart = charts.regimes(weighted, preset.along, preset.across, point)
     go.Figure(in_theme(chart.spec, "light"))
@@ -122,7 +122,7 @@ def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
     left, middle, right = (PRESETS[f"figure-1-{side}"] for side in ("left", "middle", "right"))
     seen = []
     for preset in (left, middle, right):
-        point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
+        point = {s.name: float(s.default) for s in preset.rate.symbols} | preset.point
         epsilons = np.geomspace(1e-4, 10, 300)
         order = preset.rate.dominant(**{**point, "epsilon": epsilons})
         seen.append([preset.rate.terms[k].name for i, k in enumerate(order)
@@ -230,7 +230,7 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
     assert said.startswith("Lower bound, Theorem 5.2: asks for δ up to ")
     rate = FunctionalReleaseRate()
-    point = {s.name: float(s.usual) for s in rate.symbols}
+    point = {s.name: float(s.default) for s in rate.symbols}
     lines = rate_words.conditions(Weighted.plain(rate), point)
     assert lines and all("holds**, whatever" in line or "up to" in line for line in lines)
     assert not any("more than these parameters" in line for line in lines)
@@ -288,7 +288,7 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
 @pytest.mark.parametrize("cls", few(rates.all(), 3), ids=lambda cls: cls.key)
 def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     rate = cls()
-    point = {s.name: float(s.usual) for s in rate.symbols}
+    point = {s.name: float(s.default) for s in rate.symbols}
     names = [s.name for s in rate.symbols if s.name != "delta"]
     weighted = Weighted.plain(rate)
     for chart in (charts.regimes(weighted, names[0], names[1], point),

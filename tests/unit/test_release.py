@@ -180,10 +180,10 @@ class Silent(release._Rehearsal):
 def test_a_release_reads_the_data_as_the_preview_does(key):
     """Without noise it is what the preview calls the estimate of the same steps."""
     mechanism, data = made(key, {}), curves()
-    quiet = release._run(data, mechanism, (asked(mechanism),), Silent())
+    noise_free = release._run(data, mechanism, (asked(mechanism),), Silent())
     preview = mechanism.release(data, (asked(mechanism),), np.random.default_rng(1))
     grid = drawing_grid()
-    assert np.allclose(quiet.values(grid)[0, 0, 0],
+    assert np.allclose(noise_free.values(grid)[0, 0, 0],
                        preview.on_grid(preview.unprotected[0, 0], grid), atol=1e-9)
 
 

@@ -38,7 +38,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     result = seen()
     curve = result.curves[0]
     assert result.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
-    assert result.places[0] == 2 and result.places[-1] == 18
+    assert result.points[0] == 2 and result.points[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
     assert result.errors.shape == (20,) and 0 < result.error < result.within
 

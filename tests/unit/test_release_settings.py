@@ -39,7 +39,7 @@ def children():
 
 
 def saved(tmp_path, source, task=MEAN_FUNCTION):
-    mechanism = mechanisms.usual(task.mechanism, task.key)
+    mechanism = mechanisms.default(task.mechanism, task.key)
     delta = 0.0 if mechanism.guarantee == "pure" else 1e-5
     one = published.publish(source, mechanism, Budget(1.0, delta), Ledger(tmp_path / "ledger"), "a",
                             Budget(10.0, 1e-2))

@@ -37,13 +37,13 @@ FEATURES = LAM**(ETA / 2) * PHI
 def data(loss, n, seed=1, repeats=()):
     """Places and labels of the loss's kind."""
     rng = np.random.default_rng(seed)
-    place = rng.integers(0, K, (*repeats, n))
-    y = np.sin(2 * np.pi * place / K) + 0.5 * rng.standard_normal(place.shape)
-    return place, np.sign(y) if loss.name in ("logistic", "hinge") else y
+    index = rng.integers(0, K, (*repeats, n))
+    y = np.sin(2 * np.pi * index / K) + 0.5 * rng.standard_normal(index.shape)
+    return index, np.sign(y) if loss.name in ("logistic", "hinge") else y
 
 
-def risk(loss, u, atoms, place, y, penalty):
-    return loss.value(y, (atoms @ u)[place]).mean() + penalty * (u @ u)
+def risk(loss, u, atoms, index, y, penalty):
+    return loss.value(y, (atoms @ u)[index]).mean() + penalty * (u @ u)
 
 
 # --- published numbers ---
@@ -61,24 +61,24 @@ def test_the_reference_numbers_of_the_specification():
 
 @pytest.mark.parametrize("penalty", [1e-4, 0.03, 5.0])
 def test_square_loss_is_kernel_ridge_regression(penalty):
-    place, y = data(Square(9.0), 60)
-    rows = FEATURES[place]
+    index, y = data(Square(9.0), 60)
+    rows = FEATURES[index]
     dual = np.linalg.solve(rows @ rows.T + 60 * penalty * np.eye(60), y)
-    result = minimise(Square(9.0), FEATURES, place, y, penalty)
+    result = minimise(Square(9.0), FEATURES, index, y, penalty)
     assert result.u == pytest.approx(rows.T @ dual, abs=1e-9)
 
 
 def test_square_loss_holds_labels_within_their_bound():
-    place, y = data(Square(0.5), 60)
-    result = minimise(Square(9.0), FEATURES, place, np.clip(y, -0.5, 0.5), 0.01)
-    assert minimise(Square(0.5), FEATURES, place, y, 0.01).u == pytest.approx(result.u, abs=1e-12)
+    index, y = data(Square(0.5), 60)
+    result = minimise(Square(9.0), FEATURES, index, np.clip(y, -0.5, 0.5), 0.01)
+    assert minimise(Square(0.5), FEATURES, index, y, 0.01).u == pytest.approx(result.u, abs=1e-12)
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 0.1])
 def test_logistic_loss_agrees_with_a_general_minimiser(penalty):
-    place, y = data(Logistic(), 300)
+    index, y = data(Logistic(), 300)
     atoms = FEATURES[:, :15]
-    rows = y[:, None] * atoms[place]
+    rows = y[:, None] * atoms[index]
 
     def gradient(u):
         return -(rows / (1 + np.exp(rows @ u))[:, None]).mean(axis=0) + 2 * penalty * u
@@ -87,9 +87,9 @@ def test_logistic_loss_agrees_with_a_general_minimiser(penalty):
         share = 1 / (1 + np.exp(rows @ u))
         return (rows.T * share * (1 - share)) @ rows / len(y) + 2 * penalty * np.eye(15)
 
-    general = minimize(lambda u: risk(Logistic(), u, atoms, place, y, penalty), np.zeros(15),
+    general = minimize(lambda u: risk(Logistic(), u, atoms, index, y, penalty), np.zeros(15),
                        jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-12})
-    found = minimise(Logistic(), atoms, place, y, penalty).u
+    found = minimise(Logistic(), atoms, index, y, penalty).u
     assert found == pytest.approx(general.x, abs=1e-8)
 
 
@@ -97,23 +97,23 @@ def test_logistic_loss_agrees_with_a_general_minimiser(penalty):
 def test_hinge_loss_agrees_with_the_quadratic_programme_of_its_dual(penalty):
     """Max Σα − ‖Zα‖²/(4ψ) for 0 ≤ α ≤ 1/n, Z the features times labels; then u = Zα/(2ψ)."""
     rng = np.random.default_rng(4)
-    n, place = 25, rng.permutation(K)[:25]
+    n, index = 25, rng.permutation(K)[:25]
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    signed = (y[:, None] * FEATURES[place]).T / np.sqrt(2 * penalty)
+    signed = (y[:, None] * FEATURES[index]).T / np.sqrt(2 * penalty)
     target = np.linalg.lstsq(signed.T, np.ones(n), rcond=None)[0]
     alpha = lsq_linear(signed, target, (0, 1 / n), method="bvls", tol=1e-14).x
     dual, value = signed @ alpha / np.sqrt(2 * penalty), alpha.sum() - ((signed @ alpha)**2).sum() / 2
-    found = minimise(Hinge(), FEATURES, place, y, penalty).u
-    sharp = np.maximum(1 - y * (FEATURES @ found)[place], 0).mean() + penalty * found @ found
+    found = minimise(Hinge(), FEATURES, index, y, penalty).u
+    sharp = np.maximum(1 - y * (FEATURES @ found)[index], 0).mean() + penalty * found @ found
     assert 0 <= sharp - value + 1e-12 <= Hinge().width / 2
     assert found == pytest.approx(dual, abs=2e-3)
     assert np.linalg.norm(found - dual) <= np.sqrt(Hinge().width / (2 * penalty))
 
 
 def test_hubers_loss_far_from_its_border_is_half_the_square():
-    place, y = data(Huber(50.0), 200)
-    half_square = minimise(Square(50.0), FEATURES, place, y, 2 * 0.02).u
-    assert minimise(Huber(50.0), FEATURES, place, y, 0.02).u == pytest.approx(half_square, abs=1e-7)
+    index, y = data(Huber(50.0), 200)
+    half_square = minimise(Square(50.0), FEATURES, index, y, 2 * 0.02).u
+    assert minimise(Huber(50.0), FEATURES, index, y, 0.02).u == pytest.approx(half_square, abs=1e-7)
 
 
 def test_hubers_loss_near_zero_is_the_absolute_one():
@@ -125,22 +125,22 @@ def test_hubers_loss_near_zero_is_the_absolute_one():
 
 @every_loss
 def test_no_random_direction_leads_down_from_a_minimiser(loss):
-    place, y = data(loss, 400)
-    u = minimise(loss, FEATURES, place, y, 0.01).u
+    index, y = data(loss, 400)
+    u = minimise(loss, FEATURES, index, y, 0.01).u
     if loss == Square(2.0):
         y = np.clip(y, -2, 2)
-    rng, least = np.random.default_rng(2), risk(loss, u, FEATURES, place, y, 0.01)
+    rng, least = np.random.default_rng(2), risk(loss, u, FEATURES, index, y, 0.01)
     for size in (1e-4, 1e-2, 1.0):
         around = u + size * rng.standard_normal((50, K)) / 10
-        assert min(risk(loss, v, FEATURES, place, y, 0.01) for v in around) > least
+        assert min(risk(loss, v, FEATURES, index, y, 0.01) for v in around) > least
 
 
 @every_loss
 def test_a_batch_is_its_data_sets_one_by_one(loss):
-    place, y = data(loss, 80, repeats=(2, 3))
-    batch = minimise(loss, FEATURES, place, y, 0.05)
+    index, y = data(loss, 80, repeats=(2, 3))
+    batch = minimise(loss, FEATURES, index, y, 0.05)
     assert (batch.u.shape, batch.slack.shape) == ((2, 3, K), (2, 3))
-    assert (batch.u[1, 2] == minimise(loss, FEATURES, place[1, 2], y[1, 2], 0.05).u).all()
+    assert (batch.u[1, 2] == minimise(loss, FEATURES, index[1, 2], y[1, 2], 0.05).u).all()
 
 
 # --- losses ---
@@ -174,16 +174,16 @@ def test_no_slope_exceeds_the_admissibility_where_minimisers_lie(loss):
 @pytest.mark.parametrize(("loss", "most"), [(Square(2.0), K), (Logistic(), 2 * K), (Hinge(), 2 * K)])
 def test_records_are_taken_together_so_that_a_step_does_not_depend_on_their_number(loss, most):
     records = loss.records(*data(loss, 50_000), K)
-    assert len(records.place) <= most
+    assert len(records.index) <= most
     assert records.weight.sum() == 50_000
 
 
 @every_loss
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
 def test_a_bad_label_moves_the_minimiser_by_no_more_than_any_other(loss, bad):
-    place, y = data(loss, 50)
+    index, y = data(loss, 50)
     worse = np.where(np.arange(50) == 7, bad, y)
-    u, other = (minimise(loss, FEATURES, place, labels, 0.1).u for labels in (y, worse))
+    u, other = (minimise(loss, FEATURES, index, labels, 0.1).u for labels in (y, worse))
     assert np.linalg.norm(u - other) <= radius(loss, FEATURES, 0.1, 50)
 
 
@@ -194,10 +194,10 @@ def test_a_bad_label_moves_the_minimiser_by_no_more_than_any_other(loss, bad):
 def test_no_neighbour_is_further_off_than_the_radius(loss, penalty):
     """100 random neighbours; the record that changes goes anywhere, with the largest labels."""
     rng, n = np.random.default_rng(6), 12
-    place, y = data(loss, n, seed=8, repeats=(100,))
-    moved, changed = place.copy(), y.copy()
+    index, y = data(loss, n, seed=8, repeats=(100,))
+    moved, changed = index.copy(), y.copy()
     moved[:, 0], changed[:, 0] = rng.integers(0, K, 100), rng.choice([-9.0, 9.0], 100)
-    u, other = (minimise(loss, FEATURES, *d, penalty).u for d in ((place, y), (moved, changed)))
+    u, other = (minimise(loss, FEATURES, *d, penalty).u for d in ((index, y), (moved, changed)))
     furthest = np.linalg.norm(u - other, axis=-1).max()
     assert 0 < furthest <= radius(loss, FEATURES, penalty, n)
 
@@ -207,10 +207,10 @@ def test_no_neighbour_is_further_off_than_the_radius(loss, penalty):
 def test_one_label_turned_round_moves_the_minimiser_by_the_whole_radius(loss, penalty, share):
     """At the place of κ, where the loss is as steep as it may be before and after."""
     n, worst = 6, int(np.argmax((FEATURES**2).sum(axis=1)))
-    place = np.full(n, worst)
+    index = np.full(n, worst)
     y = np.array([9.0, 9.0, -9.0, 9.0, -9.0, -9.0])
     turned = np.where(np.arange(n) == 0, -y, y)
-    u, other = (minimise(loss, FEATURES, place, labels, penalty).u for labels in (y, turned))
+    u, other = (minimise(loss, FEATURES, index, labels, penalty).u for labels in (y, turned))
     distance, r = np.linalg.norm(u - other), radius(loss, FEATURES, penalty, n)
     assert share * r <= distance <= r
 
@@ -219,10 +219,10 @@ def test_logistic_loss_comes_near_its_radius_against_a_large_majority():
     """Two misjudged records nearly opposite each other: both slopes are near one."""
     angle, n, penalty = 0.4, 100_000, 1e-4
     atoms = np.array([[np.cos(angle), np.sin(angle)], [-np.cos(angle), np.sin(angle)], [0.0, 1.0]])
-    place, y = np.full(n, 2), np.full(n, -1.0)
-    place[0], y[0] = 0, 1.0
-    other = np.where(np.arange(n) == 0, 1, place)
-    u, moved = (minimise(Logistic(), atoms, p, y, penalty).u for p in (place, other))
+    index, y = np.full(n, 2), np.full(n, -1.0)
+    index[0], y[0] = 0, 1.0
+    other = np.where(np.arange(n) == 0, 1, index)
+    u, moved = (minimise(Logistic(), atoms, p, y, penalty).u for p in (index, other))
     distance, r = np.linalg.norm(u - moved), radius(Logistic(), atoms, penalty, n)
     assert 0.8 * r < distance <= r
 
@@ -242,9 +242,9 @@ class PerfectLogistic(Logistic):
 
 
 def test_the_minimiser_is_within_the_slack_of_one_that_stops_early():
-    place, y = data(Logistic(), 300, repeats=(20,))
-    exact = minimise(Logistic(), FEATURES, place, y, 0.002)
-    rough = minimise(RoughLogistic(), FEATURES, place, y, 0.002)
+    index, y = data(Logistic(), 300, repeats=(20,))
+    exact = minimise(Logistic(), FEATURES, index, y, 0.002)
+    rough = minimise(RoughLogistic(), FEATURES, index, y, 0.002)
     distance = np.linalg.norm(rough.u - exact.u, axis=-1)
     assert rough.slack.max() > 1e-6  # it did stop early
     assert (distance <= rough.slack + exact.slack).all()
@@ -258,9 +258,9 @@ def test_a_minimiser_that_misses_its_tolerance_is_not_returned():
 @every_loss
 @pytest.mark.parametrize("n", [3, 2000, 200_000])
 def test_slack_stays_below_a_tolerance_that_is_small_beside_the_radius(loss, n):
-    place, y = data(loss, n)
+    index, y = data(loss, n)
     for penalty in (n**-0.5, 1 / n, 10.0):
-        result = minimise(loss, FEATURES, place, y, penalty)
+        result = minimise(loss, FEATURES, index, y, penalty)
         assert result.slack <= tolerance(loss, FEATURES, penalty, n)
         assert tolerance(loss, FEATURES, penalty, n) < 1e-5 * radius(loss, FEATURES, penalty, n)
 
@@ -268,11 +268,11 @@ def test_slack_stays_below_a_tolerance_that_is_small_beside_the_radius(loss, n):
 @pytest.mark.parametrize("loss", [Logistic(), Hinge()], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("labels", ["one class", "two classes with a clear border", "in turn"])
 def test_ties_and_classes_that_do_not_overlap_are_certified_too(loss, labels):
-    place = np.repeat(np.arange(K), 50)
-    y = {"one class": np.ones(50 * K), "in turn": np.where(place % 2, 1.0, -1.0),
-         "two classes with a clear border": np.where(place < K // 2, 1.0, -1.0)}[labels]
+    index = np.repeat(np.arange(K), 50)
+    y = {"one class": np.ones(50 * K), "in turn": np.where(index % 2, 1.0, -1.0),
+         "two classes with a clear border": np.where(index < K // 2, 1.0, -1.0)}[labels]
     for penalty in (1e-6, 1e-3, 0.1):
-        assert minimise(loss, FEATURES, place, y, penalty).slack <= tolerance(
+        assert minimise(loss, FEATURES, index, y, penalty).slack <= tolerance(
             loss, FEATURES, penalty, 50 * K)
 
 
@@ -288,12 +288,12 @@ def test_the_method_that_ends_for_all_data_ends_within_its_public_number_of_step
     """Newton's method is cut off at once; labels are all of one sign, of both, and far away."""
     rng = np.random.default_rng(1)
     atoms = rng.uniform(-1, 1, (12, 5))
-    place = rng.integers(12, size=300)
-    for y in (np.ones(300), rng.choice([-1.0, 1.0], 300), np.where(place > 5, 1.0, -1.0)):
-        exact = risk_minimisation.minimise(loss, atoms, place, y, 0.2).u
+    index = rng.integers(12, size=300)
+    for y in (np.ones(300), rng.choice([-1.0, 1.0], 300), np.where(index > 5, 1.0, -1.0)):
+        exact = risk_minimisation.minimise(loss, atoms, index, y, 0.2).u
         with monkeypatch.context() as patch:
-            patch.setattr(risk_minimisation, "_MOST_STEPS", 1)
-            ended = risk_minimisation.minimise(loss, atoms, place, y, 0.2)
+            patch.setattr(risk_minimisation, "_MAX_STEPS", 1)
+            ended = risk_minimisation.minimise(loss, atoms, index, y, 0.2)
         least = risk_minimisation.tolerance(loss, atoms, 0.2, 300)
         assert ended.slack <= least
         assert np.linalg.norm(ended.u - exact) <= 2 * least

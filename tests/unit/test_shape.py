@@ -127,8 +127,8 @@ def test_the_range_holds_a_known_chance_95_times_in_100():
 def test_usual_numbers_suit_every_source(cls, kind):
     for _, chosen in cls.presets_for("mean_function"):
         facts = cls(**chosen).facts
-        usual = shape.usual(kind, facts)
-        assert shape.checked(usual, facts) == usual
+        default = shape.default(kind, facts)
+        assert shape.checked(default, facts) == default
 
 
 @pytest.mark.parametrize(("question", "field"), [
@@ -172,7 +172,7 @@ def test_of_real_curves_all_methods_have_one_aim():
     pictures = [mean_over_budgets(source, method, 1e-5, 1, (2.0, 10.0))
                 for method in (METHOD, NoisyGradientMean())]
     for picture in pictures:
-        np.testing.assert_allclose(draws.reference, picture.without)
+        np.testing.assert_allclose(draws.reference, picture.non_private)
     assert not draws.is_truth
     errors = other_methods(MEAN_FUNCTION.key, source, METHOD, BUDGETS, 1)
     np.testing.assert_allclose(errors[NoisyGradientMean().label][1], pictures[1].study.error)
@@ -182,8 +182,8 @@ def test_of_real_curves_all_methods_have_one_aim():
 
 
 def test_the_sentence_states_count_range_and_comparison():
-    found, without = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
-    text = shape_words.agreement(PEAK, found, without, FACTS, False)
+    found, non_private = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
+    text = shape_words.agreement(PEAK, found, non_private, FACTS, False)
     assert text == ("A private release has it within 0.8 years of that in **83 of 100** "
                     "(simulated; 95 % interval: 74 to 90 %). A non-private "
                     "mean does in 97 of 100.")

@@ -55,8 +55,8 @@ def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point(
 def test_errors_at_an_enormous_budget_are_those_without_noise():
     errors = studies.errors(SMALL, (0.1, 1e4), 3)
     assert errors.released.shape == (3, 2)
-    assert errors.released[:, 1] == pytest.approx(errors.quiet, rel=0.02)
-    assert (errors.released[:, 0] > 1.3 * errors.quiet).all()
+    assert errors.released[:, 1] == pytest.approx(errors.noise_free, rel=0.02)
+    assert (errors.released[:, 0] > 1.3 * errors.noise_free).all()
 
 
 def test_limits_are_shorter_at_larger_budgets_and_lie_around_the_truth():

@@ -57,8 +57,8 @@ def test_of_ones_own_curves_only_the_budget_and_the_method_can_be_varied():
 @pytest.mark.parametrize("path", list(AXES))
 def test_usual_values_rise_are_allowed_and_hold_the_present_one(path):
     axis = AXES[path]
-    values = axis.usual()
-    assert 2 <= len(values) <= sweep_design.MOST_VALUES and values == tuple(sorted(set(values)))
+    values = axis.default()
+    assert 2 <= len(values) <= sweep_design.MAX_VALUES and values == tuple(sorted(set(values)))
     assert [axis.parameter.check(value) for value in values]
     if path in (EPSILON, "source.n_curves"):
         assert axis.present in values

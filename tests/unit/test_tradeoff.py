@@ -105,9 +105,9 @@ def test_no_split_over_several_numbers_is_told_apart_better_than_one(theta, spli
     """The likelihood-ratio test on 200 000 draws of each law; five standard errors are 0.006."""
     rng, n = np.random.default_rng(3), 200_000
     shift = theta * np.array(split)
-    quiet = rng.laplace(size=(n, len(split)))
+    unshifted = rng.laplace(size=(n, len(split)))
     moved = rng.laplace(size=(n, len(split))) + shift
-    score = [(np.abs(z) - np.abs(z - shift)).sum(axis=1) for z in (quiet, moved)]
+    score = [(np.abs(z) - np.abs(z - shift)).sum(axis=1) for z in (unshifted, moved)]
     for alpha in (0.01, 0.05, 0.2, 0.5):
         result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
         assert result <= float(Laplace(theta).detection(alpha)) + 0.006
@@ -120,10 +120,10 @@ def test_noise_by_length_in_the_plane_is_told_apart_no_better_than_one_number():
     from engine.noise.laplace import by_norm
 
     rng, theta = np.random.default_rng(4), 1.5
-    quiet, moved = by_norm((2, 200_000, 5), rng)
+    unshifted, moved = by_norm((2, 200_000, 5), rng)
     shift = np.array([theta, 0, 0, 0, 0])
     score = [np.linalg.norm(z, axis=1) - np.linalg.norm(z - shift, axis=1)
-             for z in (quiet, moved + shift)]
+             for z in (unshifted, moved + shift)]
     for alpha in (0.01, 0.05, 0.2, 0.5):
         result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
         assert alpha < result <= float(Laplace(theta).detection(alpha)) + 0.006

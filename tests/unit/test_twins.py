@@ -32,7 +32,7 @@ def test_a_twin_is_given_nothing_that_can_hold_an_observation():
 
 @pytest.mark.parametrize("task", PUBLISHED)
 def test_the_twin_of_every_published_task_has_the_stated_sizes_and_a_truth_of_each_data_set(task):
-    source = sources.usual(TASKS[task].source, task)
+    source = sources.default(TASKS[task].source, task)
     data, truths = twin_of(TASKS[task], source.facts, source.sizes).simulated(2, generator(1, 0, 0))
     assert data.sizes.n_curves_per_server == source.sizes.n_curves_per_server
     assert len(truths) == 2 and np.isfinite(truths).all()

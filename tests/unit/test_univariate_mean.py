@@ -393,13 +393,13 @@ OF_FEW_AND_MANY = [(setting, source) for setting in Setting for source in (FEW, 
 def test_who_listens_and_adds_no_noise_changes_no_release(setting, source):
     data, mechanism = source.draw(1, generator(1, 0, 0)), UnivariateMean.independent(setting)
     listener = Listener(lambda parts: None)
-    quiet = release(mechanism, data, [(Budget(1.0),)], 3)
+    unrecorded = release(mechanism, data, [(Budget(1.0),)], 3)
     with transcript.overheard(listener):
         heard = release(mechanism, data, [(Budget(1.0),)], 3)
-    assert (quiet.coefficients == heard.coefficients).all()
+    assert (unrecorded.coefficients == heard.coefficients).all()
     assert [step for step, _ in listener.heard] == [
         step for step in (PLACE, AVERAGE) if setting is not Setting.NONE
-        and (step == AVERAGE or quiet.tuning[0]["places"] > 1)]
+        and (step == AVERAGE or unrecorded.tuning[0]["places"] > 1)]
 
 
 @pytest.mark.parametrize(("setting", "source"), OF_FEW_AND_MANY, ids=str)

@@ -187,7 +187,7 @@ def test_sites_of_a_file_keep_their_order_sizes_and_own_budgets():
 def test_a_file_with_more_sites_than_can_be_asked_for_one_by_one_is_a_network_too():
     upload = own(frame(900, sites=[f"s{k:02d}" for k in range(30)]))
     network = Network.of_upload(upload, (1.0,) * 30, 1e-6)
-    assert network.n_sites == len(network.groups) == 30 > regression_topic.MOST_KINDS
+    assert network.n_sites == len(network.groups) == 30 > regression_topic.MAX_KINDS
     with pytest.raises(InputError, match="at most 400 sites"):
         Network.of_upload(own(frame(900, sites=[f"s{k}" for k in range(401)])), (1.0,) * 401, 1e-6)
 
@@ -200,7 +200,7 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     expected = WaveletGlobal().expected_error(upload.sizes, network.budgets, upload.facts)
     assert shown.known.noise**2 == pytest.approx(expected)
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
-    assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.without) ** 2).mean())
+    assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.non_private) ** 2).mean())
     result = regression_words.accuracy(shown)
     assert "cannot be known" in result and "has an error of" not in result
 
@@ -211,8 +211,8 @@ def test_the_chance_that_is_stated_is_a_bound_on_what_other_people_would_change(
     data, rows = from_simulated(source, 0, 24, unit=1.0, zero=37.0)
     shown, network = view(own(rows, reading_sd=1.0), epsilons=(5.0, 5.0))
     many = source.draw(200, generator(9, 0, 0))
-    quiet = WaveletGlobal().release(many, network.budgets, generator(1, 1, 0)).unprotected[0]
-    spread = quiet.var(axis=0, ddof=1).sum()
+    noise_free = WaveletGlobal().release(many, network.budgets, generator(1, 1, 0)).unprotected[0]
+    spread = noise_free.var(axis=0, ddof=1).sum()
     assert 0.2 * shown.known.chance**2 < spread < shown.known.chance**2
 
 

@@ -334,7 +334,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
     upload = UploadRows(rows=read(table, covariates=("f0", "f1")), declared=stated)
     view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
-    chart = summaries_charts.surface(view, view.without[0], "Without")
+    chart = summaries_charts.surface(view, view.non_private[0], "Without")
     assert chart.spec["data"][0]["y"][-1] == 987.5
     assert {"f0 (cm)", "f1 (g)"} <= {*chart.table}
 

@@ -256,8 +256,8 @@ def test_a_value_read_off_a_curve_is_the_curve_of_the_global_release():
     plans = [m.plan(SOURCE.public, BUDGETS) for m in (point, curve)]
     assert np.allclose(plans[0].scales, plans[1].scales)
     at = point.release(data, BUDGETS, generator(1, 1, 0)).unprotected[0, 0]
-    quiet = curve.release(data, BUDGETS, generator(1, 1, 0))
-    values = quiet.on_grid(quiet.unprotected, np.array([0.3, 0.6]))[0, 0]
+    noise_free = curve.release(data, BUDGETS, generator(1, 1, 0))
+    values = noise_free.on_grid(noise_free.unprotected, np.array([0.3, 0.6]))[0, 0]
     assert np.allclose(at, values, atol=0.02)  # weights differ a little
 
 

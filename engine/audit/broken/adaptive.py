@@ -205,7 +205,7 @@ class DividesByCompleteCurves(_OtherSites):
         return _as(_ByComplete, honest)
 
 
-class _Quiet(_Sending):
+class _TooLittleNoise(_Sending):
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         return statistic, 0.8 * scale, scale
 
@@ -215,7 +215,7 @@ class AFifthOfTheNoiseIsMissing(_OtherSites):
     """Every message has four fifths of the noise that the ledger counts on."""
 
     def site(self, honest: Site) -> Site:
-        return _as(_Quiet, honest)
+        return _as(_TooLittleNoise, honest)
 
 
 @bug(_MEAN, 2000, truncation=3)
@@ -246,20 +246,20 @@ class _OtherCovariates(CoefficientFit):
         return self.site_class(honest.regressors, honest.unit, honest.noise, honest.index)
 
 
-class _QuietSite(CovariateSite):
+class _TooLittleNoiseSite(CovariateSite):
     def noise_scale(self, step: Step) -> Array:
         return super().noise_scale(step) / self.n_functions
 
 
-class _QuietMoments(_OtherCovariates):
-    site_class = _QuietSite
+class _TooLittleNoiseMoments(_OtherCovariates):
+    site_class = _TooLittleNoiseSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
 class MomentsForgetTheCovariates(Broken, AdaptiveCoefficients):
     """Second moments of covariates get noise as if one person moved them by one over n."""
 
-    fit_class = _QuietMoments
+    fit_class = _TooLittleNoiseMoments
 
 
 class _UnweightedSite(CovariateSite):

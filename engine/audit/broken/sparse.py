@@ -105,7 +105,7 @@ class OneRoundInTheLedger(_OtherScales):
     of_choice, of_values = 0.4, 0.4
 
 
-def _quiet(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _noise_free(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     return rng.laplace(size=shape) / 2
 
 
@@ -119,7 +119,7 @@ class ValuesTooQuiet(_Regression):
 
     @property
     def law(self) -> SelectionLaw:
-        return replace(PEELING, value=_quiet)
+        return replace(PEELING, value=_noise_free)
 
 
 @bug(_ROWS, _CHUNK, selection="peeling")

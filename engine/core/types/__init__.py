@@ -7,7 +7,7 @@ curve*, and the sizes (servers, curves, observations per curve) are public.
 from engine.core.arrays import Array
 from engine.core.bands import Band
 from engine.core.tasks import Unit
-from engine.core.types.budgets import LEAST_EPSILON, MOST_EPSILON, NON_PRIVATE, Budget
+from engine.core.types.budgets import MAX_EPSILON, MIN_EPSILON, NON_PRIVATE, Budget
 from engine.core.types.data import (
     CurveData,
     Data,
@@ -31,9 +31,38 @@ from engine.core.types.spending import Composition, Cost, Spend, Step
 from engine.core.types.truth import FunctionBasis, Truth
 
 __all__ = [
-    "LEAST_EPSILON", "MOST_EPSILON", "NON_PRIVATE", "Array", "Band", "Budget", "Caution",
-    "Composition", "Cost", "Covariate", "CurveData", "Data", "DataKind", "Design", "Estimate",
-    "EventData", "EventFacts", "Fit", "FunctionBasis", "Intervals", "Plan", "Public",
-    "PublicFacts", "PublicGroup", "SampleData", "ServerParts", "Sizes", "Spend", "Step", "TimeLaw",
-    "Truth", "Unit", "from_public_facts", "kind_of",
+    "MAX_EPSILON",
+    "MIN_EPSILON",
+    "NON_PRIVATE",
+    "Array",
+    "Band",
+    "Budget",
+    "Caution",
+    "Composition",
+    "Cost",
+    "Covariate",
+    "CurveData",
+    "Data",
+    "DataKind",
+    "Design",
+    "Estimate",
+    "EventData",
+    "EventFacts",
+    "Fit",
+    "FunctionBasis",
+    "Intervals",
+    "Plan",
+    "Public",
+    "PublicFacts",
+    "PublicGroup",
+    "SampleData",
+    "ServerParts",
+    "Sizes",
+    "Spend",
+    "Step",
+    "TimeLaw",
+    "Truth",
+    "Unit",
+    "from_public_facts",
+    "kind_of",
 ]

@@ -9,7 +9,7 @@ from numbers import Real
 
 from engine.core.errors import InputError, brief
 
-LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
+MIN_EPSILON, MAX_EPSILON = 1e-12, 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Budget:
         if not self.epsilon > 0:
             raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
                              hint="Common values lie between 0.05 and 10.")
-        if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON and self.epsilon != math.inf:
-            raise InputError(f"ε must lie between {LEAST_EPSILON:g} and {MOST_EPSILON:g}; got "
+        if not MIN_EPSILON <= self.epsilon <= MAX_EPSILON and self.epsilon != math.inf:
+            raise InputError(f"ε must lie between {MIN_EPSILON:g} and {MAX_EPSILON:g}; got "
                              f"{brief(self.epsilon)}.", field="epsilon",
                              hint="Common values lie between 0.05 and 10.")
         if not 0 <= self.delta < 1:
@@ -74,7 +74,7 @@ class Budget:
         >>> Budget.covering(3e12).epsilon, Budget.covering(0.0).epsilon
         (inf, 1e-12)
         """
-        return cls(math.inf if epsilon > MOST_EPSILON else max(epsilon, LEAST_EPSILON), delta)
+        return cls(math.inf if epsilon > MAX_EPSILON else max(epsilon, MIN_EPSILON), delta)
 
     @classmethod
     def covering_all(cls, budgets: Iterable[Budget]) -> Budget:

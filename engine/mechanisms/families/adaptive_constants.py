@@ -169,8 +169,8 @@ WIDE = Width(12.0, 200.0)
 # In r = factor √(N √m): where the noise of coefficients that fall like k⁻² equals what is left out.
 # Where times are unknown fewer are kept: learning the times adds noise to each.
 DETAIL, DETAIL_UNKNOWN_TIMES = 0.55, 0.3
-MOST_FUNCTIONS = 21  # the largest r that was tuned for
-MOST_FUNCTIONS_PURE = 15  # where δ = 0 noise grows with how many numbers a message has
+MAX_FUNCTIONS = 21  # the largest r that was tuned for
+MAX_FUNCTIONS_PURE = 15  # where δ = 0 noise grows with how many numbers a message has
 SHRINK_FROM = 100.0  # N from which shrinking helps: below, the filter has done so
 
 # -- the planned error ----------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
 from engine.privacy.feasibility import Feasibility
 
-QUIET = 1e12  # a μ without noise
+NOISE_FREE = 1e12  # a μ without noise
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class UnitFit:
     ----------
     centre, covariance : (plans, repeats, draws, …, r)
         And (…, r, r), where … stands for the functions of a model with several.
-    quiet, quiet_covariance : Array
+    noise_free, noise_free_covariance : Array
         The same without noise, (plans, repeats, …).
     parts : ServerParts
         What each site adds to the squared error, in unit scale, too.
@@ -228,8 +228,8 @@ class UnitFit:
 
     centre: Array
     covariance: Array
-    quiet: Array
-    quiet_covariance: Array
+    noise_free: Array
+    noise_free_covariance: Array
     parts: ServerParts
     sites_differ: NDArray[np.bool_]
     hides_sites: NDArray[np.bool_]
@@ -295,8 +295,8 @@ class UnitFit:
                 part = getattr(located, name)[..., of_plan].mean(axis=(1, 2))
                 getattr(self.parts, name)[k] += share * part
         for k in piece.members:
-            self.quiet[k, repeats][..., :size] = located.centre[:, -1]
-            self.quiet_covariance[k, repeats][..., :size, :size] = located.covariance[:, -1]
+            self.noise_free[k, repeats][..., :size] = located.centre[:, -1]
+            self.noise_free_covariance[k, repeats][..., :size, :size] = located.covariance[:, -1]
 
 
 @dataclass(frozen=True)
@@ -433,10 +433,10 @@ class AdaptiveFit:
         """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
-        cost = np.repeat([budget.epsilon if pure else min(mu_of(budget), QUIET)
+        cost = np.repeat([budget.epsilon if pure else min(mu_of(budget), NOISE_FREE)
                           for budget in budgets], self.draws)
         of_total = np.array(shares)[:, None]
-        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, QUIET))
+        return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, NOISE_FREE))
 
     def site(self, s: int, deviations: Deviations, members: Sequence[int], repeats: slice,
              mixing: Mixing | None = None) -> Site:

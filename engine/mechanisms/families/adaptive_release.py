@@ -227,7 +227,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             coefficients=in_response_units(
                 shrunk(unit.centre, unit.covariance, shrinks), scale, names),
             unprotected=in_response_units(
-                shrunk(unit.quiet, unit.quiet_covariance, shrinks), scale, names),
+                shrunk(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
                 in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
                 people=_in_response_units(unit.people, scale.half),

@@ -14,10 +14,10 @@ from engine.core.arrays import Array
 from engine.core.bands import NORMAL, standard_errors
 from engine.mechanisms.families import adaptive_constants as constants
 from engine.numerics.bases import Basis
-from engine.numerics.end_slopes import CHECKED_FROM, LEAST_WAVES, detail, steepening
+from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, detail, steepening
 
 _LAST = 4  # coefficients of Fourier functions, two of each of the two highest frequencies
-_LEAST, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
+_MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
 
 def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array
@@ -53,7 +53,7 @@ def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
     """How probable the last four coefficients are if they vanish, and the root of their squares."""
     last = slice(-_LAST, None)
     beyond, spread = centre[..., last], covariance[..., last, last]
-    ridge = _LEAST * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
+    ridge = _MIN * np.trace(spread, axis1=-2, axis2=-1)[..., None, None] + _SMALLEST
     solved = np.linalg.solve(spread + ridge * np.eye(_LAST), beyond[..., None])[..., 0]
     misfit = np.maximum((beyond * solved).sum(axis=-1), 0.0)
     return (1 + misfit / 2) * np.exp(-misfit / 2), np.linalg.norm(beyond, axis=-1)  # χ² with four
@@ -84,7 +84,7 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
     """
     size = centre.shape[-1]
     tails = basis.end_tails(size, np.array([0.0, 1.0]))
-    if tails is None or size < 2 * LEAST_WAVES:
+    if tails is None or size < 2 * MIN_WAVES:
         return np.zeros(centre.shape[:-1], dtype=bool)
     rows = tails[:, :size]
     beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)

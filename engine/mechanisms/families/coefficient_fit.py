@@ -30,7 +30,7 @@ from engine.numerics.regressor_maps import RegressorMap
 
 _WIDEST_START = 1.25  # of the first radius, where few tell an effect
 _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
-_MOST = 4_000_000  # entries of T of all curves of these repeats
+_MAX = 4_000_000  # entries of T of all curves of these repeats
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class CoefficientFit(AdaptiveFit):
         """Cut the repeats so that the arrays of one block stay small."""
         of_law = (n_plans * self.draws + 1) * 400 * self.n_functions
         of_curves = size**2 * self.sizes.n_curves
-        step = max(1, min(_BLOCK // of_law, _MOST // of_curves))
+        step = max(1, min(_BLOCK // of_law, _MAX // of_curves))
         for first in range(0, self.n_repeats, step):
             yield slice(first, min(first + step, self.n_repeats))
 

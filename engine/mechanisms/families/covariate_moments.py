@@ -35,8 +35,8 @@ from engine.privacy import transcript
 IN_RANGES = Step("covariates in their ranges")
 SCALED = Step("covariates centred and scaled")
 STEPS = (IN_RANGES, SCALED)
-MOST_DOUBT = 0.15  # noise over what it is in, up to which bands were measured to hold
-_LEAST = 1e-6  # eigenvalue, where nothing varies
+MAX_DOUBT = 0.15  # noise over what it is in, up to which bands were measured to hold
+_MIN = 1e-6  # eigenvalue, where nothing varies
 _SURE_FIRST, _SURE = 1.0, 3.0  # least eigenvalues of the releases, in standard deviations
 _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
@@ -185,14 +185,14 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
     if declared is None:
         rough, noise = _combined([site.first() for site in sites],
                                  [site.noise_scale(IN_RANGES) for site in sites])
-        moments = regressor_maps.floored(rough, np.maximum(_SURE_FIRST * noise, _LEAST))
+        moments = regressor_maps.floored(rough, np.maximum(_SURE_FIRST * noise, _MIN))
     else:
         shape = (*sites[0].noise.shape[1:3], *declared.shape)
         moments = np.broadcast_to(declared, shape).astype(float)
     standard = regressor_maps.standardising(moments)
     fine, noise = _combined([site.second(standard) for site in sites],
                             [site.noise_scale(SCALED) for site in sites])
-    sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _LEAST))
+    sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _MIN))
     whole = regressor_maps.mixed(regressor_maps.standardising(sure) @ standard)
     return CovariateMoments(RegressorMap(standard, whole), moments, _doubt(fine, standard, noise),
                             _reach(fine, noise))
@@ -210,7 +210,7 @@ def _doubt(fine: Array, standard: Array, noise: Array) -> Array:
 
     With x = V⁻ᵀc noise E in the release of V Γ V' moves it by x'Ex, of standard deviation σ|x|².
     """
-    tenth = regressor_maps.floored(fine, np.maximum(0.1 * noise, _LEAST))
+    tenth = regressor_maps.floored(fine, np.maximum(0.1 * noise, _MIN))
     inverse = standard.swapaxes(-1, -2) @ np.linalg.inv(tenth) @ standard
     left = 1 / np.diagonal(inverse, axis1=-2, axis2=-1)
     x = np.linalg.inv(standard).swapaxes(-1, -2) @ (inverse * left[..., None, :])
@@ -225,5 +225,5 @@ def _reach(fine: Array, noise: Array) -> Array:
     exceed a radius that fits all others. That error is in proportion to σ; the factor is measured.
     """
     least = np.maximum(np.linalg.eigvalsh(fine)[..., 0], 0.0) + 2 * noise
-    excess = np.maximum(0.0, 1 / np.maximum(least, _LEAST) - 1)
+    excess = np.maximum(0.0, 1 / np.maximum(least, _MIN) - 1)
     return np.asarray(np.minimum(_WIDEST, 1 + (_BY_LEVERAGE * noise * excess) ** 2))

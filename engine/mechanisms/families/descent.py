@@ -79,8 +79,8 @@ from engine.privacy import accounting, transcript
 
 Index = NDArray[np.int64]
 Curves = Moments | RegressionMoments
-_USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
-MOST_ROUNDS = 2000
+_DEFAULT_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
+MAX_ROUNDS = 2000
 _ROUNDING = 1e-6  # of the unit scale: what is left without noise, after very many rounds
 GRADIENT = Step("average clipped gradient")
 NOT_ARRIVED = (
@@ -227,7 +227,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         low=1, high=33, symbol="r")
     n_iterations: int | None = param(
         10, "Rounds", "Gradient steps. None: the paper's rule, a constant times log n.",
-        low=1, high=MOST_ROUNDS, symbol="T", when={"scheme=split": None})
+        low=1, high=MAX_ROUNDS, symbol="T", when={"scheme=split": None})
     step_size: float = param(
         0.3, "Step size", "How far each round moves. Larger: fewer rounds, more noise kept.",
         low=0.01, high=2.0, symbol="ρ", when={"scheme=split": 0.1})
@@ -399,7 +399,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             return Basis(size, family="cosine")
         if self.extension is not None:
             return Basis(size, self.extension)
-        return Basis(size, 0.0 if _is_periodic(facts) else _USUAL_EXTENSION)
+        return Basis(size, 0.0 if _is_periodic(facts) else _DEFAULT_EXTENSION)
 
     def _value_scale(self, facts: PublicFacts) -> str:
         """Uploads are always mapped by their stated bounds."""

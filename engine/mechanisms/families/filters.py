@@ -17,7 +17,7 @@ from engine.core.types import Array
 from engine.numerics.time_histograms import Mixing
 
 _NO_ZERO = 1e-300
-_LEAST_NOISE = 1e-9  # of a measurement, in units of what it measures: for directions unseen
+_MIN_NOISE = 1e-9  # of a measurement, in units of what it measures: for directions unseen
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Joint:
             doubt = self.noise + _weighed(self.pull, sampling)
             noise = noise + slope**2 * design.uncertainty(doubt)
         total = response_matrix @ self.noise @ _turned(response_matrix)
-        least = _LEAST_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
+        least = _MIN_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
         total = total + np.maximum(noise, least)[..., None] * np.eye(noise.shape[-1])
         gain = _turned(np.asarray(np.linalg.solve(total, response_matrix @ self.noise)))
         rest = np.eye(noise.shape[-1]) - gain @ response_matrix

@@ -82,7 +82,7 @@ from engine.privacy import transcript
 CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
 LOSSES = ("huber", "square", "logistic", "hinge")
 _BANDWIDTH = {1: 0.12, 2: 0.2}
-_MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
+_MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 
 # -- the mechanism ------------------------------------------------------------------------------
@@ -316,11 +316,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                   for block in range(len(plans[0].blocks[0]))] for stream in streams]
         releases = [_Release(summary, plan, records, noise, partial(
             choose, self, summary, plan, records, draws, chance)) for plan in plans]
-        released, quiet = zip(*(each.coefficients() for each in releases), strict=True)
+        released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
             coefficients=summary.scale * np.stack(released),
-            unprotected=summary.scale * np.stack(quiet),
+            unprotected=summary.scale * np.stack(noise_free),
             parts=summary.parts(plans, records))
 
     def exact_fit(self, data: Data) -> Fit:
@@ -368,15 +368,15 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """
         return budget
 
-    def candidates(self, usual: float) -> tuple[float, ...]:
+    def candidates(self, default: float) -> tuple[float, ...]:
         """Weights of the penalty to choose from; only the usual one where a formula decides.
 
         Parameters
         ----------
-        usual : float
+        default : float
             By formula.
         """
-        return (usual,)
+        return (default,)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
@@ -384,7 +384,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         if summaries[self.task].is_inverted:
             return None
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
-        return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.usual)
+        return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.default)
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
@@ -425,11 +425,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
-        usual = 28 if dimension == 2 else summaries[self.task].usual_grid
-        if dimension == 2 and (self.grid_size or usual) > _MOST_IN_THE_PLANE:
-            raise InputError(f"In the plane a grid has at most {_MOST_IN_THE_PLANE} points on each "
+        default = 28 if dimension == 2 else summaries[self.task].usual_grid
+        if dimension == 2 and (self.grid_size or default) > _MAX_IN_THE_PLANE:
+            raise InputError(f"In the plane a grid has at most {_MAX_IN_THE_PLANE} points on each "
                              f"axis; got {self.grid_size}.", field="grid_size")
-        return midpoints(self.grid_size or usual, dimension)
+        return midpoints(self.grid_size or default, dimension)
 
     def width(self, n: float, dimension: int) -> float:
         """Width h of a density's atoms: c n^(−1/(4 + d)).
@@ -519,10 +519,10 @@ class _Release:
     def coefficients(self) -> tuple[Array, Array]:
         """From noisy messages (repeats, draws, …), and of the first draw without noise."""
         averages, choice = self._averages(self._sent, self.choose)
-        quiet, _ = self._averages(self._values,
-                                  lambda _: None if choice is None else choice[:, :1])
+        noise_free, _ = self._averages(self._values,
+                                       lambda _: None if choice is None else choice[:, :1])
         return (self._finished(averages, choice),
-                self._finished(quiet, None if choice is None else choice[:, :1])[:, 0])
+                self._finished(noise_free, None if choice is None else choice[:, :1])[:, 0])
 
     def _averages(self, message: Callable[..., Array],
                   choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]

@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.types import LEAST_EPSILON, Budget, Spend
+from engine.core.types import MIN_EPSILON, Budget, Spend
 from engine.mechanisms.families.adaptive import mu_of
 from engine.privacy import accounting
 
@@ -73,7 +73,7 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
     True
     """
     mu = accounting.exact_mu(budget.epsilon, budget.delta) / math.sqrt(n_people)
-    return Budget(max(accounting.exact_epsilon(mu, budget.delta), LEAST_EPSILON), budget.delta)
+    return Budget(max(accounting.exact_epsilon(mu, budget.delta), MIN_EPSILON), budget.delta)
 
 
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:

@@ -125,7 +125,7 @@ SPREAD_NOISE = {step.key: row for step, row in (
     (FIRST_SPREAD, 1), (SECOND_SPREAD, 3), (SECOND_PAIR, 1), (THIRD_PAIR, 3))}
 _NO_ZERO = 1e-300
 _FIXED_POINT_STEPS = 12
-_MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
+_MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
 @dataclass(frozen=True)
@@ -663,7 +663,7 @@ def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Arra
     if np.isfinite(constants.moments_width):  # they say what goes together, sizes how far
         total = np.trace(moments, axis1=-2, axis2=-1)
         larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
-        larger = np.clip(larger, 1.0, _MOST_LARGER)[..., None, None]
+        larger = np.clip(larger, 1.0, _MAX_LARGER)[..., None, None]
         moments, variance = larger * moments, larger**2 * variance
     sampling = nearest_semidefinite(_drawn_towards(expected, moments, variance))
     sampling *= stretch[..., :, None] * stretch[..., None, :]

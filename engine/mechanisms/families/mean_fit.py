@@ -12,7 +12,7 @@ from engine.core.types import Array, CurveData, Design, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import (
-    QUIET,
+    NOISE_FREE,
     AdaptiveFit,
     AdaptivePlan,
     Piece,
@@ -47,8 +47,8 @@ TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY)
 _PRIOR = 0.4  # prior of coefficients, in units of u_l; of l^-1.5 where times do not tell them apart
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _BLOCK = 600_000  # entries of T of the repeats worked on together, to stay in cache
-_MOST_LENGTHS = 100  # different numbers of observations, for which designs are simulated
-_MOST = 4_000_000  # where sites take turns, and only one of them has to stay there
+_MAX_LENGTHS = 100  # different numbers of observations, for which designs are simulated
+_MAX = 4_000_000  # where sites take turns, and only one of them has to stay there
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class MeanFit(AdaptiveFit):
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
         counts, people = np.unique(self.data.counts, return_counts=True)
-        if len(counts) > _MOST_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
+        if len(counts) > _MAX_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
             return ()
         return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
@@ -177,7 +177,7 @@ class MeanFit(AdaptiveFit):
     def _blocks(self, size: int) -> Iterator[slice]:
         """Repeats that are located together: each site's curves stay in cache by themselves."""
         largest = max(self.sizes.n_curves_per_server)
-        tall = max(1, min(_BLOCK // (size**2 * largest), _MOST // (size**2 * self.data.n_curves)))
+        tall = max(1, min(_BLOCK // (size**2 * largest), _MAX // (size**2 * self.data.n_curves)))
         for first in range(0, self.n_repeats, tall):
             yield slice(first, min(first + tall, self.n_repeats))
 
@@ -223,8 +223,9 @@ class MeanFit(AdaptiveFit):
             noise = spherical(noise, streams.times_gaps[repeats, :, :bins])
             cost = [TIMES_SHARE * b.epsilon / math.sqrt(bins + 1) for b in budgets]
         else:
-            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), QUIET) for b in budgets]
-        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws), QUIET]))
+            cost = [math.sqrt(TIMES_SHARE) * min(mu_of(b), NOISE_FREE) for b in budgets]
+        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws),
+                                                           NOISE_FREE]))
         return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
                                * columns(noise, len(feasible), 1), scale[:, None]), scale
 

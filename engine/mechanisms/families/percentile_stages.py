@@ -35,12 +35,12 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
 from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.adaptive_fit import QUIET, Streams, columns, symmetric
+from engine.mechanisms.families.adaptive_fit import NOISE_FREE, Streams, columns, symmetric
 from engine.mechanisms.families.adaptive_release import shrunk
 from engine.mechanisms.families.location import SEPARATE, Located, Site, locate, of_stage
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
-from engine.numerics.percentile_surface import LEAST_SHARE, ShareSurface
+from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.share_deviations import CurveWeights, ShareDeviations
 from engine.privacy.feasibility import Feasibility
@@ -54,8 +54,8 @@ _ALLOWANCE = 0.3  # of early centres, in units of the spread
 _SHRINK_CENTRE, _SHRINK_REST = 100.0, 60.0  # N of a stage, from which small waves are shrunk
 _NORMAL_SIZE = 0.7979  # E|Z| of a standard normal Z
 _MIDDLE_SIZE = 0.2  # taken off |z − m|, so that the prior of the spread is about that
-_LEAST_OF_MEAN, _LEAST_SPREAD = 0.3, 0.02  # s is no smaller than that share of its mean
-_LEAST_LEVEL, _LEAST_VARIANCE = 0.01, 0.001  # of thresholds; of directions of their shares
+_MIN_OF_MEAN, _MIN_SPREAD = 0.3, 0.02  # s is no smaller than that share of its mean
+_MIN_LEVEL, _MIN_VARIANCE = 0.01, 0.001  # of thresholds; of directions of their shares
 _DENSE = 3  # readings for each wave, from which people tell of all of them
 _OF_PLACES = Constants(bias_allowance=_ALLOWANCE)
 
@@ -157,7 +157,7 @@ class Placement:
         size = self.spread.shape[-1]
         raw = self.spread[..., None, :] @ turned[..., :size, :] + _MIDDLE_SIZE
         mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
-        least = _LEAST_OF_MEAN * np.maximum(mean, _LEAST_SPREAD)
+        least = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
         return (np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
                 np.asarray(np.maximum(raw[..., 0, :], least) / _NORMAL_SIZE))
 
@@ -179,7 +179,7 @@ class Placement:
         score = (limits - centre[..., None, :]) / spread[..., None, :]
         stated = np.broadcast_to(limits, score.shape)
         expected = np.broadcast_to(np.array(LEVELS)[:, None], placed.shape)
-        of_limits = np.clip(ndtr(score), LEAST_SHARE, 1 - LEAST_SHARE)
+        of_limits = np.clip(ndtr(score), MIN_SHARE, 1 - MIN_SHARE)
         return (np.concatenate([placed, stated], axis=-2),
                 np.concatenate([expected, of_limits], axis=-2))
 
@@ -202,7 +202,7 @@ def rotation(expected: Array) -> tuple[Array, Array]:
     variances : (…, K)
         λ, falling.
     """
-    level = np.clip(expected.mean(axis=-1), _LEAST_LEVEL, 1 - _LEAST_LEVEL)
+    level = np.clip(expected.mean(axis=-1), _MIN_LEVEL, 1 - _MIN_LEVEL)
     one, other = level[..., :, None], level[..., None, :]
     bridge = np.minimum(one, other) * (1 - np.maximum(one, other)) + 1e-9 * np.eye(level.shape[-1])
     values, vectors = np.linalg.eigh(bridge)
@@ -371,7 +371,7 @@ class PercentileFit:
         targets = np.stack([
             self._targets(weights, readings.values, placement, of_column, directions[0, column])
             for column, of_column in enumerate(zip(*curves, strict=True))])
-        scale = np.sqrt(np.maximum(variances, _LEAST_VARIANCE))[..., None] * public_scale(
+        scale = np.sqrt(np.maximum(variances, _MIN_VARIANCE))[..., None] * public_scale(
             size, self.data.sizes)
         return self._located(
             SHARES, plan, repeats, weights, targets[None], scale.reshape(*scale.shape[:-2], -1),
@@ -408,7 +408,7 @@ class PercentileFit:
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
               deviations: Deviations, size: int) -> Site:
         n_plans, budget, n = int(plan.verdict.is_feasible), plan.budgets[s], deviations.n_curves
-        mu = [min(mu_of(budget), QUIET)] * (n_plans * self.draws) + [QUIET]
+        mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
         shares = STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:

@@ -20,8 +20,8 @@ from engine.core.types import Array
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.mechanisms.families.sparse_inference import (
     CORRECTIONS,
-    LEAST_VARIANCE,
-    LEAST_WITHIN,
+    MIN_VARIANCE,
+    MIN_WITHIN,
     RESIDUALS,
     Columns,
     Constants,
@@ -82,8 +82,8 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
     exact = np.stack([squares / unit, averages.within(vectors, clip)], axis=-1)
     released = published(RESIDUALS, exact, deviations, columns.normals((2,), rng))
     within = np.minimum(released[..., 1], 1.0)
-    return Residuals(np.maximum(unit * released[..., 0], LEAST_VARIANCE * guess**2),
-                     np.maximum(within, LEAST_WITHIN), within >= LEAST_WITHIN)
+    return Residuals(np.maximum(unit * released[..., 0], MIN_VARIANCE * guess**2),
+                     np.maximum(within, MIN_WITHIN), within >= MIN_WITHIN)
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def _less_signal(variance: Array, averages: Array, n: int, deviations: Array, gu
     """
     g, noise = averages.shape[-1], variance / n + deviations**2
     signal = (averages**2).sum(axis=-1) - noise * (g + 2 * math.sqrt(2 * g))
-    return np.asarray(np.maximum(variance - np.maximum(signal, 0.0), LEAST_VARIANCE * guess**2))
+    return np.asarray(np.maximum(variance - np.maximum(signal, 0.0), MIN_VARIANCE * guess**2))
 
 
 def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:

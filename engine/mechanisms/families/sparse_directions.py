@@ -22,7 +22,7 @@ from engine.mechanisms.families.sparse_inference import (
     DISTINCT,
     GRAM,
     GRAM_OF_CHOSEN,
-    LEAST_SPREAD,
+    MIN_SPREAD,
     SPREAD,
     Columns,
     Constants,
@@ -31,7 +31,7 @@ from engine.mechanisms.families.sparse_inference import (
     published,
 )
 
-_LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
+_MIN_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
 
 # -- several coefficients -------------------------------------------------------------------------
@@ -130,8 +130,8 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
-    is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
-    floored = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
+    is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _MIN_EIGENVALUE / 10)
+    floored = np.maximum(values, np.maximum(norm, _MIN_EIGENVALUE / 10)[:, None])
     if len(places) == size:
         root = theta = _power(floored, vectors, -0.5)
     else:
@@ -219,7 +219,7 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
     exact = pooled.squared_products(vectors, c.product)
     deviations = columns.per_budget([noise.spread for noise in noises])
     spread = published(SPREAD, exact, deviations, columns.normals((), rng))
-    spread = np.maximum(spread, LEAST_SPREAD)[:, :, None, None]
+    spread = np.maximum(spread, MIN_SPREAD)[:, :, None, None]
     shape = vectors.shape[:2]
     return Directions(vectors[:, :, None], np.ones((*shape, 1, 1)), spread,
                       np.full(shape, c.product), np.zeros(shape[1]), np.ones(shape, dtype=bool))

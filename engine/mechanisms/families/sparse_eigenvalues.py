@@ -27,7 +27,7 @@ import numpy as np
 from engine.core.arrays import largest
 from engine.core.types import Array
 
-_LEAST = 0.1  # no smallest eigenvalue is taken to be lower
+_MIN = 0.1  # no smallest eigenvalue is taken to be lower
 
 
 def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
@@ -51,7 +51,7 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
     rows = np.take_along_axis(gram, where[..., None], axis=-2)
     inner = np.take_along_axis(rows, where[..., None, :], axis=-1)
     values = np.linalg.eigvalsh(inner)
-    return np.asarray(values[..., -1]), np.maximum(values[..., 0], _LEAST)
+    return np.asarray(values[..., -1]), np.maximum(values[..., 0], _MIN)
 
 
 def row_sum(gram: Array, q: int) -> Array:

@@ -16,8 +16,8 @@ from engine.core.registry import param
 from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
 from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse import (
-    LEAST_EIGENVALUE,
     LONGEST_STEP,
+    MIN_EIGENVALUE,
     Steps,
     fewest_rounds,
     rows_of,
@@ -31,7 +31,7 @@ from engine.mechanisms.families.sparse_corrections import (
 from engine.mechanisms.families.sparse_guesses import PublicGuesses, with_responses
 from engine.mechanisms.families.sparse_inference import (
     LARGEST_PRECISION,
-    LEAST_WITHIN,
+    MIN_WITHIN,
     ONE,
     SEVERAL,
     Columns,
@@ -47,7 +47,7 @@ NOT_DISTINCT = (
     "above its privacy noise, so their coverage could not be guaranteed. More rows, a larger ε or "
     "fewer features would help.")
 NOT_ENOUGH = (
-    f"No confidence intervals: by what was released, fewer than {100 * LEAST_WITHIN:.0f} % of the "
+    f"No confidence intervals: by what was released, fewer than {100 * MIN_WITHIN:.0f} % of the "
     "residuals lie within their clip. State a larger standard deviation of the noise.")
 ASSUMED = (
     "These intervals rest on the assumption that a column of the inverse covariance of the "
@@ -177,7 +177,7 @@ class SparseIntervals(PublicGuesses[P]):
         step : float
             η.
         """
-        return self.rounds or fewest_rounds(step, LEAST_EIGENVALUE)
+        return self.rounds or fewest_rounds(step, MIN_EIGENVALUE)
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
         """Clips, and the steps for a column of the inverse covariance.

@@ -40,7 +40,7 @@ from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.numerics.sparse_fits import best_subset
 
 PILOTS = ("auto", "moments", "thresholding")
-MOST_NOISE = 1.5  # t√d up to which moments serve
+MAX_NOISE = 1.5  # t√d up to which moments serve
 EIGENVALUE_SHARE = 0.02  # of what hard thresholding costs, for the bound that sets its step
 _LONGEST = 1.9  # of a step times the bound; below 2 steps converge
 _CORRELATED = 3.5  # bound above which hard thresholding may mistake features
@@ -62,7 +62,7 @@ def suits_moments(gram_noise: float, size: int) -> bool:
     size : int
         d.
     """
-    return gram_noise * math.sqrt(size) <= MOST_NOISE
+    return gram_noise * math.sqrt(size) <= MAX_NOISE
 
 
 @dataclass(frozen=True)

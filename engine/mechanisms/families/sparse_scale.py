@@ -31,10 +31,10 @@ from engine.mechanisms.families.sparse_inference import Columns, gaussian, publi
 
 SHARE = 0.01  # of ρ
 SCALE = Step("scale of features")
-_MOST_NOISE = 0.1  # in the mean square of a feature, as stated, from which on nothing is learned
+_MAX_NOISE = 0.1  # in the mean square of a feature, as stated, from which on nothing is learned
 _ABOVE_NOISE = 2.0  # a mean squared length is taken to be at least so many deviations of its noise
 _QUARTERS = 4
-_LEAST = 1e-12
+_MIN = 1e-12
 
 
 def scale_noise(row: float, n: int, rho: float) -> float:
@@ -62,7 +62,7 @@ def is_told(noise: float, size: int) -> bool:
     size : int
         d.
     """
-    return noise <= _MOST_NOISE * size
+    return noise <= _MAX_NOISE * size
 
 
 def released_scales(averages: RowAverages, noise: Sequence[float], size: int, columns: Columns,
@@ -87,7 +87,7 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     deviation = columns.per_budget(noise)
     squared = published(SCALE, averages.squared_lengths()[..., None], deviation,
                         columns.normals((1,), rng))[..., 0]
-    least = np.maximum(_ABOVE_NOISE * deviation, _LEAST)
+    least = np.maximum(_ABOVE_NOISE * deviation, _MIN)
     doublings = np.log2(np.maximum(squared, least) / size) / 2
     scales = np.minimum(2 ** (np.round(_QUARTERS * doublings) / _QUARTERS), 1.0)
     scales[:, -1] = scales[:, 0]

@@ -269,10 +269,10 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, most), rng)
         released = [self.means_of(plan, exact, standard)
                     for plan, exact in zip(plans, answers, strict=True)]
-        quiet = [self.means_of(plan, exact)[:, 0]
-                 for plan, exact in zip(plans, answers, strict=True)]
+        noise_free = [self.means_of(plan, exact)[:, 0]
+                      for plan, exact in zip(plans, answers, strict=True)]
         shape = (data.n_repeats, draws, plans[0].size)
-        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
+        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(noise_free),
                    coefficients=np.stack([np.broadcast_to(means, shape) for means in released]))
 
     def exact_fit(self, data: SampleData) -> Fit:
@@ -419,8 +419,8 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
     (repeats, m, k)
     """
     server, counts = data.server, np.bincount(data.server)
-    place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
-    used = np.flatnonzero(place < plan.rows[server])
+    index = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
+    used = np.flatnonzero(index < plan.rows[server])
     inside = clipped(data.x[:, used[:, None], plan.coordinates[server[used]]], plan.bound)
     sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
     return np.asarray(sums / plan.rows[:, None])

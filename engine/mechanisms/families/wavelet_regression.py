@@ -50,7 +50,7 @@ from engine.sources import Source
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
-_MOST_CORRECTED = 8  # vanishing moments with corrected edges
+_MAX_CORRECTED = 8  # vanishing moments with corrected edges
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.edges == "corrected" and not 2 <= self.moments <= _MOST_CORRECTED:
+        if self.edges == "corrected" and not 2 <= self.moments <= _MAX_CORRECTED:
             raise InputError("Corrected edges are made for wavelets with 2 to 8 vanishing moments; "
                              f"got {self.moments}.", field="moments")
         if self.edges == "corrected" and "published" in self._printed:

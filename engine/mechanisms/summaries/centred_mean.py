@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHARES = (0.20, 0.05, 0.75)  # of the budget
 WIDTH = 2.0  # the clip of what is left, over its released size
 _COARSE = 4  # coefficients of the coarse mean
-_LEAST_SIZE = 0.02  # of what is left, over τ
+_MIN_SIZE = 0.02  # of what is left, over τ
 COARSE, SIZE, REST = (Step("noisy coarse mean"), Step("noisy size of deviations"),
                       Step("noisy coefficients about the coarse mean"))
 
@@ -35,7 +35,7 @@ def clip_of(size: Array | float) -> Array:
     ndarray
         Over τ.
     """
-    return np.minimum(WIDTH * np.maximum(size, _LEAST_SIZE), 1.0)
+    return np.minimum(WIDTH * np.maximum(size, _MIN_SIZE), 1.0)
 
 
 class CentredMean(MeanSummary):

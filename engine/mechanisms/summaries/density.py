@@ -83,13 +83,13 @@ class Counts:
     counts : (repeats, K)
     n : int
         How many records.
-    place : (repeats, n) array of int
+    index : (repeats, n) array of int
         The point of each.
     """
 
     counts: Array
     n: int
-    place: NDArray[np.int64]
+    index: NDArray[np.int64]
 
     @classmethod
     def of(cls, data: SampleData, grid: Grid) -> Counts:
@@ -100,10 +100,10 @@ class Counts:
         grid : Grid
             The points.
         """
-        place = places(data, grid)
-        apart = place + grid.size * np.arange(data.n_repeats)[:, None]
+        index = grid_indices(data, grid)
+        apart = index + grid.size * np.arange(data.n_repeats)[:, None]
         counts = np.bincount(apart.ravel(), minlength=grid.size * data.n_repeats)
-        return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves, place)
+        return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves, index)
 
 
 class DensitySummary(Summary[SampleData, Counts, Width]):
@@ -185,9 +185,9 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
                    ) -> Array:
         """The share of each part's records on every point of the grid."""
         n_parts = int(fold.max()) + 1
-        shares = np.zeros((len(records.place), n_parts, self.grid.size))
-        for repeat, place in enumerate(records.place):
-            np.add.at(shares[repeat], (fold, place), 1.0)
+        shares = np.zeros((len(records.index), n_parts, self.grid.size))
+        for repeat, index in enumerate(records.index):
+            np.add.at(shares[repeat], (fold, index), 1.0)
         return np.asarray(shares / np.bincount(fold)[:, None])[:, None]
 
     def score(self, training: Array, held_out: Array, smoothing: Width) -> Array:
@@ -229,7 +229,7 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
     return release.grid(facts, dimension)
 
 
-def places(data: SampleData, grid: Grid) -> NDArray[np.int64]:
+def grid_indices(data: SampleData, grid: Grid) -> NDArray[np.int64]:
     """The grid point on which each record stands.
 
     Parameters

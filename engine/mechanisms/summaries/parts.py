@@ -330,7 +330,7 @@ class FunctionPlan(Plan):
         The share of each site.
     budgets : tuple of Budget
         That of each site.
-    usual : int
+    default : int
         The candidate that stands for all of them where one must.
     """
 
@@ -339,7 +339,7 @@ class FunctionPlan(Plan):
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
     weights: Array
     budgets: tuple[Budget, ...]
-    usual: int = 0
+    default: int = 0
 
     def sizes(self, block: int) -> list[int]:
         """How many numbers a vector has with each candidate.

@@ -11,7 +11,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Fit, PublicFacts, SampleData, Sizes, Step
-from engine.mechanisms.summaries.density import grid_of_samples, places
+from engine.mechanisms.summaries.density import grid_indices, grid_of_samples
 from engine.mechanisms.summaries.parts import (
     Block,
     Linear,
@@ -23,7 +23,7 @@ from engine.mechanisms.summaries.parts import (
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
-    MOST_STEPS,
+    MAX_STEPS,
     Hinge,
     Huber,
     Logistic,
@@ -105,16 +105,16 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         """
         steps = max(most_steps(self.loss, self.features.table, self.penalty, n)
                     for n in sizes.n_curves_per_server)
-        if facts.is_upload and steps > MOST_STEPS:
+        if facts.is_upload and steps > MAX_STEPS:
             raise InputError(
                 f"With a penalty of ψ = {self.penalty:.3g} no bound on the steps to the minimiser "
-                f"is small enough: {steps:,} of at most {MOST_STEPS:,}.", field="risk_weight",
+                f"is small enough: {steps:,} of at most {MAX_STEPS:,}.", field="risk_weight",
                 hint="Choose a larger weight, or another loss.")
 
     def records(self, data: SampleData) -> Array:
         """Coefficients of the minimiser of one site: (repeats, r)."""
-        place, y = places(data, self.grid), self.labels(data)
-        minimiser = minimise(self.loss, self.features.table, place, y, self.penalty)
+        index, y = grid_indices(data, self.grid), self.labels(data)
+        minimiser = minimise(self.loss, self.features.table, index, y, self.penalty)
         return self.features.coefficients(minimiser.u)
 
     def labels(self, data: SampleData) -> Array:
@@ -160,7 +160,8 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         kernel = Kernel()
         features = penalised(Eigenbasis.whole(kernel, self.grid),
                              usual_power(kernel, self.grid.dimension))
-        minimiser = minimise(self.loss, features.table, places(data, self.grid), self.labels(data),
+        minimiser = minimise(self.loss, features.table, grid_indices(data, self.grid),
+                             self.labels(data),
                          1 / data.n_curves)
         return Fit.exact(Tabulated(self.grid), self.scale * minimiser.u @ features.table.T,
                          offset=self.offset)

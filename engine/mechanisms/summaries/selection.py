@@ -102,17 +102,17 @@ class Selection(Mechanism):
         return ("The smoothing is chosen on the records, and that choice has no hardened sampler. "
                 "Choose it by formula.")
 
-    def candidates(self, usual: float) -> tuple[float, ...]:
+    def candidates(self, default: float) -> tuple[float, ...]:
         """Weights of the penalty to choose from: a tenth to ten times the usual one.
 
         Parameters
         ----------
-        usual : float
+        default : float
             By formula.
         """
         if self.selection_rule == "formula":
-            return (usual,)
-        return tuple((usual * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
+            return (default,)
+        return tuple((default * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
 
     def of_widths(self, dimension: int) -> tuple[Any, ...]:
         """The same method with each width that is a candidate; itself where a formula decides.
@@ -131,8 +131,8 @@ class Selection(Mechanism):
         limits = next(parameter for parameter in self.parameters()
                       if parameter.name == "bandwidth")
         assert limits.low is not None and limits.high is not None
-        usual = self.width(1.0, dimension)  # of a single record: c
-        widths = np.clip(usual * np.array(WIDTHS), limits.low, limits.high).tolist()
+        default = self.width(1.0, dimension)  # of a single record: c
+        widths = np.clip(default * np.array(WIDTHS), limits.low, limits.high).tolist()
         release: Any = self
         return tuple(replace(release, selection_rule="formula", bandwidth=c) for c in widths)
 

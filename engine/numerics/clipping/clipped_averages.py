@@ -16,7 +16,7 @@ from engine.core.arrays import Array
 from engine.numerics.deviations import Deviations
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
-_MOST = 400_000  # entries of deviations, where a few curves have more than that in all columns
+_MAX = 400_000  # entries of deviations, where a few curves have more than that in all columns
 _LARGE = 3e7  # entries of deviations, from which two threads share them
 _FEW = 16  # curves at least: fewer are mostly calls
 
@@ -155,7 +155,7 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
     repeats, columns, size = centres.shape
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
-    few = max(_FEW, min(_BLOCK // deviations.entries, _MOST // entries))
+    few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries))
     among = [deviations] if tall > 1 or n <= few else [
         deviations.among(slice(k, k + few)) for k in range(0, n, few)]
     for first in range(0, repeats, tall):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
 
 _UNNOTICED = 1 / 3  # standard errors that a curve may be off without limits that miss it often
-_MOST_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
+_MAX_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
 # in standard errors, and as a share of people, whichever is more
 _FINE_INTERVALS = 6  # from so many on a quantile is read off a curve through the limits
 _FEWEST_FOR_MEAN = 3  # intervals that must be shown for a restricted mean
@@ -81,7 +81,7 @@ class Limits:
     def is_settled(self) -> Flags:
         """Whether censoring leaves enough of the curve to be shown: (…, K) of bool."""
         low, high = self.shifts
-        return np.asarray(low + high <= np.maximum(_MOST_APART * self.deviations, _OF_PEOPLE))
+        return np.asarray(low + high <= np.maximum(_MAX_APART * self.deviations, _OF_PEOPLE))
 
     @property
     def widening(self) -> Array:
@@ -265,18 +265,18 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
 
 def _edge(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
           ) -> Array:
-    place, is_reached = _first(curve, drawn, level)
-    return np.where(is_reached, np.asarray(edges)[place + (0 if before else 1)], np.inf)
+    index, is_reached = _first(curve, drawn, level)
+    return np.where(is_reached, np.asarray(edges)[index + (0 if before else 1)], np.inf)
 
 
 def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float) -> Array:
     """Where the cubic through a curve first is at or below a level, by halving."""
-    place, is_reached = _first(curve, drawn, level)
+    index, is_reached = _first(curve, drawn, level)
     parts = monotone_cubic(edges, curve).c  # (4, K, …): powers 3 … 0 of the time since an edge
     parts = np.moveaxis(parts, (0, 1), (-2, -1))  # (…, 4, K)
-    cubic = np.take_along_axis(parts, place[..., None, None], axis=-1)[..., 0]
-    start, width = np.asarray(edges)[place], np.diff(edges)[place]
-    low, high = np.zeros(place.shape), width.astype(float)
+    cubic = np.take_along_axis(parts, index[..., None, None], axis=-1)[..., 0]
+    start, width = np.asarray(edges)[index], np.diff(edges)[index]
+    low, high = np.zeros(index.shape), width.astype(float)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         value = ((cubic[..., 0] * middle + cubic[..., 1]) * middle + cubic[..., 2]) * middle
@@ -332,11 +332,11 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | N
     halves = (np.eye(len(widths)) + np.eye(len(widths), k=-1)) * widths[:, None] / 2
     weights = np.cumsum(halves, axis=0)
     deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))
-    place = np.maximum(count - 1, 0)[..., None]
-    area, rule, error = (np.take_along_axis(sums, place, axis=-1)[..., 0]
+    index = np.maximum(count - 1, 0)[..., None]
+    area, rule, error = (np.take_along_axis(sums, index, axis=-1)[..., 0]
                          for sums in (cubic, trapezoids, deviations))
     shift = np.take_along_axis(weights @ np.maximum(*limits.shifts)[..., None],
-                               place[..., None], axis=-2)[..., 0, 0]
+                               index[..., None], axis=-2)[..., 0, 0]
     width = (NORMAL * error + np.abs(area - rule)
              + allowance(shift, error))
     return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),

@@ -170,13 +170,13 @@ def hazard_ratio(table: CountTable) -> HazardRatio:
 def _first_within(z: Array, ratios: Array, beyond: float) -> Array:
     """The first ratio that is not rejected from above, between two that are looked at: (…)."""
     inside = z <= NORMAL
-    place = np.argmax(inside, axis=-1)
-    before = np.maximum(place - 1, 0)
-    here, there = (np.take_along_axis(z, k[..., None], -1)[..., 0] for k in (before, place))
+    index = np.argmax(inside, axis=-1)
+    before = np.maximum(index - 1, 0)
+    here, there = (np.take_along_axis(z, k[..., None], -1)[..., 0] for k in (before, index))
     share = np.clip((here - NORMAL) / np.where(here > there, here - there, 1.0), 0.0, 1.0)
     logs = np.log(ratios)
-    crossing = np.exp(logs[before] + share * (logs[place] - logs[before]))
-    return np.where(place == 0, beyond, np.where(inside.any(axis=-1), crossing, np.nan))
+    crossing = np.exp(logs[before] + share * (logs[index] - logs[before]))
+    return np.where(index == 0, beyond, np.where(inside.any(axis=-1), crossing, np.nan))
 
 
 @dataclass(frozen=True, eq=False)

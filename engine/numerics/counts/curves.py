@@ -18,7 +18,7 @@ from engine.numerics.counts.bands import (
 )
 from engine.numerics.counts.distributions import distribution
 from engine.numerics.counts.life_tables import (
-    LEAST_SHOWN,
+    MIN_SHOWN,
     LifeTable,
     is_shown,
     life_tables,
@@ -103,7 +103,7 @@ class CountedCurve:
         return np.asarray(np.asarray(self.edges)[self.drawn.sum(axis=-1)], dtype=float)
 
 
-def survival_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+def survival_curves(table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
     """The survival curve of each group.
 
     Parameters
@@ -131,7 +131,7 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float
         restricted_mean(table.cells.edges, limits), limits)
 
 
-def incidence_curves(table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+def incidence_curves(table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
     """The cumulative incidence of each cause in each group; bands hold for all causes at once.
 
     Parameters

@@ -33,7 +33,7 @@ from engine.numerics.counts.distributions import (
     distribution,
     roc,
 )
-from engine.numerics.counts.life_tables import LEAST_SHOWN, life_tables
+from engine.numerics.counts.life_tables import MIN_SHOWN, life_tables
 from engine.numerics.counts.tables import CountTable
 
 
@@ -100,7 +100,7 @@ class CountedEstimand(ABC):
         """Name of the one curve in what is published."""
         return facts.value_name
 
-    def places(self, facts: EventFacts) -> Array:
+    def points(self, facts: EventFacts) -> Array:
         """Where curves are drawn, in their own unit: (GRID_SIZE,)."""
         return facts.from_unit_time(drawing_grid())
 
@@ -112,7 +112,7 @@ class CountedEstimand(ABC):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE)."""
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> Sequence[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> Sequence[CountedCurve]:
         """The curves of a table at its edges, with their bands; empty where there are none.
 
         Parameters
@@ -147,9 +147,9 @@ class SurvivalCurve(CountedEstimand):
                                                   axis=-2)))
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
-        return product_limit.kaplan_meier(time, status, self.places(facts), len(facts.causes))[0]
+        return product_limit.kaplan_meier(time, status, self.points(facts), len(facts.causes))[0]
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return survival_curves(table, least)
 
 
@@ -163,10 +163,10 @@ class CumulativeIncidence(CountedEstimand):
             [life.incidence for life in life_tables(table)], axis=-2)))
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
-        return _alone(product_limit.aalen_johansen(time, status, self.places(facts),
+        return _alone(product_limit.aalen_johansen(time, status, self.points(facts),
                                                    len(facts.causes)))
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return incidence_curves(table, least)
 
 
@@ -181,9 +181,9 @@ class DistributionFunction(CountedEstimand):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         known = np.sort(np.where(np.isnan(time), -np.inf, time))
         inside = np.minimum(known, facts.time_high)
-        return np.searchsorted(inside, self.places(facts), side="right") / len(time)
+        return np.searchsorted(inside, self.points(facts), side="right") / len(time)
 
-    def bands(self, table: CountTable, least: float = LEAST_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
         return [distribution_curve(table)]
 
 
@@ -196,7 +196,7 @@ class RocCurve(CountedEstimand):
     def value_name(self, facts: EventFacts) -> str:
         return self.quantity
 
-    def places(self, facts: EventFacts) -> Array:
+    def points(self, facts: EventFacts) -> Array:
         return drawing_grid()
 
     def curves(self, table: CountTable) -> Array:
@@ -208,7 +208,7 @@ class RocCurve(CountedEstimand):
         return np.stack(rows).reshape(*lines.false_positive.shape[:-1], -1)
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
-        return product_limit.roc_curve(time, status, self.places(facts))
+        return product_limit.roc_curve(time, status, self.points(facts))
 
     def roc(self, table: CountTable) -> Roc:
         return roc(table)

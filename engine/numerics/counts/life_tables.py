@@ -24,7 +24,7 @@ from engine.core.arrays import Array, Flags
 from engine.numerics.counts.cells import Cells
 from engine.numerics.counts.tables import CountTable
 
-LEAST_SHOWN = 10.0  # people at risk at the end of an interval; a custodian may ask for more
+MIN_SHOWN = 10.0  # people at risk at the end of an interval; a custodian may ask for more
 _FLOOR = 2.0  # of people at risk, in gradients alone
 _CERTAIN = 3.0  # standard deviations of noise that people at risk must exceed
 _ACTUARIAL = 0.5  # of their interval that people censored within it are taken to miss
@@ -186,7 +186,7 @@ def life_tables(table: CountTable) -> list[LifeTable]:
             for g in range(table.cells.n_groups)]
 
 
-def is_shown(table: CountTable, life: LifeTable, least: float = LEAST_SHOWN) -> Flags:
+def is_shown(table: CountTable, life: LifeTable, least: float = MIN_SHOWN) -> Flags:
     """Which intervals are drawn: those before too few people are left, by the noisy counts.
 
     Interval k is, while the estimated number at risk at its end is `least` or more, and three

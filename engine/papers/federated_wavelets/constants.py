@@ -94,7 +94,7 @@ def _least(column: str) -> Measure:
     return measure
 
 
-_LEAST = "least ratio {ratio:.2f}, with A = {moments:g}"
+_SMALLEST_RATIO = "least ratio {ratio:.2f}, with A = {moments:g}"
 
 
 def _pairs_tried(table: pd.DataFrame) -> dict[str, object]:
@@ -124,9 +124,9 @@ CONSTANTS = Exhibit(
     f"{2**_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
     _work, _draw, (
         Claim("The constant of Lemma 3.1 is never below the exact sensitivity",
-              within(_least(_CURVE), 1 - 1e-6, of="ratio", text=_LEAST)),
+              within(_least(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO)),
         Claim("The constant of Lemma 3.3 is never below the exact sensitivity",
-              within(_least(_POINT), 1 - 1e-6, of="ratio", text=_LEAST),
+              within(_least(_POINT), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
               "Summing 2^l over levels up to L gives 2^(L+1), not 2^L. With the Haar wavelet, "
               "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε."),
         Claim("Pairs of observations tried one by one reach the exact sensitivity with the Haar "

@@ -19,7 +19,7 @@ from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.slopes import PATHS, Path
 
-_MOST_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
+_MAX_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
 _CLOSE = 0.05  # from the slope of a rate
 # Slopes of exact errors, worked out independently.
 KNOWN = {"G1": -.65687, "G2": -.49813, "G3": -.88658, "G4": .48200, "G5": -.44191,
@@ -57,7 +57,7 @@ def _work(form: Form) -> Work:
     cells = tuple(Cell(
         {"path": "G1", "x": 2.0**k}, RegressionPoints(signal="self_similar", n_curves=2**k),
         WaveletGlobal(radius=SELF_SIMILAR_RADIUS), (NON_PRIVATE,) * 16)
-        for k in range(10, _MOST_READINGS[form] + 1))
+        for k in range(10, _MAX_READINGS[form] + 1))
     return Work(cells, Run(100, seed=3), tuple(Call(path_rows, (path.key,)) for path in PATHS))
 
 

@@ -42,7 +42,7 @@ from engine.simulation.experiments import Outcome, Run
 _SHOWN = (1.0, 3.0, 4.0, 8.0)
 _BEND = 800  # people: where the line is cut in two
 _PRIVATE, _NOT_PRIVATE = -1.81, -1.06  # average slopes in the paper
-_MOST_OF_OURS = 1200  # people: what ours costs is shown by then
+_MAX_OF_OURS = 1200  # people: what ours costs is shown by then
 _MARGIN = 0.15  # of a slope: reading of what the paper leaves open
 _TITLES = {"published": "One logarithm in the radii", "printed": "Squared logarithm, as printed",
            "ours": "Our default"}
@@ -61,7 +61,7 @@ def _slopes(form: Form) -> Work:
     few = sizes if form == "full" else (200, 600, 1200, 2400, 3600)
     work = [cells("published", _SHOWN, n, _third_root(n)) for n in sizes]
     work += [cells("printed", _SHOWN, n, _third_root(n)) for n in few]
-    work += [cells("ours", (1.0, 8.0), n, _third_root(n)) for n in few if n <= _MOST_OF_OURS]
+    work += [cells("ours", (1.0, 8.0), n, _third_root(n)) for n in few if n <= _MAX_OF_OURS]
     return Work(joined(work), Run(repeats=200, seed=2026))
 
 
@@ -70,7 +70,7 @@ def _third_root(n: int) -> int:
     return math.floor(float(n ** (1 / 3)) + 1e-9)
 
 
-def _with_quiet(outcome: Outcome) -> Row:
+def _with_noise_free(outcome: Outcome) -> Row:
     """The error with and without noise."""
     return {**row(outcome), **measured(outcome, "estimation_error", "quiet", "quiet_se")}
 
@@ -81,17 +81,17 @@ def _draw_slopes(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _slope_panel(table: pd.DataFrame, title: str) -> Panel:
-    quiet = _quiet(table)
+    noise_free = _noise_free(table)
     series = [*over_epsilon(table, "n"),
-              means("same steps, no noise", quiet, look("without", "1px,3px", "x"))]
+              means("same steps, no noise", noise_free, look("without", "1px,3px", "x"))]
     slopes = tell({epsilon: log_slope(Line.of(rows, "n"))
                    for epsilon, rows in table.groupby("epsilon")}, "ε = {0:g}: {1}", "; ")
     return panel(title, series, PEOPLE, ERROR,
-                 f"Mean squared error from {quiet.x[0]:g} to {quiet.x[-1]:g} people. Slopes on log "
-                 f"scales: {slopes}; without noise: {log_slope(quiet)}.")
+                 f"Mean squared error from {noise_free.x[0]:g} to {noise_free.x[-1]:g} people. "
+                 f"Slopes on log scales: {slopes}; without noise: {log_slope(noise_free)}.")
 
 
-def _quiet(table: pd.DataFrame) -> Line:
+def _noise_free(table: pd.DataFrame) -> Line:
     """The error without noise, which is the same at every ε."""
     return Line.of(table, "n", "quiet", "quiet_se", epsilon=table["epsilon"].min())
 
@@ -131,10 +131,10 @@ FIGURE_3 = Exhibit(
      Claim("With the radii as printed, too, the slope at ε = 8 is about −1.06.",
            _slope_is("printed", 8.0, _NOT_PRIVATE), _LOG_REASON),
      Claim("Where privacy costs nothing the algorithm attains the rate 1/n.",
-           slope_near(lambda t: _quiet(where(t, estimator="published")), -1.0, 0.0,
+           slope_near(lambda t: _noise_free(where(t, estimator="published")), -1.0, 0.0,
                       "Without any noise the slope is {slope}.", errors=3), _ROUNDS_REASON)),
     ({"where": "privacy rules", "slope": _PRIVATE}, {"where": "chance rules",
-                                                     "slope": _NOT_PRIVATE}), row=_with_quiet)
+                                                     "slope": _NOT_PRIVATE}), row=_with_noise_free)
 
 
 # -- figure 6 -----------------------------------------------------------------------------------

@@ -112,23 +112,23 @@ def _order(table: pd.DataFrame) -> list[tuple[str, float]]:
     return order
 
 
-def _rule_in_order(place: int, *expected: str) -> Check:
+def _rule_in_order(index: int, *expected: str) -> Check:
     """Whether the terms rule in this order in a panel, and change where the paper says."""
     def check(table: pd.DataFrame) -> Finding:
-        m = values(table, "m")[place]
+        m = values(table, "m")[index]
         rows = where(table, m=m)
         n, a = rows["n"].iloc[0], 2.0
         printed = {
             ("IV", "II"): m ** (a / 2) / n,
             ("II", "I"): n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
             ("II", "III"): n ** ((1 - a) / (2 * a)) * m**-0.5, ("IV", "III"): n**-0.5}
-        order, places = _order(rows), [printed[pair] for pair in pairwise(expected)]
+        order, predicted = _order(rows), [printed[pair] for pair in pairwise(expected)]
         terms, changes = [term for term, _ in order], [epsilon for _, epsilon in order[1:]]
         return Finding(
-            terms == list(expected) and np.allclose(changes, places, rtol=1e-3),
+            terms == list(expected) and np.allclose(changes, predicted, rtol=1e-3),
             f"In order {', '.join(terms)}, changing at "
             f"{', '.join(f'ε = {epsilon:.4g}' for epsilon in changes)}; printed "
-            f"{Listed(places):.4g}.")
+            f"{Listed(predicted):.4g}.")
     return check
 
 

@@ -58,10 +58,10 @@ def ages(region: str) -> list[Row]:
     source = AgesAtDeath(region=region)
     row: dict[str, Value] = {"region": region}
     for method in OF_AGES:
-        release, quiet, reference, _ = _of_ages(source, method)
+        release, noise_free, reference, _ = _of_ages(source, method)
         noise = release.expected_error(source.sizes, PURE, source.facts)
         assert noise is not None
-        row |= {method: digits(float(((quiet - reference)**2).mean()) + noise)}
+        row |= {method: digits(float(((noise_free - reference)**2).mean()) + noise)}
     energy, peak = float((reference**2).mean()), modes(reference)
     return [{**row, "records": source.sizes.n_curves, "density_squared": digits(energy),
              "modes": len(peak), "highest_mode": int(reference.argmax())}]
@@ -94,10 +94,10 @@ def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array
     """The mechanism; on a grid of years its density without noise, the common one and a release."""
     data, release = source.draw(1, generator(1, 0, 0)), mechanism(method, grid_size=OLDEST)
     years = np.array(midpoints(OLDEST).times)
-    estimate, usual = release.release_many(data, [PURE], 1, generator(1, 1, 0)), (
+    estimate, default = release.release_many(data, [PURE], 1, generator(1, 1, 0)), (
         release.without_protection(data))
     return (release, estimate.on_grid(estimate.unprotected[0, 0], years),
-            usual.on_grid(usual.unprotected[0, 0], years),
+            default.on_grid(default.unprotected[0, 0], years),
             estimate.on_grid(estimate.coefficients[0, 0, 0], years))
 
 

@@ -83,27 +83,27 @@ def curves(draws: int) -> list[Row]:
     """
     source = DensityPoints()
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
-    places = np.linspace(0, 1, _PLACES)
+    points = np.linspace(0, 1, _PLACES)
     summary: list[Row] = []
     curves: list[Row] = []
     for method in ON_LINE:
         release = mechanism(method)
         estimate = release.release_many(data, [PURE], draws, generator(1, 1, 0))
         released = estimate.on_grid(estimate.coefficients[0, 0], fine)
-        quiet = estimate.on_grid(estimate.unprotected[0, 0], fine)
-        noise = ((released - quiet)**2).mean(axis=0)
+        noise_free = estimate.on_grid(estimate.unprotected[0, 0], fine)
+        noise = ((released - noise_free)**2).mean(axis=0)
         summary.append({
             "way": method, **_errors(release, source, estimate),
-            "modes_without_noise": len(modes(quiet)),
+            "modes_without_noise": len(modes(noise_free)),
             "two_modes": digits(float(np.mean([len(modes(each)) == 2 for each in released]))),
             "noise_in_tails": digits(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
-        few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)
-        curves += [{"curve": method, "x": digits(x), "without": round(float(without), 2), **{
+        few = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], points)
+        curves += [{"curve": method, "x": digits(x), "without": round(float(height), 2), **{
             str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
-            for x, without, column in zip(places, estimate.on_grid(
-                estimate.unprotected[0, 0], places), few.T, strict=True)]
+            for x, height, column in zip(points, estimate.on_grid(
+                estimate.unprotected[0, 0], points), few.T, strict=True)]
     truth: list[Row] = [{"curve": "truth", "x": digits(x), "truth": three_digits(value)}
-                        for x, value in zip(places, source.truth.at(places), strict=True)]
+                        for x, value in zip(points, source.truth.at(points), strict=True)]
     return [*summary, *curves, *truth]
 
 
@@ -116,9 +116,9 @@ def _errors(release: FunctionalRelease, source: DensityPoints, estimate: Estimat
     errors: dict[str, Value] = {"estimation_error": digits(float(estimation.mean())),
                                 "noise": digits(energy)}
     if isinstance(release, Bernstein):
-        usual = replace(release, constants="published")
+        default = replace(release, constants="published")
         errors["noise_printed"] = digits(
-            usual.expected_error(source.sizes, PURE, source.facts) or 0.0)
+            default.expected_error(source.sizes, PURE, source.facts) or 0.0)
     return errors
 
 
@@ -247,11 +247,11 @@ def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
     """
     rows = _summary(table)
     tails, bernstein = rows["noise_in_tails"], rows.loc[list(ON_LINE[4:])]
-    usual = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
+    default = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
     return Finding(tails[list(ON_LINE[4:])].min() > tails[list(ON_LINE[:3])].max(),
                    "Noise in the tails (root mean square): "
                    + tell(tails[list(ON_LINE)].to_dict(), "{0} {1:.3f}")
-                   + f"; by the default rule {spread(usual, '.2f')} for Bernstein.")
+                   + f"; by the default rule {spread(default, '.2f')} for Bernstein.")
 
 
 LINE_CLAIMS = (

@@ -95,11 +95,11 @@ def error_row(outcome: Outcome) -> Row:
         return row
     noise = {name: _noise(cell, constants)
              for name, constants in (("noise", "tight"), ("noise_printed", "published"))}
-    drawn, usual = outcome.errors["privacy_error"], CurveDesign().cell(**cell.at)
+    drawn, default = outcome.errors["privacy_error"], CurveDesign().cell(**cell.at)
     if drawn is not None and drawn.shape[1] >= _ENOUGH:
         noise |= {"noise_drawn": digits(float(drawn.mean()))}
-    if usual != cell:
-        noise["noise_in_figure_2"] = _noise(usual, "tight")
+    if default != cell:
+        noise["noise_in_figure_2"] = _noise(default, "tight")
     return {**row, **noise}
 
 

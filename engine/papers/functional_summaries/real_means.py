@@ -91,8 +91,8 @@ def _distances(data: CurveData, name: str, nu: float, method: str, draws: int) -
         off = estimate.on_grid(estimate.coefficients[:, 0], _times(data)) - sample
         each.append((off**2).mean(axis=-1))
     drawn = np.concatenate(each, axis=-1) / square  # (budgets, draws)
-    quiet = estimate.on_grid(estimate.unprotected[:, 0], _times(data)) - sample
-    bias = (quiet**2).mean(axis=-1) / square
+    noise_free = estimate.on_grid(estimate.unprotected[:, 0], _times(data)) - sample
+    bias = (noise_free**2).mean(axis=-1) / square
     energy = {constants: _energies(data, mechanism(method, nu, constants))
               for constants in ("tight", "published")}
     return [{"data": name, "nu": nu, "epsilon": epsilon, "way": method, "bias": digits(bias[k]),

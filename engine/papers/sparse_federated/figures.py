@@ -163,13 +163,13 @@ def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats:
         d=base.d // (fewer if sizes == PAPER else 1), s=value if along == _BY_S else base.s, s0=s0)
     epsilons = _BUDGETS if along == _BY_N else (0.5,)
     errors = studies.errors(setting, epsilons, repeats)
-    quiet, quiet_se = studies.mean_and_error(errors.quiet)
+    noise_free, noise_free_se = studies.mean_and_error(errors.noise_free)
     rows: list[Row] = []
     for k, epsilon in enumerate(epsilons):
         error, error_se = studies.mean_and_error(errors.released[:, k])
         rows.append({"where": sizes, "along": along, "x": value, "s0": s0, "eps": epsilon,
-                     "error": error, "error_se": error_se, "quiet": quiet, "quiet_se": quiet_se,
-                     "features run": setting.d, "repeats": repeats})
+                     "error": error, "error_se": error_se, "quiet": noise_free,
+                     "quiet_se": noise_free_se, "features run": setting.d, "repeats": repeats})
     return rows
 
 

@@ -160,10 +160,10 @@ def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
                         "mean": float(released.mean())}
                        for epsilon, released in zip(_EPSILONS, errors.released.T, strict=True)]
     if fit == "two_stage" and s0 == _MANY.s0:
-        rows.append({**common, "eps": None, "median": float(np.median(errors.quiet)),
-                     "mean": float(errors.quiet.mean()),
-                     "mean, own features nearby": float(errors.quiet[errors.near].mean()),
-                     "mean, own features apart": float(errors.quiet[~errors.near].mean())})
+        rows.append({**common, "eps": None, "median": float(np.median(errors.noise_free)),
+                     "mean": float(errors.noise_free.mean()),
+                     "mean, own features nearby": float(errors.noise_free[errors.near].mean()),
+                     "mean, own features apart": float(errors.noise_free[~errors.near].mean())})
     return rows
 
 

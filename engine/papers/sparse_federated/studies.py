@@ -97,7 +97,7 @@ class Errors:
     """
 
     released: Array
-    quiet: Array
+    noise_free: Array
     near: NDArray[np.bool_]
 
 
@@ -117,14 +117,14 @@ def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
         The way of estimating.
     """
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
-    released, quiet, near = [], [], []
+    released, noise_free, near = [], [], []
     for pattern in range(repeats):
         estimate, source = differing(mechanism, setting, epsilons, pattern)
         truth = source.truth.node_values
         released.append(((estimate.coefficients - truth) ** 2).sum(-1).mean(axis=(1, 2, 3)))
-        quiet.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
+        noise_free.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
         near.append((truth[:, setting.s0:setting.s0 + 3] != 0).any())
-    return Errors(np.array(released), np.array(quiet), np.array(near))
+    return Errors(np.array(released), np.array(noise_free), np.array(near))
 
 
 def least_noise(setting: FederationSetting, epsilon: float) -> float:

@@ -82,15 +82,15 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
         For the table of results.
     """
     errors = studies.errors(FederationSetting(n, m, d // fewer, s, s0), epsilons, repeats)
-    quiet, quiet_se = studies.mean_and_error(errors.quiet)
+    noise_free, noise_free_se = studies.mean_and_error(errors.noise_free)
     rows: list[Row] = []
     for k, epsilon in enumerate(epsilons):
         place = {"n": float(n), "m": float(m), "d": float(d), "s_star": float(s),
                  "s0": float(s0), "eps": epsilon}
         error, error_se = studies.mean_and_error(errors.released[:, k])
         stated = sparse_topic.reported([place])[0].published.ratio
-        rows.append({**place, "error": error, "error_se": error_se, "quiet": quiet,
-                     "quiet_se": quiet_se, "stated noise": stated,
+        rows.append({**place, "error": error, "error_se": error_se, "quiet": noise_free,
+                     "quiet_se": noise_free_se, "stated noise": stated,
                      "least noise": studies.least_noise(FederationSetting(n, m, d, s, s0), epsilon),
                      "features run": d // fewer, "repeats": repeats})
     return rows
@@ -174,7 +174,7 @@ def _reached(table: pd.DataFrame) -> dict[str, object]:
             "count": len(both), "share": reached.mean()}
 
 
-def _over_quiet(table: pd.DataFrame) -> dict[str, object]:
+def _over_noise_free(table: pd.DataFrame) -> dict[str, object]:
     """Printed errors over those without noise."""
     both = _with_printed(table, table_2())
     over = both["err"] / both["quiet"]
@@ -202,7 +202,7 @@ TABLE_2 = Exhibit(
                      "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE,
               is_ours=True),
         Claim("Errors without noise are below the printed ones, in most rows a fifth or less",
-              when(lambda x: bool(x.min() > 1 and np.median(x) >= 5), _over_quiet,
+              when(lambda x: bool(x.min() > 1 and np.median(x) >= 5), _over_noise_free,
                    "printed errors are {over:.0f} times those without noise, more than "
                    "{middle:.0f} times in half of the rows", of="over"), is_ours=True),
         Claim("The error grows with the number of shared features",

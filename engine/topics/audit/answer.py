@@ -48,13 +48,13 @@ class Subject:
             return self.cls.label
         return f"{self.cls.label}: {TASKS[self.task].label.lower()}"
 
-    def usual(self) -> Mechanism:
+    def default(self) -> Mechanism:
         """As its first preset for the task is set."""
         return self.cls(**self.cls.presets_for(self.task)[0][1])
 
     def usual_source(self) -> Source[Data]:
         """The simulated data that the task begins with."""
-        source: Source[Data] = sources.usual(TASKS[self.task].source, self.task)
+        source: Source[Data] = sources.default(TASKS[self.task].source, self.task)
         return source
 
 

@@ -12,7 +12,7 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.language.numbers import number
 from engine.topics.audit.words import down
 
-_MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
+_MAX_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
 
 
@@ -47,7 +47,7 @@ def climbing(lines: Sequence[Line], claim: float) -> Chart:
     """
     known = [value for line in lines for step in line.steps
              for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
-    top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MOST_SHOWN * claim)
+    top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MAX_SHOWN * claim)
     data: list[Spec] = []
     for line in lines:
         data += [_worst(line, top), _bound(line, top)]

@@ -22,7 +22,7 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import check_readings
 from engine.sources import Source
 
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class CoefficientsAnswer:
     """One data set with its possible releases at one budget, on `times` in their own unit.
 
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
-    GRID_SIZE), `without` and `truth` (K, GRID_SIZE). `low` and `high` are the bands that come with
+    GRID_SIZE), `non_private` and `truth` (K, GRID_SIZE). `low` and `high` are the bands with
     each release. `errors` (K, releases) are distances from the truth where it is known, else from
     the functions without protection, and NaN where nothing is published; `baseline` (K,) is the
     error without privacy. `warnings` are the
@@ -45,7 +45,7 @@ class CoefficientsAnswer:
     releases: Array
     low: Array | None
     high: Array | None
-    without: Array
+    non_private: Array
     truth: Array | None
     errors: Array
     baseline: Array | None
@@ -68,11 +68,11 @@ class CoefficientsAnswer:
     def difference(self) -> CoefficientsAnswer:
         """The same less the functions without protection: what protection alone does."""
         def less(curves: Array | None) -> Array | None:
-            return None if curves is None else np.asarray(curves - self.without)
+            return None if curves is None else np.asarray(curves - self.non_private)
 
-        return replace(self, releases=self.releases - self.without, low=less(self.low),
+        return replace(self, releases=self.releases - self.non_private, low=less(self.low),
                        high=less(self.high), truth=less(self.truth),
-                       without=np.zeros_like(self.without))
+                       non_private=np.zeros_like(self.non_private))
 
     @property
     def error(self) -> Array:
@@ -115,16 +115,16 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
-    without, grid = mechanism.without_protection(data), drawing_grid()
-    quiet = without.values(grid)[0, 0, 0]
+    non_private, grid = mechanism.without_protection(data), drawing_grid()
+    curves = non_private.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
     errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
     return CoefficientsAnswer(
-        data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
+        data=data, names=estimate.functions, budget=budget, non_private=curves, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values,
         errors=errors[0].reshape(-1, errors.shape[-1]).T,
@@ -145,7 +145,7 @@ class CostOfCovariates:
 
     counts: tuple[int, ...]
     private: Array
-    without: Array
+    non_private: Array
     here: int
 
 
@@ -174,13 +174,13 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
     if not source.is_random or not changed:
         raise InputError("The number of covariates can only be changed in simulated curves.",
                          field="source", hint="Choose simulated curves.")
-    private, without = [], []
+    private, non_private = [], []
     for variant in changed:
         errors, baseline = studies.errors_and_baseline(variant, mechanism, [(budget,)], seed)
         private.append(root_mean_square(totals(errors), axis=None))
-        without.append(math.nan if baseline is None else totals(baseline))
+        non_private.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)
-    return CostOfCovariates(counts, np.array(private), np.array(without),
+    return CostOfCovariates(counts, np.array(private), np.array(non_private),
                             source.sizes.n_covariates)
 
 

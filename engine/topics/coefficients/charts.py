@@ -43,7 +43,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x) if one_release else _releases(answer, k, x)
     hover = labels.hover(facts.value_unit)
-    data.append(traces.unprotected(x, _rounded(answer.without[k]), hovertemplate=hover))
+    data.append(traces.unprotected(x, _rounded(answer.non_private[k]), hovertemplate=hover))
     if answer.truth is not None:
         data.append(traces.line("True", x, _rounded(answer.truth[k]), "truth", 1.6,
                                 hovertemplate=hover))
@@ -60,7 +60,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
 
 
 def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
-    columns = {answer.facts.time_name: answer.times, "non-private": answer.without[k],
+    columns = {answer.facts.time_name: answer.times, "non-private": answer.non_private[k],
                "release 1": answer.releases[0, k]}
     if answer.low is not None and answer.high is not None:
         columns |= {"95 % confidence from": answer.low[0, k],
@@ -91,7 +91,7 @@ def _rounded(curve: Array) -> list[float]:
 def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     """Effects share one height, so that they can be compared; the average has its own."""
     releases = answer.releases[:, :1] if k == 0 else answer.releases[:, 1:]
-    lines = [releases, answer.without[:1] if k == 0 else answer.without[1:]]
+    lines = [releases, answer.non_private[:1] if k == 0 else answer.non_private[1:]]
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -149,10 +149,11 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
         Its unit of values.
     """
     shade, dash, marker = method_style(key, family)
-    counts, private, without = list(costs.counts), plain(costs.private), plain(costs.without)
+    counts, private = list(costs.counts), plain(costs.private)
+    non_private = plain(costs.non_private)
     data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
                                     {"size": 9, "symbol": marker}),
-            traces.line_with_points("Non-private", counts, without, "without", 2.2, UNPROTECTED,
+            traces.line_with_points("Non-private", counts, non_private, "without", 2.2, UNPROTECTED,
                                     {"size": 5, "color": "without"})]
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
@@ -165,4 +166,4 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
         yaxis=axis(named("Total error", facts.value_unit), grid=True, rangemode="tozero"))}
     return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
-                     "covariates": counts, "total error": private, "non-private": without})
+                     "covariates": counts, "total error": private, "non-private": non_private})

@@ -96,7 +96,7 @@ def covariate_coverage(
     for name, changes in designs.items():
         source = CoefficientCurves(**{"n_curves": people, "n_covariates": _COVARIATES, **changes})
         data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
-        quiet = errors_by_function(mechanism.without_protection(data), source.truth)
+        non_private = errors_by_function(mechanism.without_protection(data), source.truth)
         for budget in budgets:
             verdict = mechanism.feasibility(data.sizes, (budget,))
             if verdict is not None and not verdict.is_feasible:
@@ -104,17 +104,17 @@ def covariate_coverage(
                 continue
             estimate = mechanism.release_many(data, [(budget,)], 1,
                                               generator(seed, NOISE_STREAM, 0))
-            rows.append(_measured(name, people, budget, estimate, source.truth, quiet))
+            rows.append(_measured(name, people, budget, estimate, source.truth, non_private))
     return rows
 
 
 def _measured(name: str, people: int, budget: Budget, estimate: Estimate, truth: Truth,
-              quiet: Array) -> CovariateCoverage:
+              non_private: Array) -> CovariateCoverage:
     errors = errors_by_function(estimate, truth).mean(axis=(0, 1, 2))
     pointwise, whole = (_covered(estimate, truth, kind) for kind in ("pointwise", "simultaneous"))
     clear = ~estimate.is_doubted
     return CovariateCoverage(
-        name, people, budget, float((errors / quiet.mean(axis=(0, 1, 2))).max()),
+        name, people, budget, float((errors / non_private.mean(axis=(0, 1, 2))).max()),
         _lowest(pointwise), _lowest(whole), _lowest(pointwise[clear]), _lowest(whole[clear]),
         float(estimate.is_doubted.mean()))
 

@@ -150,7 +150,7 @@ def visible(answer: CoefficientsAnswer) -> str:
     answer : CoefficientsAnswer
         With the true functions, or those without privacy.
     """
-    known = answer.truth if answer.truth is not None else answer.without  # (functions, times)
+    known = answer.truth if answer.truth is not None else answer.non_private  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [escape(uncapital(name)) for name, s, e in
             zip(answer.names[1:], size, answer.error[1:], strict=True) if e > s]
@@ -194,7 +194,7 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
         return (f"At ε = {budget.epsilon:g} this many people support only "
                 f"{counted(fewest, 'covariate')}.")
     private = times(float(costs.private[last] / costs.private[first]))
-    free = times(float(costs.without[last] / costs.without[first]))
+    free = times(float(costs.non_private[last] / costs.non_private[first]))
     text = (f"From {fewest} to {most} covariates the total error grows **{private}**; without "
             f"protection it would grow {free}.")
     if last < len(costs.counts) - 1:

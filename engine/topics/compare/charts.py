@@ -269,11 +269,11 @@ def _finding(lines: Sequence[Line]) -> str:
 def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -> list[Spec]:
     """A line through all budgets, and its marks at those that are chosen."""
     shade, dash, symbol = method_style(line.key, line.family, line.variant)
-    x, places = 100 * line.right, [*marked]
+    x, indices = 100 * line.right, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
     return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
                         hoverinfo="skip"),
-            traces.points(line.label, plain(x[places], 4), plain(errors[places], 4), marker,
+            traces.points(line.label, plain(x[indices], 4), plain(errors[indices], 4), marker,
                           showlegend=False,
                           hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %")]
 
@@ -310,9 +310,9 @@ def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agre
         The ε on screen, one of `epsilons`.
     """
     data = [_kept_line(epsilons, line, share) for line, share in answers]
-    place = [*epsilons].index(here) if here is not None else None
-    if place is not None and np.isfinite(answers[0][0].errors[place]):
-        data.append(traces.diamond(epsilons[place], 100 * float(answers[0][1].share[place])))
+    index = [*epsilons].index(here) if here is not None else None
+    if index is not None and np.isfinite(answers[0][0].errors[index]):
+        data.append(traces.diamond(epsilons[index], 100 * float(answers[0][1].share[index])))
     spec = {"data": data, "layout": layout(
         legend=len(answers) > 1, title=_first_kept(epsilons, answers),
         xaxis=log_axis("Privacy budget ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),

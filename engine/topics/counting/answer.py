@@ -31,7 +31,7 @@ from engine.numerics.counts.comparisons import (
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Calibration, Roc
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
-from engine.numerics.counts.life_tables import LEAST_SHOWN
+from engine.numerics.counts.life_tables import MIN_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
@@ -39,7 +39,7 @@ from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import check_readings
 from engine.sources import Source
 
-_MOST_PEOPLE = 1_000_000  # of a data set on screen
+_MAX_PEOPLE = 1_000_000  # of a data set on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class CountingAnswer:
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     verdict: CountFeasibility
-    least: float = LEAST_SHOWN
+    least: float = MIN_SHOWN
 
     @property
     def estimand(self) -> CountedEstimand:
@@ -218,14 +218,14 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     mechanism = _of_counts(mechanism)
-    check_readings(source, _MOST_PEOPLE, "Take fewer people.")
+    check_readings(source, _MAX_PEOPLE, "Take fewer people.")
     data = studies.shown(source, seed)
-    quiet = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
+    non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
         test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
                                       len(data.facts.causes), data.facts.time_high)
-    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(quiet, test))
+    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(non_private, test))
                  for epsilon in epsilons)
 
 
@@ -237,7 +237,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
     released, facts = estimate.released[0], data.facts
     return CountingAnswer(
         task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
-        budget=budget, times=mechanism.estimand.places(facts),
+        budget=budget, times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
@@ -401,9 +401,9 @@ class Power:
             return float("inf")
         if share[0] >= self.wanted:
             return float(self.people[0])
-        place = int(np.argmax(share >= self.wanted))
-        part = (self.wanted - share[place - 1]) / (share[place] - share[place - 1])
-        low, high = np.log(self.people[place - 1]), np.log(self.people[place])
+        index = int(np.argmax(share >= self.wanted))
+        part = (self.wanted - share[index - 1]) / (share[index] - share[index - 1])
+        low, high = np.log(self.people[index - 1]), np.log(self.people[index])
         return float(np.exp(low + part * (high - low)))
 
 

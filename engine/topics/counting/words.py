@@ -63,8 +63,8 @@ def finding(answer: CountingAnswer) -> str:
     if curve.median is not None and math.isfinite(float(curve.median.time)):
         return f"Half are event-free after {_at(float(curve.median.time), unit)}{of_first}"
     if not answer.estimand.is_followed:
-        place = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
-        return f"Half of the {people} are below {_at(place, unit)}"
+        value = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
+        return f"Half of the {people} are below {_at(value, unit)}"
     last = float(curve.last)
     if last <= curve.edges[0]:
         return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
@@ -74,8 +74,8 @@ def finding(answer: CountingAnswer) -> str:
     return f"{share} {what} by {_at(last, unit)}{of_first}"
 
 
-def _at(place: float, unit: str) -> str:
-    return with_unit(number(place), unit)
+def _at(value: float, unit: str) -> str:
+    return with_unit(number(value), unit)
 
 
 def band(answer: CountingAnswer) -> str:

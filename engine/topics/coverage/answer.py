@@ -234,16 +234,17 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     data: Any = experiment.source.draw(EACH, chance)
     estimate = experiment.mechanism.release_many(data, [(experiment.budget,)], 1, noise)
     as_many: dict[str, Any] = {"truncation": estimate.basis_sizes[0]}
-    quiet = replace(experiment.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
-    assert estimate.band is not None and quiet.band is not None
+    non_private = replace(experiment.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1,
+                                                                        noise)
+    assert estimate.band is not None and non_private.band is not None
     low, high = limits(estimate, estimate.band)
-    narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
+    narrow = np.subtract(*limits(non_private, non_private.band)[::-1]) / 2
     off = (low + high) / 2 - data.truth.grid_values
     # (budgets, data sets, draws, functions if any, GRID_SIZE) to (data sets, GRID_SIZE)
     index = (0, slice(None), 0, *((1,) if estimate.functions else ()))
     nearest = [int(np.argmin(np.abs(drawing_grid() - experiment.where)))]
-    places: Any = slice(None) if KINDS[experiment.kind].is_joint else nearest
-    off, half, narrow = (each[index][:, places] for each in (off, (high - low) / 2, narrow))
+    indices: Any = slice(None) if KINDS[experiment.kind].is_joint else nearest
+    off, half, narrow = (each[index][:, indices] for each in (off, (high - low) / 2, narrow))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
@@ -286,8 +287,8 @@ def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.rand
     plan = mechanism.plan(source.public, (experiment.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)
-    places: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
-    off, half, narrow = (each[0, :, 0][:, places] for each in (
+    indices: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
+    off, half, narrow = (each[0, :, 0][:, indices] for each in (
         intervals.centre - truth, intervals.half_width, naive.half_width))
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 

@@ -163,10 +163,10 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
         inside = coverage(replace(estimate, band=replace(estimate.band, kind=kind)), data.truth)
         assert inside is not None
         covered.append(inside.of_curve[0, :, 0])
-    total, without = (integrated_squared_errors(each, data.truth).total
-                      for each in (estimate, plain))
-    assert total is not None and without is not None
-    return (total[0, :, 0], without[0, :, 0], *covered,
+    total, non_private = (integrated_squared_errors(each, data.truth).total
+                          for each in (estimate, plain))
+    assert total is not None and non_private is not None
+    return (total[0, :, 0], non_private[0, :, 0], *covered,
             estimate.is_doubted[0, :, 0].astype(float))
 
 

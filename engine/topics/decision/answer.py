@@ -58,9 +58,9 @@ _AT_ONCE = 8  # steps of the scale that are one part of the work
 N_PARTS = -(-len(EPSILON_STEPS) // _AT_ONCE)
 MAP_EPSILONS = (*EPSILON_STEPS[::3], EPSILON_STEPS[-1])
 _MAP_FACTORS = (0.25, 2.0, 0.5)  # times the people of every site: after two the map has its size
-_MOST_ON_MAP = 400_000  # observations of one data set
-MOST_DEVICES = 300  # simulated one by one, where no law spares it
-_USUAL_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
+_MAX_ON_MAP = 400_000  # observations of one data set
+MAX_DEVICES = 300  # simulated one by one, where no law spares it
+_DEFAULT_DISTANCE = 0.2  # of results without the unit of the values: a uniform density has 1
 _OF_RANGE = 40  # of the values, where everybody has one observation
 
 
@@ -70,7 +70,7 @@ class Bands:
 
     Parameters
     ----------
-    places : (GRID_SIZE,)
+    times : (GRID_SIZE,)
         Times, or values of a feature, in their own unit.
     truth : (GRID_SIZE,)
         What is estimated there.
@@ -78,7 +78,7 @@ class Bands:
         Between which 95 % of the releases lie at each place.
     """
 
-    places: Array
+    times: Array
     truth: Array
     limits: Array
 
@@ -381,7 +381,7 @@ class _Study:
 
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-           delta: float | None, noise: str, seed: int, most_devices: int = MOST_DEVICES) -> _Study:
+           delta: float | None, noise: str, seed: int, most_devices: int = MAX_DEVICES) -> _Study:
         recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
         mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
@@ -504,7 +504,7 @@ def usual_target(task: Task, facts: PublicFacts) -> float:
         With the range of the values.
     """
     if not task.has_value_unit:
-        return _USUAL_DISTANCE
+        return _DEFAULT_DISTANCE
     if task.data is DataType.READINGS:
         return float(f"{(facts.value_high - facts.value_low) / _OF_RANGE:.1g}")
     return usual_error(facts)
@@ -543,9 +543,9 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
                          hint="Give it in the unit of the values.")
     step = _step(profile, target, confidence)
 
-    def option(place: int) -> Option | None:
-        if 0 <= place < len(EPSILON_STEPS) and np.isfinite(profile.errors[place]).all():
-            return profile.option(place, records)
+    def option(index: int) -> Option | None:
+        if 0 <= index < len(EPSILON_STEPS) and np.isfinite(profile.errors[index]).all():
+            return profile.option(index, records)
         return None
 
     chosen = option(step)
@@ -642,13 +642,13 @@ def map_row(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
         As in `profile_of`.
     """
     study = _Study.of(source, mechanism, rows, delta, noise, seed,
-                      round(max(_MAP_FACTORS) * MOST_DEVICES))
+                      round(max(_MAP_FACTORS) * MAX_DEVICES))
     return study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
 
 
 def _fits(rows: Sequence[SiteRow]) -> bool:
-    return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MOST_ON_MAP
-            and all(row.n_curves <= site_table.MOST_CURVES for row in rows
+    return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MAX_ON_MAP
+            and all(row.n_curves <= site_table.MAX_CURVES for row in rows
                     if row.n_observations_per_curve > 1))
 
 

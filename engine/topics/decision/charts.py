@@ -107,7 +107,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
     same for the options beside each other.
     """
     facts, unit = answer.profile.facts, answer.profile.unit
-    x, (low, high) = plain(bands.places), band - bands.truth
+    x, (low, high) = plain(bands.times), band - bands.truth
     widest = max(float(np.abs(each.band - bands.truth).max())
                  for _, each in answer.options if each.band is not None)
     spec = {"data": [
@@ -182,8 +182,8 @@ def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> 
         As in `error_map`.
     """
     share = SHARES[answer.confidence]
-    places = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
-    return {answer.profile.n_people: answer.profile.distance(share)[places]} | {
+    indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
+    return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
         n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors, strict=True)}
 
 

@@ -11,7 +11,7 @@ from engine.mechanisms.families.adaptive import mu_of
 from engine.privacy import accounting
 from engine.topics.decision.answer import Profile
 
-_MOST_PEOPLE = 10**12
+_MAX_PEOPLE = 10**12
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def _people_needed(profile: Profile, epsilon: float, least: float) -> int | None
         budget = Budget(epsilon, profile.mechanism.delta(n, stated).value)
         return local_privacy.effective_size(n, budget) >= least
 
-    if not is_enough(_MOST_PEOPLE):
+    if not is_enough(_MAX_PEOPLE):
         return None
-    low, high = 1, _MOST_PEOPLE  # low is not enough, or is 1
+    low, high = 1, _MAX_PEOPLE  # low is not enough, or is 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

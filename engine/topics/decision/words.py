@@ -501,10 +501,10 @@ def at_one_point(answer: Decision) -> str:
     furthest = None if chosen is None else _at_the_noisiest_point(answer, chosen)
     if furthest is None:
         return ""
-    place, distance = furthest
+    time, distance = furthest
     off = with_unit(number(distance), escape(answer.profile.unit))
     facts = answer.profile.facts
-    there = with_unit(f"{place:.3g}", escape(facts.time_unit))
+    there = with_unit(f"{time:.3g}", escape(facts.time_unit))
     return ("Single points can be farther off than the whole curve: where releases are least "
             f"certain ({uncapital(escape(facts.time_name))}: {there}), 19 of 20 are within {off} "
             "of the truth.")
@@ -516,7 +516,7 @@ def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, flo
     if option.band is None or bands is None:
         return None
     off = np.abs(option.band - bands.truth).max(axis=0)
-    return float(bands.places[off.argmax()]), float(off.max())
+    return float(bands.times[off.argmax()]), float(off.max())
 
 
 def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:

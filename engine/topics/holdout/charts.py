@@ -62,7 +62,7 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
     return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
 
 
-def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts: PublicFacts
+def runs(releases: ReleaseRange, index: int, n_runs: int, method: Method, facts: PublicFacts
          ) -> Chart:
     """Mean and middle 90 % of many runs at one budget, over the curve without privacy.
 
@@ -70,7 +70,7 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
     ----------
     releases : ReleaseRange
         Mean and limits at every budget.
-    place : int
+    index : int
         Of the budget.
     n_runs : int
         How many releases.
@@ -80,30 +80,30 @@ def runs(releases: ReleaseRange, place: int, n_runs: int, method: Method, facts:
         Names and units.
     """
     x = releases.times.tolist()
-    low, mean, high = releases.low[place], releases.mean[place], releases.high[place]
+    low, mean, high = releases.low[index], releases.mean[index], releases.high[index]
     data: list[Spec] = [
         traces.filled("90 % of runs", x, low.tolist(), high.tolist(), method.family,
                       hoverinfo="skip"),
         traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), method.family, 2.2,
                     hovertemplate="%{y:.3g}"),
-        traces.line("Non-private", x, releases.without.tolist(), "without", 2.2,
+        traces.line("Non-private", x, releases.non_private.tolist(), "without", 2.2,
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         legend=True,
         title="Mean of the runs within " + with_unit(
-            number(float(np.abs(mean - releases.without).max())), facts.value_unit),
+            number(float(np.abs(mean - releases.non_private).max())), facts.value_unit),
         xaxis=time_axis(facts), yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))},
-        _alt_of_runs(releases, place, facts),
+        _alt_of_runs(releases, index, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 % quantile": _plain(low), "95 % quantile": _plain(high),
-         "non-private": _plain(releases.without)})
+         "non-private": _plain(releases.non_private)})
 
 
-def _alt_of_runs(releases: ReleaseRange, place: int, facts: PublicFacts) -> str:
-    gap = float(np.abs(releases.mean[place] - releases.without).max())
-    width = float((releases.high[place] - releases.low[place]).max())
+def _alt_of_runs(releases: ReleaseRange, index: int, facts: PublicFacts) -> str:
+    gap = float(np.abs(releases.mean[index] - releases.non_private).max())
+    width = float((releases.high[index] - releases.low[index]).max())
     far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
-    return (f"At ε = {releases.budgets[place].epsilon:g} the mean of the runs is at most {far} "
+    return (f"At ε = {releases.budgets[index].epsilon:g} the mean of the runs is at most {far} "
             f"from the curve without privacy, and 90 % of runs span at most {wide}.")
 
 

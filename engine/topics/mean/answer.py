@@ -38,7 +38,7 @@ from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
 Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
-MOST_READINGS = 2_000_000  # of one data set on screen
+MAX_READINGS = 2_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ class Study:
 class PlausibleBand:
     """Limits that come with every release, `low` and `high` (budgets, SHOWN_DRAWS, GRID_SIZE).
 
-    `without` (GRID_SIZE,) is the half-width of the same band around the average without protection;
-    `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions are
-    kept. NaN where nothing is published.
+    `non_private` (GRID_SIZE,) is the half-width of the same band around the average without
+    protection; `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions
+    are kept. NaN where nothing is published.
     """
 
     low: Array
     high: Array
-    without: Array
+    non_private: Array
     kind: str
     n_functions: tuple[int, ...]
 
@@ -94,9 +94,9 @@ class MeanAnswer:
     """One data set with its possible releases at every budget.
 
     `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
-    GRID_SIZE): the middle 95 of 100 simulated releases; `without` and `sampling` (GRID_SIZE,): the
-    average without protection and the half-width of its sampling range; all in response units on
-    `times` (GRID_SIZE,) in their own unit.
+    GRID_SIZE): the middle 95 of 100 simulated releases; `non_private` and `sampling` (GRID_SIZE,):
+    the average without protection and the half-width of its sampling range; all in response units
+    on `times` (GRID_SIZE,) in their own unit.
 
     `band` is where each release itself says that the true curve plausibly lies; `planned`
     (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule;
@@ -109,7 +109,7 @@ class MeanAnswer:
     releases: Array
     noise_low: Array
     noise_high: Array
-    without: Array
+    non_private: Array
     sampling: Array
     truth: Array | None
     spends: tuple[tuple[Spend, ...], ...]
@@ -166,14 +166,14 @@ class MeanAnswer:
 class Draws:
     """The releases behind errors, as curves on the drawing grid, in response units.
 
-    `curves` (budgets, draws, GRID_SIZE), `without` (data sets, GRID_SIZE) and `reference`
+    `curves` (budgets, draws, GRID_SIZE), `non_private` (data sets, GRID_SIZE) and `reference`
     (GRID_SIZE,), which they are compared with: the truth, or where there is none the average
     without protection. `times` (GRID_SIZE,) are in their own unit.
     """
 
     times: Array
     curves: NDArray[np.float32]
-    without: Array
+    non_private: Array
     reference: Array
     is_truth: bool
 
@@ -207,18 +207,19 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
     studies.check_readings(
-        source, MOST_READINGS,
+        source, MAX_READINGS,
         "Take fewer people or observations here, or run it on the command line.")
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    without = (mechanism.without_protection(data) if source.is_random
-               else non_private_mean(source))
+    non_private = (mechanism.without_protection(data) if source.is_random
+                   else non_private_mean(source))
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
     return MeanAnswer(
         data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
-        releases=curves[:, :SHOWN_DRAWS], without=without.values(grid)[0, 0, 0],
-        sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without, count),
+        releases=curves[:, :SHOWN_DRAWS], non_private=non_private.values(grid)[0, 0, 0],
+        sampling=_half_width(non_private, "pointwise"),
+        band=_plausible(estimate, non_private, count),
         noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values,
         spends=estimate.spends[:count],
@@ -226,7 +227,7 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
-               else _study_of_real_curves(estimate, without, len(budgets))),
+               else _study_of_real_curves(estimate, non_private, len(budgets))),
         warnings=tuple(map(estimate.usual_warnings, range(count))))
 
 
@@ -301,20 +302,21 @@ def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     return with_budget(steps, source, mechanism, seed, budget.epsilon)
 
 
-def _half_width(without: Estimate, kind: str) -> Array:
+def _half_width(non_private: Estimate, kind: str) -> Array:
     """Of a band around the average without protection: (GRID_SIZE,)."""
-    assert without.band is not None
-    low, high = limits(without, replace(without.band, kind=kind))
+    assert non_private.band is not None
+    low, high = limits(non_private, replace(non_private.band, kind=kind))
     return np.asarray((high - low)[0, 0, 0] / 2)
 
 
-def _plausible(estimate: Estimate, without: Estimate, count: int) -> PlausibleBand | None:
+def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> PlausibleBand | None:
     """The bands of the releases that are shown, at the first budgets."""
     if estimate.band is None:
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.basis_sizes[:count])
+    return PlausibleBand(low, high, _half_width(non_private, kind), kind,
+                         estimate.basis_sizes[:count])
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
@@ -427,26 +429,27 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
     # `unprotected` (budgets, data sets, basis); coefficients also have releases, before the last.
-    distance, quiet = estimate.squared_distance, estimate.unprotected
-    repeats = quiet.shape[1]
-    centre = quiet.mean(axis=1, keepdims=True)
-    sampling = distance(quiet - centre).sum(axis=1) / max(repeats - 1, 1)
+    distance, noise_free = estimate.squared_distance, estimate.unprotected
+    repeats = noise_free.shape[1]
+    centre = noise_free.mean(axis=1, keepdims=True)
+    sampling = distance(noise_free - centre).sum(axis=1) / max(repeats - 1, 1)
     bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail.sum()
-    privacy = distance(estimate.coefficients - quiet[:, :, None]).mean(axis=(1, 2))
+    privacy = distance(estimate.coefficients - noise_free[:, :, None]).mean(axis=(1, 2))
     parts = np.stack([privacy, sampling, bias], axis=1)
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> Study:
+def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
-    target = without.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
-    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())  # (budgets, GRID_SIZE)
-    bias = ((quiet - target) ** 2).mean(axis=-1)
+    target = non_private.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
+    # (budgets, GRID_SIZE)
+    noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
+    bias = ((noise_free - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
-    return Study(distances(squared_distances_from(estimate, without)[:count, 0, :, 0]), None,
+    return Study(distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0]), None,
                  shares[:count])
 
 
@@ -472,14 +475,14 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         data, estimate = simulated(source, mechanism, budgets, seed)
         assert data.truth is not None
         reference = data.truth.grid_values
-        without = mechanism.without_protection(data).values(grid)[0, :, 0]
+        non_private = mechanism.without_protection(data).values(grid)[0, :, 0]
     else:
         data, estimate = on_screen(source, mechanism, budgets, seed)
-        without = non_private_mean(source).values(grid)[0, :, 0]
-        reference = without[0]
+        non_private = non_private_mean(source).values(grid)[0, :, 0]
+        reference = non_private[0]
     count = len(budgets)
     curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
-    return Draws(data.facts.from_unit_time(grid), curves, without, reference,
+    return Draws(data.facts.from_unit_time(grid), curves, non_private, reference,
                  data.truth is not None)
 
 
@@ -530,26 +533,26 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
         Of data and noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
-    without = None if source.is_random else non_private_mean(source)  # one for all methods
+    non_private = None if source.is_random else non_private_mean(source)  # one for all methods
     for cls in mechanisms.for_task(task):
         for label, settings in cls.presets_for(task):
             other = cls(**settings).comparable(source.facts)
             if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                errors[label] = (other, _error(source, other, budgets, seed, without))
+                errors[label] = (other, _error(source, other, budgets, seed, non_private))
     return errors
 
 
 def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int,
-           without: Estimate | None) -> Array:
+           non_private: Estimate | None) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [other.suited(budget) for budget in budgets]
-    if without is None:
+    if non_private is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
         _, estimate = on_screen(source, other, asked_for, seed)
-        errors = _study_of_real_curves(estimate, without, len(budgets)).errors
+        errors = _study_of_real_curves(estimate, non_private, len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
                     np.nan)
@@ -593,9 +596,9 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
         once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
         together = studies.alike([(budget,) for budget in once])
         errors = np.concatenate([
-            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
-                                               seed)[0], axis=(1, 2)) for places in together])
-        order = [k for places in together for k in places]
+            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in indices],
+                                               seed)[0], axis=(1, 2)) for indices in together])
+        order = [k for indices in together for k in indices]
         by_budget = dict(zip((once[k] for k in order), errors, strict=True))
         return np.array([by_budget[budget] for budget in wanted])
 

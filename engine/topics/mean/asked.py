@@ -19,7 +19,7 @@ from engine.answers.people import NextPersonAt
 from engine.answers.reply import Interval, Verdict
 from engine.answers.spread import NextPerson, next_person
 from engine.answers.value import Difference
-from engine.answers.velocity import LEAST_FOR_VELOCITY, FastestTime
+from engine.answers.velocity import MIN_FOR_VELOCITY, FastestTime
 from engine.core.grids import GRID_SIZE
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts
@@ -131,7 +131,7 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
         curves[:, k, draw] = drawn(curve.band)
         marks[k][draw] = mark(curve, question)
-        if speeds is not None and not curve.refusal_of_derivative(1, LEAST_FOR_VELOCITY):
+        if speeds is not None and not curve.refusal_of_derivative(1, MIN_FOR_VELOCITY):
             speeds[:, k, draw] = drawn(curve.velocity) / span
     return AskedReleases(curves, tuple(map(tuple, marks)), speeds)
 

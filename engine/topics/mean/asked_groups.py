@@ -96,13 +96,13 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
     everybody = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     group = source.groups_drawn(generator(seed, DATA_STREAM, SHOWN))
     names = (source.group_names[0], source.group_names[1])
-    people = [everybody.of_people(group == place) for place in range(2)]
+    people = [everybody.of_people(group == index) for index in range(2)]
     if min(data.n_curves for data in people) < _FEWEST:
         raise InputError("A group has nearly nobody.", field="source",
                          hint="Choose larger groups.")
     estimates = [mechanism.release_many(
         data, [(budget,) * data.sizes.n_servers for budget in budgets], ASKED_DRAWS,
-        generator(seed, NOISE_STREAM, _FIRST_STREAM + place)) for place, data in enumerate(people)]
+        generator(seed, NOISE_STREAM, _FIRST_STREAM + index)) for index, data in enumerate(people)]
     shape = (3, len(budgets), ASKED_DRAWS, GRID_SIZE)
     first, second, difference = (np.full(shape, np.nan) for _ in range(3))
     p, texts = np.full(shape[1:3], np.nan), [[""] * ASKED_DRAWS for _ in budgets]

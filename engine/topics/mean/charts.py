@@ -219,8 +219,8 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Char
     """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
-    away = {name: plain(curve - done.without) for name, curve in zip(
-        _STEPS, (done.fewer, done.quiet, done.released), strict=True)}
+    away = {name: plain(curve - done.non_private) for name, curve in zip(
+        _STEPS, (done.fewer, done.noise_free, done.released), strict=True)}
     data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
             for (name, curve), look in zip(away.items(), looks, strict=True)]
     spec = {"data": [*data, traces.zero(facts)],
@@ -288,14 +288,14 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
         non-private mean.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
-    less = answer.without if shows == "difference" else np.zeros_like(answer.without)
+    less = answer.non_private if shows == "difference" else np.zeros_like(answer.non_private)
     releases = answer.releases[budget] - less
     if shows == "release":
         data = [*_band(answer, budget, x),
                 traces.line("Private mean", x, plain(releases[0]), "gradient", 2.8)]
     else:
         data = [traces.releases(x, map(plain, releases), translucent("gradient", 0.6))]
-    data.append(traces.line("Non-private mean", x, plain(answer.without - less),
+    data.append(traces.line("Non-private mean", x, plain(answer.non_private - less),
                             "without", 2.2, traces.UNPROTECTED))
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), "truth", 1.6))
@@ -309,7 +309,7 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
 
 def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
     """How far what is drawn lies from the non-private mean: one release, or each of them."""
-    facts, far = answer.facts, np.abs(answer.releases[budget] - answer.without).max(axis=-1)
+    facts, far = answer.facts, np.abs(answer.releases[budget] - answer.non_private).max(axis=-1)
     if shows == "release":
         within = number(digits_up(float(far[0]), 3))
         return f"Release within {with_unit(within, facts.value_unit)} of the non-private mean"
@@ -329,7 +329,7 @@ def _band(answer: MeanAnswer, budget: int, x: list[float]) -> list[Spec]:
 def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
     columns: dict[str, Array] = {
         answer.facts.time_name: answer.times, "private mean": answer.releases[budget, 0],
-        "non-private mean": answer.without}
+        "non-private mean": answer.non_private}
     if answer.band is not None:
         columns |= {"95 % band from": answer.band.low[budget, 0],
                     "95 % band to": answer.band.high[budget, 0]}

@@ -29,20 +29,20 @@ Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
 class Steps:
     """The average of the curves on screen after each step, (GRID_SIZE,) each, in response units.
 
-    `without` protection; `fewer` with the first `n_coefficients` alone; `quiet` clipped and
-    smoothed as well; `released` with noise.
+    `non_private` before any; `fewer` with the first `n_coefficients` alone; `noise_free` clipped
+    and smoothed as well; `released` with noise.
     """
 
     n_coefficients: int
-    without: Array
+    non_private: Array
     fewer: Array
-    quiet: Array
+    noise_free: Array
     released: Array
 
     @property
     def moves(self) -> tuple[float, float, float]:
         """How far each step moves the curve: root mean squares over time."""
-        after = (self.without, self.fewer, self.quiet, self.released)
+        after = (self.non_private, self.fewer, self.noise_free, self.released)
         squares = [((b - a) ** 2).mean() for a, b in pairwise(after)]
         first, second, third = map(float, distances(np.array(squares)))
         return first, second, third
@@ -107,13 +107,13 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
-def _steps(estimate: Estimate, without: Array) -> Steps:
+def _steps(estimate: Estimate, non_private: Array) -> Steps:
     grid = drawing_grid()
     n_coefficients = estimate.basis_sizes[0] if estimate.basis_sizes else estimate.basis.size
     offset = 0.0 if estimate.offset is None else estimate.offset(grid)
     waves = estimate.basis(grid)[:, :n_coefficients]
-    nearest = np.linalg.lstsq(waves, without - offset, rcond=None)[0]
-    return Steps(n_coefficients, without, waves @ nearest + offset,
+    nearest = np.linalg.lstsq(waves, non_private - offset, rcond=None)[0]
+    return Steps(n_coefficients, non_private, waves @ nearest + offset,
                  estimate.on_grid(estimate.unprotected[0, 0], grid),
                  estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
 
@@ -124,10 +124,10 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
     waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
     best, tail = estimate.project(data.truth)
     # (data sets, releases, basis) and (data sets, basis); below, one row for each release.
-    released, quiet = estimate.coefficients[0], estimate.unprotected[0]
-    centre = quiet.mean(axis=0)
-    noise = (released - quiet[:, None]).reshape(-1, released.shape[-1])
-    sampling = np.repeat(quiet - centre, released.shape[1], axis=0)
+    released, noise_free = estimate.coefficients[0], estimate.unprotected[0]
+    centre = noise_free.mean(axis=0)
+    noise = (released - noise_free[:, None]).reshape(-1, released.shape[-1])
+    sampling = np.repeat(noise_free - centre, released.shape[1], axis=0)
     parts = (noise, sampling, np.broadcast_to(centre - best, noise.shape))
 
     def error(included: Chosen) -> float:
@@ -143,16 +143,17 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
 
 def _of_real_curves(data: CurveData, estimate: Estimate, steps: Steps) -> ErrorParts:
     grid = drawing_grid()
-    quiet = estimate.on_grid(estimate.unprotected[0, 0], grid)
-    noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
-    parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - steps.without, noise.shape))
+    noise_free = estimate.on_grid(estimate.unprotected[0, 0], grid)
+    noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - noise_free
+    parts = (noise, np.zeros_like(noise),
+             np.broadcast_to(noise_free - steps.non_private, noise.shape))
 
     def error(included: Chosen) -> float:
         return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
 
     first = slice(SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(grid), noise[first], parts[1][first],
-                      quiet - steps.without, False, _every(error), steps)
+                      noise_free - steps.non_private, False, _every(error), steps)
 
 
 def _sum(parts: Sequence[Array], included: Chosen) -> Array:

@@ -60,7 +60,7 @@ def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
         The question, with whose odds are said.
     """
     facts = answer.facts
-    curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.without]
+    curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.non_private]
     names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]
     columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
                   strict=True)

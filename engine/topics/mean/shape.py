@@ -26,7 +26,7 @@ from engine.numerics.proportions import wilson
 Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
 KINDS = ("peak", "fastest", "sign", "crossing", "above")
 WITH_LEVEL = ("crossing", "above")
-_USUAL_TOLERANCE = 0.05  # of the span of time
+_DEFAULT_TOLERANCE = 0.05  # of the span of time
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Question:
     level: float
 
 
-def usual(kind: str, facts: PublicFacts) -> Question:
+def default(kind: str, facts: PublicFacts) -> Question:
     """A first question from public facts: a twentieth of the span, its thirds, half the range.
 
     The window of the fastest rise is all of the span.
@@ -60,7 +60,7 @@ def usual(kind: str, facts: PublicFacts) -> Question:
     low, span = facts.time_low, facts.time_high - facts.time_low
     first, second = ((low, facts.time_high) if kind == "fastest" else
                      (_plain(low + span / 3, 2), _plain(low + 2 * span / 3, 2)))
-    return Question(kind, _plain(_USUAL_TOLERANCE * span, 1), first, second,
+    return Question(kind, _plain(_DEFAULT_TOLERANCE * span, 1), first, second,
                     _plain(facts.value_middle, 3))
 
 

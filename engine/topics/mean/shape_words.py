@@ -121,7 +121,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
 
 
-def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
+def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | None,
               facts: PublicFacts, never: bool) -> str:
     """How often a release agrees, by simulation, and an average without privacy.
 
@@ -131,7 +131,7 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
         About the shape.
     agreeing : Agreeing
         Simulated releases that keep the answer.
-    without : Agreeing or None
+    non_private : Agreeing or None
         The same without privacy, where it is known.
     facts : PublicFacts
         Units.
@@ -147,8 +147,8 @@ def agreement(question: Question, agreeing: Agreeing, without: Agreeing | None,
             f"(simulated; 95 % interval: {chance_range(agreeing)} %).")
     if question.kind == "sign":
         text += " Guessing would in 50 %."
-    if without is not None:
-        text += f" A non-private mean does in {in_draws(without)}."
+    if non_private is not None:
+        text += f" A non-private mean does in {in_draws(non_private)}."
     return text
 
 

@@ -21,7 +21,7 @@ from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 _DRAWS = 1  # releases on screen
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class PercentilesAnswer:
     """One data set with its possible releases at one budget, on `times` in their own unit.
 
     T percentile curves, rising, in response units: `releases`, `low` and `high` (draws, T,
-    GRID_SIZE), of which the last two are bands, `without` and `truth` (T, GRID_SIZE). `errors`
+    GRID_SIZE), of which the last two are bands, `non_private` and `truth` (T, GRID_SIZE). `errors`
     (T, releases) are distances from the truth where it is known, else from the curves without
     protection, and NaN where nothing is published; `baseline` (T,) is the error without privacy.
     `ranges` is the time in stated ranges of the same releases, None without limits; `target` are
@@ -46,7 +46,7 @@ class PercentilesAnswer:
     releases: Array
     low: Array
     high: Array
-    without: Array
+    non_private: Array
     truth: Array | None
     errors: Array
     baseline: Array | None
@@ -137,15 +137,15 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
-    without = mechanism.without_protection(data).coefficients[0, 0, 0]
-    return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, without)
+    non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
+    return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, non_private)
                  for epsilon in epsilons)
 
 
 def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int,
-             without: Array) -> PercentilesAnswer:
+             non_private: Array) -> PercentilesAnswer:
     """One budget, without errors."""
     facts = data.facts
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
@@ -155,8 +155,8 @@ def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed:
     return PercentilesAnswer(
         facts=facts, names=estimate.functions, levels=mechanism.levels, n_people=data.n_curves,
         budget=budget, times=facts.from_unit_time(drawing_grid()),
-        releases=estimate.coefficients[0, 0], low=low, high=high, without=without,
+        releases=estimate.coefficients[0, 0], low=low, high=high, non_private=non_private,
         truth=None if truth is None else truth.grid_values,
-        errors=np.empty((len(without), 0)), baseline=None, ranges=estimate.released[0],
+        errors=np.empty((len(non_private), 0)), baseline=None, ranges=estimate.released[0],
         target=mechanism.target(facts), spends=estimate.spends[0], tuning=estimate.tuning[0],
         feasibility=mechanism.feasibility(data.sizes, (budget,)), warnings=estimate.warnings)

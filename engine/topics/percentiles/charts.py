@@ -32,7 +32,7 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
     spec = drawn.spec(
         _width(answer), time_axis(facts), named(facts.value_name, facts.value_unit),
         more=_beside(answer, x), fill=_bands(answer, x) if with_bands else None,
-        reach=answer.without.ravel().tolist())
+        reach=answer.non_private.ravel().tolist())
     names = ", ".join(answer.names)
     return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
                  f"{words.meaning(answer)}", _columns(answer))
@@ -54,7 +54,8 @@ def _bands(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
 
 def _beside(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
     """The curves without privacy dashed, and the true ones where they are known."""
-    data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.without]
+    data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip")
+            for curve in answer.non_private]
     if answer.truth is not None:
         data += [traces.line("True", x, _rounded(curve), "truth", 1.0,
                              hoverinfo="skip") for curve in answer.truth]
@@ -67,7 +68,7 @@ def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
         columns |= {name: answer.releases[0, k],
                     f"{name}, 95 % confidence from": answer.low[0, k],
                     f"{name}, 95 % confidence to": answer.high[0, k],
-                    f"{name} without privacy": answer.without[k]}
+                    f"{name} without privacy": answer.non_private[k]}
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}

@@ -27,22 +27,22 @@ from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
 from engine.sources import Source
 from engine.sources.twin import Twin
-from engine.topics.mean.answer import MOST_READINGS
+from engine.topics.mean.answer import MAX_READINGS
 from engine.topics.planning.beyond import Beyond, beyond
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
-_USUAL_SHARE = 70  # of the range of the values, for a first target
+_DEFAULT_SHARE = 70  # of the range of the values, for a first target
 _LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
 _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
-_MOST_READINGS = 1_000_000  # of one data set
-_MOST_PEOPLE = 20_000  # in all, with a curve each
-_MOST_RECORDS = 200_000  # in all, where everybody has a number or two
+_MAX_READINGS = 1_000_000  # of one data set
+_MAX_PEOPLE = 20_000  # in all, with a curve each
+_MAX_RECORDS = 200_000  # in all, where everybody has a number or two
 _CORRECTIONS = 4
-_LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floating point
+_MIN_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floating point
 _MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
-_MOST_STEPS = 12
+_MAX_STEPS = 12
 _HAVE_LAWS = {MEAN_FUNCTION.key, UNIVARIATE_MEAN.key}  # by which their errors go on beyond
 _CERTAIN = 2.58  # standard errors: 99 times in 100
 
@@ -237,7 +237,7 @@ def usual_target(facts: PublicFacts) -> float:
     float
         A share of that range, with one digit.
     """
-    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
+    return float(f"{(facts.value_high - facts.value_low) / _DEFAULT_SHARE:.1g}")
 
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
@@ -386,7 +386,7 @@ def _check(unknown: str, target: float) -> None:
     if unknown not in DIALS:
         raise InputError(f"There is no dial {brief(unknown)}.", field="unknown",
                          hint=f"Ask for one of {', '.join(DIALS)}.")
-    if unknown != "error" and not _LEAST_TARGET <= target <= 1 / _LEAST_TARGET:
+    if unknown != "error" and not _MIN_TARGET <= target <= 1 / _MIN_TARGET:
         raise InputError(f"The error to reach must be above zero, and no more than 1e+12; got "
                          f"{target:g}.", field="target",
                          hint="Give it in the unit of the values.")
@@ -415,9 +415,9 @@ def measure(setting: Setting, seed: int) -> Measured:
     InputError
         If there are more observations than a plan simulates.
     """
-    if setting.n_readings > MOST_READINGS:
+    if setting.n_readings > MAX_READINGS:
         raise InputError(f"These sizes make {setting.n_readings:,} observations; a plan simulates "
-                         f"at most {MOST_READINGS:,}.", field="readings",
+                         f"at most {MAX_READINGS:,}.", field="readings",
                          hint="Plan with fewer observations of each person: the error will be at "
                          "most that large.")
     return _measured(setting, [setting.budget], seed)[0]
@@ -497,10 +497,10 @@ def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
         Lowest and highest.
     """
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
-    most_people = _MOST_PEOPLE if setting.source.holds_curves else _MOST_RECORDS
+    most_people = _MAX_PEOPLE if setting.source.holds_curves else _MAX_RECORDS
     if unknown != "epsilon":
         others = setting.n_readings / getattr(setting, unknown)
-        high = min(high, max(low, _MOST_READINGS // others))
+        high = min(high, max(low, _MAX_READINGS // others))
         if unknown == "people":
             low = max(low, math.ceil(2 / setting.sites))
             high = min(high, most_people // setting.sites)
@@ -515,7 +515,7 @@ def _search(setting: Setting, unknown: str, target: float, seed: int
     low, high = bounds(setting, unknown)
     measured: dict[float, Measured] = {}
     value: float | None = min(max(float(getattr(setting, unknown)), low), high)
-    while value is not None and value not in measured and len(measured) < _MOST_STEPS:
+    while value is not None and value not in measured and len(measured) < _MAX_STEPS:
         measured[value] = measure(setting.moved(unknown, value), seed)
         yield measured[value]
         if abs(_gap(measured[value], target)) < _NEAR:

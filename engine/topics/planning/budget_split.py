@@ -17,7 +17,7 @@ from engine.language.numbers import digits_down, exactly
 from engine.privacy import accounting
 
 WAYS = ("sum", "tight")
-MOST_PARTS = 6
+MAX_PARTS = 6
 LOWEST_EPSILON = 0.01
 
 
@@ -49,8 +49,8 @@ class Split:
         if not 0.05 <= self.total <= 100:
             raise InputError(f"A total must lie between 0.05 and 100; got {self.total:g}.",
                              field="total")
-        if not 1 <= len(self.parts) <= MOST_PARTS or self.way not in WAYS:
-            raise InputError(f"There may be 1 to {MOST_PARTS} outputs.", field="parts")
+        if not 1 <= len(self.parts) <= MAX_PARTS or self.way not in WAYS:
+            raise InputError(f"There may be 1 to {MAX_PARTS} outputs.", field="parts")
 
 
 def shares(split: Split, delta: float) -> tuple[Budget, ...]:

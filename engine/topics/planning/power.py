@@ -29,8 +29,8 @@ from engine.language.numbers import number, with_unit
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 
-LEAST_PEOPLE, MOST_PEOPLE = 20, 20_000  # of one group
-USUAL_POWER = 0.8
+MIN_PEOPLE, MAX_PEOPLE = 20, 20_000  # of one group
+DEFAULT_POWER = 0.8
 _DATA_SETS, _RELEASES = 4, 3  # of each size; every two data sets are a pair of groups
 _RATIO = 1.02  # of two sizes between which the answer is not told apart
 
@@ -102,8 +102,8 @@ def power_of(difference: float, error: float) -> float:
 
 
 def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
-                          difference: float, time: float, power: float = USUAL_POWER,
-                          seed: int = 1, most: int = MOST_PEOPLE) -> PowerPlan:
+                          difference: float, time: float, power: float = DEFAULT_POWER,
+                          seed: int = 1, most: int = MAX_PEOPLE) -> PowerPlan:
     """The fewest people in each group with which a difference at one time is seen so often.
 
     Parameters
@@ -219,7 +219,7 @@ def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time:
 
 def _fewest(suffices: Callable[[int], bool], most: int) -> int | None:
     """The smallest size that suffices, to two parts in a hundred; None beyond the largest."""
-    low, high = LEAST_PEOPLE, LEAST_PEOPLE
+    low, high = MIN_PEOPLE, MIN_PEOPLE
     while not suffices(high):
         if high >= most:
             return None

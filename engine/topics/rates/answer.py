@@ -52,7 +52,7 @@ def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Arr
 def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) -> Array:
     """Equally spaced on the log scale, over the usual range of a symbol and the point."""
     symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
-    here = float(point.get(name, symbol.usual))
+    here = float(point.get(name, symbol.default))
     low = symbol.low if here > symbol.low else here / _ROOM
     high = symbol.high if here < symbol.high else here * _ROOM
     return np.geomspace(low, high, size)

@@ -15,9 +15,9 @@ from engine.rates.univariate_mean import RateSetting
 from engine.simulation.studies import FRESH
 from engine.sources.numbers import Numbers
 
-_MOST_DOTS = 40
+_MAX_DOTS = 40
 _FEWEST_DOTS = 8
-_MOST_NUMBERS = 4_000_000  # of all data sets
+_MAX_NUMBERS = 4_000_000  # of all data sets
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
     >>> shown.estimates["none"].shape
     (40,)
     """
-    dots = min(_MOST_DOTS, _MOST_NUMBERS // (people * numbers))
+    dots = min(_MAX_DOTS, _MAX_NUMBERS // (people * numbers))
     if dots < _FEWEST_DOTS:
-        raise InputError(f"Dots are drawn of at most {_MOST_NUMBERS // _FEWEST_DOTS:,} numbers; "
+        raise InputError(f"Dots are drawn of at most {_MAX_NUMBERS // _FEWEST_DOTS:,} numbers; "
                          f"these sizes make {people * numbers:,}.", field="n",
                          hint="Take fewer people or fewer numbers each.")
     source = Numbers(n_servers=people, n_items=numbers)

@@ -32,7 +32,7 @@ from engine.topics.rates.answer import (
 from engine.topics.rates.by_eye import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
-_LEAST = "Least squared error (log scale)"  # of rates whose constants are known
+_LEAST_ERROR = "Least squared error (log scale)"  # of rates whose constants are known
 SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
@@ -109,7 +109,7 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
     data.append(traces.upright(here, low, high))
     spec = {"data": data, "layout": layout(
         legend=True, title=_fastest(values), xaxis=axis_of_x,
-        yaxis=log_axis(_LEAST if rate.has_constants else QUANTITY, low, high, room=0.06))}
+        yaxis=log_axis(_LEAST_ERROR if rate.has_constants else QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",

@@ -19,7 +19,7 @@ from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experim
 from engine.topics.planning.answer import Setting
 from engine.topics.rates.answer import Comparison, Measured, compare, sweep
 
-DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few observations
+DATA_SETS = studies.MAX_DATA_SETS  # at every value of the symbol, of few observations
 
 Part = tuple[int, Measured | CoverageAnswer]  # and to which method a measured error belongs
 

@@ -43,9 +43,9 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
 
 def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
-    usual = {symbol.name: symbol.usual for symbol in answer.weighted.rate.symbols}
-    across, up, *_rest = dict.fromkeys([*filter(None, [answer.request.symbol]), *usual])
-    return charts.regimes(answer.weighted, across, up, {**usual, **answer.point})
+    default = {symbol.name: symbol.default for symbol in answer.weighted.rate.symbols}
+    across, up, *_rest = dict.fromkeys([*filter(None, [answer.request.symbol]), *default])
+    return charts.regimes(answer.weighted, across, up, {**default, **answer.point})
 
 
 KIND = Kind("rate", "Rates", terms, numbers, chart, origin="Theory")

@@ -38,8 +38,8 @@ from engine.uploads.curves import Upload
 
 POINTS = 513  # of the drawing grid: observations may jump, so curves are drawn finely
 DELTA = 1e-5
-MOST_KINDS = 12  # that are asked for one by one
-_MOST_SITES, _MOST_READINGS = 400, 2_000_000
+MAX_KINDS = 12  # that are asked for one by one
+_MAX_SITES, _MAX_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 
@@ -82,8 +82,8 @@ class Network:
             if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
                 raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
                                  f"{group.epsilon:g}.", field="groups")
-        if self.n_sites > _MOST_SITES or self.n_readings > _MOST_READINGS:
-            raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
+        if self.n_sites > _MAX_SITES or self.n_readings > _MAX_READINGS:
+            raise InputError(f"There may be at most {_MAX_SITES} sites and {_MAX_READINGS:,} "
                              f"observations; got {self.n_sites} and {self.n_readings:,}.",
                              field="groups", hint="Take fewer of them here.")
 
@@ -175,7 +175,7 @@ class SiteRow:
 class RegressionAnswer:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 
-    `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
+    `releases` (SHOWN_DRAWS, POINTS), `non_private` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
     of every kind sent for the first release, drawn as a curve. The last two are None where the
     centre does more to the messages than average them. `band` are the lower and upper limits of
@@ -192,7 +192,7 @@ class RegressionAnswer:
     facts: PublicFacts
     times: Array
     truth: Array | None
-    without: Array
+    non_private: Array
     releases: Array
     noise_sd: Array | None
     messages: Array | None
@@ -262,14 +262,14 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
     is_average = (mechanism.design != "released" and not mechanism.invert_clip
                   and not isinstance(plan, StagedPlan))
     releases = estimate.coefficients[0, 0] @ grid.T
-    without = mechanism.without_protection(data).values(times)[0, 0, 0]
+    non_private = mechanism.without_protection(data).values(times)[0, 0, 0]
     return RegressionAnswer(
-        facts=readings.facts, times=times, releases=releases, without=without, plan=plan,
+        facts=readings.facts, times=times, releases=releases, non_private=non_private, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
         messages=_sent(messages, network, plan, grid) + readings.facts.value_middle if is_average
         else None,
         band=_band(estimate, releases[0], grid), no_band=checked.refusal,
-        known=_known(mechanism, data, network, estimate, releases - without),
+        known=_known(mechanism, data, network, estimate, releases - non_private),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
         **_against_truth(readings, mechanism, network, times, seed))
 

@@ -41,10 +41,10 @@ def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
     """
     x = _positions(answer.facts, answer.times)
     data = _one_release(answer, x) if one_release else [_many(answer)]
-    data.append(traces.unprotected(x, _values(answer.facts, answer.without),
+    data.append(traces.unprotected(x, _values(answer.facts, answer.non_private),
                                    hovertemplate=labels.hover(answer.facts.value_unit)))
     table = {"position": x, "release 1": _values(answer.facts, answer.releases[0]),
-             "non-private": _values(answer.facts, answer.without)}
+             "non-private": _values(answer.facts, answer.non_private)}
     if answer.truth is not None:
         data.append(_curve(answer, "True curve", answer.truth, "truth", 1.6))
         table["true"] = _values(answer.facts, answer.truth)
@@ -131,7 +131,7 @@ def by_level(levels: ByLevel) -> Chart:
     levels : ByLevel
         Parts of the error by the number of basis functions.
     """
-    x, place = list(levels.levels), list(levels.levels).index(levels.chosen)
+    x, index = list(levels.levels), list(levels.levels).index(levels.chosen)
     squared = np.array([[p.privacy, p.data, p.projection, p.clip] for p in levels.parts])
     parts = np.sqrt(np.maximum(squared, 0))
     total = np.sqrt([p.total for p in levels.parts])
@@ -139,7 +139,7 @@ def by_level(levels: ByLevel) -> Chart:
     data = [_points("all together", x, total, "text", "solid", floor, 2.6)]
     looks = zip(PARTS, parts.T, _ROLES, _DASHES_OF_PARTS, strict=True)
     data += [_points(name, x, part, role, dash, floor) for name, part, (role, _), dash in looks]
-    data.append(traces.diamond(x[place], float(total[place])))
+    data.append(traces.diamond(x[index], float(total[index])))
     spec = {"data": data, "layout": layout(
         legend=True,
         title=f"The rule keeps {2**levels.chosen} basis functions; {_best_level(x, total)}",
@@ -147,7 +147,7 @@ def by_level(levels: ByLevel) -> Chart:
                    ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis("Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     return Chart(spec, f"Error by number of basis functions; the rule keeps {2**levels.chosen}, "
-                       f"with an error of {number(float(total[place]))}.", {
+                       f"with an error of {number(float(total[index]))}.", {
         "level": x, "all": plain(total),
         **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 
@@ -165,7 +165,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
     position = _positions(answer.facts, np.array([estimate.point]))
     under = _curve(answer, "True curve", answer.truth, "truth", 1.6
                    ) if answer.truth is not None else _curve(
-        answer, "Non-private", answer.without, "without", 2.2, UNPROTECTED)
+        answer, "Non-private", answer.non_private, "without", 2.2, UNPROTECTED)
     table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}
     text = f"no confidence interval: {estimate.no_interval}"
@@ -228,16 +228,16 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
         Range and unit of time.
     """
     x = _positions(facts, pair.times)
-    place = int(pair.norms.argmax())
+    index = int(pair.norms.argmax())
     marker = {"symbol": "diamond", "size": 13, "color": "page",
               "line": {"color": "text", "width": 2.2}}
     data = [traces.line("weight of an observation", x, plain(pair.norms), "wavelet"),
-            traces.points("worst position", [x[place]], [float(pair.norms[place])], marker)]
+            traces.points("worst position", [x[index]], [float(pair.norms[index])], marker)]
     spec = {"data": data, "layout": layout(
-        legend=True, title=f"An observation at {x[place]:.4g} weighs most",
+        legend=True, title=f"An observation at {x[index]:.4g} weighs most",
         xaxis=axis(named(f"{facts.time_name}, a few cells", facts.time_unit)),
         yaxis=axis("Weight of an observation ‖b(x)‖", grid=True, rangemode="tozero"))}
-    return Chart(spec, f"An observation weighs most at {x[place]:.4g}.",
+    return Chart(spec, f"An observation weighs most at {x[index]:.4g}.",
                  {"position": x[::16], "weight": plain(pair.norms[::16])})
 
 

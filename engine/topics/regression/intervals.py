@@ -154,11 +154,11 @@ def _row(source: RegressionPoints, mechanism: Estimator, budgets: tuple[Budget, 
              else drawing_grid())
     off, half = _deviations(replace(mechanism, class_stated=True), source, budgets, repeats, seed,
                             times)
-    with_bias, without = (float((np.abs(off) <= width).mean(axis=0).min())
-                          for width in (half, half - plan.bias))
+    with_bias, without_bias = (float((np.abs(off) <= width).mean(axis=0).min())
+                               for width in (half, half - plan.bias))
     return Row(source.signal, source.n_curves, mechanism.label,
                math.nan if checked.refusal else with_bias,
-               without if plan.released else math.nan, float(half.mean()), plan.bias,
+               without_bias if plan.released else math.nan, float(half.mean()), plan.bias,
                checked.refusal)
 
 

@@ -39,7 +39,7 @@ from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
 from engine.sources.twins import twin_of
 
-MOST_OBSERVATIONS = 2_000_000  # of one simulated data set
+MAX_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows
 _RELEASES = 20  # behind the error
 _STUDY = 400_000  # observations of all its data sets
@@ -93,7 +93,7 @@ class ReleasePreview:
     ----------
     facts : PublicFacts
         As stated.
-    places : (GRID_SIZE,) or (1,)
+    points : (GRID_SIZE,) or (1,)
         Where the functions are, in their own unit; one place of a number.
     curves : tuple of PreviewedCurve
         In response units.
@@ -119,7 +119,7 @@ class ReleasePreview:
     """
 
     facts: PublicFacts
-    places: Array
+    points: Array
     curves: tuple[PreviewedCurve, ...]
     band: str
     errors: Array
@@ -167,8 +167,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     InputError
         If the sizes are too large to be simulated for a picture, or what the mechanism refuses.
     """
-    if sizes.n_observations > MOST_OBSERVATIONS:
-        raise InputError(f"A preview is simulated for at most {MOST_OBSERVATIONS:,} observations; "
+    if sizes.n_observations > MAX_OBSERVATIONS:
+        raise InputError(f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
                          f"these are {sizes.n_observations:,}.", field="sizes",
                          hint="The cost is known all the same.")
     twin = _twin(facts, sizes, mechanism)
@@ -176,7 +176,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     estimate, grid = study.estimate, drawing_grid()
     if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
-    places, scale = _places(facts, mechanism, grid)
+    points, scale = _points(facts, mechanism, grid)
     # (1, repeats, draws[, functions], places)
     released = _values(estimate, mechanism, grid) * scale
     difference = released[0] - study.truths[:, None] * scale
@@ -187,28 +187,28 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     band = estimate.band_kind
     curves = _curves(estimate, released, study, scale, facts)
     if isinstance(mechanism, NoisyCounts):
-        curves, band = _with_steps(curves, estimate, mechanism, places)
+        curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
     change = 0.0 if ends is None else least_change(*ends)
     return ReleasePreview(
-        facts=facts, places=places, curves=curves, band=band,
+        facts=facts, points=points, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
         peaks=peaks, peak_height=height * scale,
         warnings=_warnings(estimate, facts, ends),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
         wide=change / (2 * facts.value_half_width), change=change,
         is_flat=ends is not None and 2 * _share_flat(*ends) > 1,
-        half_width=_half_width(estimate, places, scale))
+        half_width=_half_width(estimate, points, scale))
 
 
-def _half_width(estimate: Estimate, places: Array, scale: float) -> float | None:
+def _half_width(estimate: Estimate, points: Array, scale: float) -> float | None:
     """Of the bands of all releases, as each release would say it of its own."""
     if estimate.limits is None:
         return None
     low, high = (end.reshape(-1, end.shape[-1]) * scale for end in estimate.limits)
-    if low.shape[-1] != len(places) or not np.isfinite(high - low).all():
+    if low.shape[-1] != len(points) or not np.isfinite(high - low).all():
         return None
-    band = band_of(estimate, list(zip(low, high, strict=True)), places)
+    band = band_of(estimate, list(zip(low, high, strict=True)), points)
     return None if band is None else band.half_width
 
 
@@ -291,7 +291,7 @@ def _values(estimate: Estimate, mechanism: Mechanism, grid: Array) -> Array:
     return estimate.values(grid)
 
 
-def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
+def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
     if mechanism.main_task.argument in (Argument.NOTHING, Argument.TWO_TIMES):
         return facts.from_unit_time(grid), 1.0
@@ -315,16 +315,16 @@ def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, fa
 
 
 def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanism: NoisyCounts,
-                places: Array) -> tuple[tuple[PreviewedCurve, ...], str]:
+                points: Array) -> tuple[tuple[PreviewedCurve, ...], str]:
     """Counted curves with their bands, as far as enough people are left; which band it is."""
     counted = curves_in(first_table(estimate), mechanism) if estimate.released[0] else []
     if not counted:
         return curves, ""
     stepped = []
     for curve, steps in zip(curves, counted, strict=True):
-        until = places <= float(steps.last) * (1 + 1e-12)
+        until = points <= float(steps.last) * (1 + 1e-12)
         low, high, released = (np.where(until, row, np.nan) for row in (
-            *steps.staircase(places), curve.released))
+            *steps.staircase(points), curve.released))
         stepped.append(replace(curve, released=released, low=low, high=high))
     return tuple(stepped), STAIRCASE
 

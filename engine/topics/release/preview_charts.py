@@ -28,7 +28,7 @@ def chart(preview: ReleasePreview, across: str, up: str) -> Chart:
     if preview.percentiles is not None:
         return _nested(preview, preview.percentiles, across, up)
     stepped = preview.band == STAIRCASE
-    x, data = plain(preview.places, 6), []
+    x, data = plain(preview.points, 6), []
     table: dict[str, list[float]] = {across: x}
     for k, curve in enumerate(preview.curves):
         shade = SHADES[k % len(SHADES)] if stepped else SHADES[0]
@@ -70,11 +70,11 @@ def ranges(preview: ReleasePreview) -> Chart | None:
 def _nested(preview: ReleasePreview, percentiles: PreviewedPercentiles, across: str, up: str
             ) -> Chart:
     """Percentile curves as nested shades, their bands as bars, and the twin’s true ones dashed."""
-    ranges, x = percentiles.ranges, plain(preview.places, 6)
+    ranges, x = percentiles.ranges, plain(preview.points, 6)
     released, truth = (np.stack([getattr(curve, name) for curve in preview.curves])
                        for name in ("released", "truth"))
     names = [curve.name for curve in preview.curves]
-    drawn = nested.Nested(names, preview.places, released, percentiles.levels,
+    drawn = nested.Nested(names, preview.points, released, percentiles.levels,
                           preview.facts.value_unit, () if ranges is None else ranges.limits,
                           percentiles.target)
     more = [traces.line(f"{name}, twin’s truth", x, plain(curve), "quiet", 1.6,

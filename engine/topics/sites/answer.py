@@ -101,7 +101,7 @@ class Member:
 class SitesAnswer:
     """The sites together, beside masked sums, one trusted centre and the best site alone.
 
-    `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
+    `times`, `non_private` and `truth` (GRID_SIZE,) in their own units; `non_private` is the average
     without protection of all curves that take part, `baseline` the error without privacy where the
     truth is known. `best` is the number of the best member: it has the largest n μ. `summed` is
     None where sums cannot be made unread, and `why_not_summed` says why.
@@ -109,7 +109,7 @@ class SitesAnswer:
 
     facts: PublicFacts
     times: Array
-    without: Array
+    non_private: Array
     truth: Array | None
     baseline: float | None
     together: Arrangement
@@ -276,9 +276,9 @@ def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Site
         halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
         tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1:]))
         left = included[:at] + included[at + 1:]
-        fewer = _budgets([replace(row, included=row.included and place != k)
-                          for place, row in enumerate(rows)], mechanism)
-        others = _Case(left, tuple(fewer[place] for place in left))
+        fewer = _budgets([replace(row, included=row.included and index != k)
+                          for index, row in enumerate(rows)], mechanism)
+        others = _Case(left, tuple(fewer[index] for index in left))
         yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
                      desk.error(tighter, included))
 

@@ -55,7 +55,7 @@ def panels(federation: SitesAnswer, key: str, family: str, difference: bool = Tr
                [("Masked sums: noise in shares", federation.summed)]),
              ("All at one trusted centre", federation.pooled),
              (f"Best site alone: {best}", federation.alone))
-    base = federation.without if difference else np.zeros_like(federation.without)
+    base = federation.non_private if difference else np.zeros_like(federation.non_private)
     heights, style = _range(federation, base), method_style(key, family)
     return [(name, _panel(federation, arrangement, name, base, heights, style))
             for name, arrangement in named]
@@ -67,7 +67,7 @@ def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
                                  federation.alone))
     releases = [arrangement.releases - base for arrangement in arrangements
                 if not arrangement.is_refused]
-    every = np.concatenate([federation.without - base,
+    every = np.concatenate([federation.non_private - base,
                             *([] if federation.truth is None else [federation.truth - base]),
                             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases)])
     low, high = float(every.min()), float(every.max())
@@ -79,7 +79,8 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
            heights: tuple[float, float], style: tuple[str, str, str]) -> Chart:
     facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
     data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
-    data.append(_behind("Non-private", x, federation.without - base, "without", 2.2, UNPROTECTED))
+    data.append(_behind("Non-private", x, federation.non_private - base, "without", 2.2,
+                        UNPROTECTED))
     if federation.truth is not None:
         data.append(_behind("True mean", x, federation.truth - base, "truth", 1.6))
     notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
@@ -99,7 +100,7 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
 
 def _panel_table(federation: SitesAnswer, arrangement: Arrangement) -> dict[str, list[float]]:
     table = {federation.facts.time_name: plain(federation.times),
-             "non-private": plain(federation.without)}
+             "non-private": plain(federation.non_private)}
     if federation.truth is not None:
         table["true mean"] = plain(federation.truth)
     if not arrangement.is_refused:

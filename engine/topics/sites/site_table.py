@@ -14,9 +14,9 @@ from engine.core.types import Budget, CurveData
 from engine.language import typed
 from engine.privacy.failure import Delta, delta_rule
 from engine.sources import Source
-from engine.topics.mean.answer import EPSILON_STEPS, MOST_READINGS
+from engine.topics.mean.answer import EPSILON_STEPS, MAX_READINGS
 
-MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
+MAX_SITES, MAX_CURVES, MAX_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]
     InputError
         That says which limit which site breaks.
     """
-    if not 1 <= len(rows) <= MOST_SITES:
-        raise InputError(f"The table takes 1 to {MOST_SITES} sites; got {len(rows)}.",
+    if not 1 <= len(rows) <= MAX_SITES:
+        raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.",
                          field="sites")
     for row in rows:
         _check_budget(row)
@@ -158,9 +158,9 @@ def _check_together(rows: Sequence[SiteRow]) -> None:
         raise InputError("Two sites have the same name.", field="name",
                          hint="Give each site a name of its own.")
     readings = sum(row.n_curves * row.n_observations_per_curve for row in rows)
-    if readings > MOST_READINGS:
+    if readings > MAX_READINGS:
         raise InputError(f"These sites have {readings:,} observations together; at most "
-                         f"{MOST_READINGS:,} are simulated here.", field="n_curves",
+                         f"{MAX_READINGS:,} are simulated here.", field="n_curves",
                          hint="Take fewer people or observations.")
 
 
@@ -169,9 +169,9 @@ def _check_site(row: SiteRow) -> None:
         raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
                          "spaces, hyphens, commas, points, apostrophes and brackets, at most "
                          f"{LONGEST_NAME}.", field="name")
-    _check_range(row, "the number of people", row.n_curves, 1, MOST_CURVES, "n_curves")
+    _check_range(row, "the number of people", row.n_curves, 1, MAX_CURVES, "n_curves")
     _check_range(row, "the number of observations each", row.n_observations_per_curve, 1,
-                 MOST_OBSERVATIONS, "n_observations_per_curve")
+                 MAX_OBSERVATIONS, "n_observations_per_curve")
 
 
 def _check_budget(row: SiteRow) -> None:

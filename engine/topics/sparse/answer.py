@@ -27,7 +27,7 @@ from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
-MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
+MAX_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
 Rows = SparseRows  # simulated ones
 Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
@@ -167,9 +167,9 @@ def check_size(source: Source[SampleData]) -> None:
     """
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
-    if numbers > MOST_NUMBERS:
+    if numbers > MAX_NUMBERS:
         raise InputError(f"These rows hold {numbers:,} numbers; a picture is drawn of at most "
-                         f"{MOST_NUMBERS:,}.", field="n_curves",
+                         f"{MAX_NUMBERS:,}.", field="n_curves",
                          hint="Take fewer rows or features, or run it on the command line.")
 
 

@@ -18,7 +18,7 @@ from engine.language.numbers import number
 from engine.topics.sparse.answer import Lines, SparseAnswer, largest
 from engine.topics.sparse.intervals import IntervalsAnswer, Machines
 
-_MOST_SHOWN, _MOST_INTERVALS = 25, 60
+_MAX_SHOWN, _MAX_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
@@ -84,9 +84,9 @@ def _features(answer: SparseAnswer) -> NDArray[np.intp]:
     """The features that matter, then those that are chosen most often."""
     frequency = (answer.releases != 0).mean(axis=0)
     frequency[answer.support] = 0
-    others = largest(frequency, _MOST_SHOWN)
+    others = largest(frequency, _MAX_SHOWN)
     order = answer.support[np.argsort(-np.abs(answer.target[answer.support]), kind="stable")]
-    return np.concatenate([order, others])[:_MOST_SHOWN]
+    return np.concatenate([order, others])[:_MAX_SHOWN]
 
 
 def _true(names: list[str], values: Array, size: int) -> Spec:
@@ -208,7 +208,7 @@ def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: boo
 
 def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
     """Features with intervals, at most as many as can be told apart."""
-    return np.flatnonzero(np.isfinite(answer.low))[:_MOST_INTERVALS]
+    return np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
 
 
 def machines(comparison: Machines) -> Chart:

@@ -29,7 +29,7 @@ from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
-_MOST_READINGS = 1_000_000  # of one data set on screen
+_MAX_READINGS = 1_000_000  # of one data set on screen
 _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
@@ -72,11 +72,11 @@ class Way:
 class SummariesAnswer:
     """All ways, the chosen one first, over one estimate without protection.
 
-    `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
-    or of the first number of a record, `across` that of the second number; `baseline` is the error
-    without privacy, tuned as well as the chosen way; `clipped_share` the share of curves that the
-    chosen way draws back to the largest size, which depends on them without protection: None where
-    they are real.
+    `non_private` and `truth` have the shape of one release; `axis` (points,) is in the unit of
+    time, or of the first number of a record, `across` that of the second number; `baseline` is the
+    error without privacy, tuned as well as the chosen way; `clipped_share` the share of curves that
+    the chosen way draws back to the largest size, which depends on them without protection: None
+    where they are real.
     """
 
     task: str
@@ -84,7 +84,7 @@ class SummariesAnswer:
     names: tuple[str, ...]
     axis: Array
     across: Array
-    without: Array
+    non_private: Array
     truth: Array | None
     baseline: float | None
     ways: tuple[Way, ...]
@@ -93,7 +93,7 @@ class SummariesAnswer:
 
     @property
     def is_surface(self) -> bool:
-        return self.without.ndim == 3
+        return self.non_private.ndim == 3
 
 
 def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget,
@@ -124,7 +124,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
         If the data set is too large for a picture.
     """
     selected: Any = mechanism
-    check_readings(source, _MOST_READINGS)
+    check_readings(source, _MAX_READINGS)
     data = studies.shown(source, seed)
     study = studies.data(source, seed) if source.is_random else None
     truth = selected.truth_of(data)
@@ -137,7 +137,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
-        without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
+        non_private=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if truth is None else drawing.of_truth(truth),
         clipped_share=_clipped_share(selected, data) if source.is_random else None,
         ways=ways)
@@ -184,9 +184,9 @@ def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget
     if errors.estimation is None:  # sampling cannot be told apart
         rest = max(float(squares.mean()) - privacy, 0.0)
     else:
-        quiet = estimate.unprotected[0]
-        spread = estimate.squared_distance(quiet - quiet.mean(axis=0))
-        sampling = float(spread.sum() / max(len(quiet) - 1, 1))
+        noise_free = estimate.unprotected[0]
+        spread = estimate.squared_distance(noise_free - noise_free.mean(axis=0))
+        sampling = float(spread.sum() / max(len(noise_free) - 1, 1))
         rest = max(float(errors.estimation[0].mean()) - sampling, 0.0)
     parts = np.array([privacy, sampling, rest])
     return distances(squares).ravel(), parts / parts.sum()
@@ -197,8 +197,8 @@ def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate
     """Distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
     squared = _mean_square(drawing.draw(estimate) - target)
-    quiet = replace(estimate, coefficients=estimate.unprotected[:, :, None])
-    bias = float(_mean_square(drawing.draw(quiet) - target)[0])
+    noise_free = replace(estimate, coefficients=estimate.unprotected[:, :, None])
+    bias = float(_mean_square(drawing.draw(noise_free) - target)[0])
     parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
     return distances(squared), parts / max(parts.sum(), 1e-300)
 
@@ -276,14 +276,15 @@ class _Drawing:
 class Components:
     """Principal components of released covariances, beside those without protection.
 
-    `releases` (draws, 2, SURFACE) and `without` (2, SURFACE) are functions of norm one on `axis`,
-    turned to point the same way; `shares` (draws, 2) and `share` (2,) are their parts of the
-    variance. `removed` is the part of all eigenvalues, in size, that was negative and set to zero.
+    `releases` (draws, 2, SURFACE) and `non_private` (2, SURFACE) are functions of norm one on
+    `axis`, turned to point the same way; `shares` (draws, 2) and `share` (2,) are their parts of
+    the variance. `removed` is the part of all eigenvalues, in size, that was negative and set to
+    zero.
     """
 
     axis: Array
     releases: Array
-    without: Array
+    non_private: Array
     shares: Array
     share: Array
     removed: float
@@ -304,10 +305,10 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
     method = answer.ways[0]
     if not answer.is_surface or method.releases is None:
         return None
-    without, share = _principal(answer.without)
+    non_private, share = _principal(answer.non_private)
     releases, shares = _principal(method.releases[:, 0])
-    releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
-    return Components(answer.axis, releases, without[0], shares, share[0],
+    releases = releases * np.sign((releases * non_private).sum(axis=-1, keepdims=True))
+    return Components(answer.axis, releases, non_private[0], shares, share[0],
                       _negative_part(method, source, seed))
 
 

@@ -39,7 +39,7 @@ def panel(answer: SummariesAnswer, method: Way, k: int) -> Chart:
     """
     assert method.releases is not None
     x = plain(answer.axis)
-    table = {axis_title(answer): x, "non-private": plain(answer.without[k]),
+    table = {axis_title(answer): x, "non-private": plain(answer.non_private[k]),
              "release 1": plain(method.releases[0, k])}
     data = [_many(x, method.releases[:, k], method.mechanism.family),
             traces.unprotected(x, table["non-private"], hovertemplate=labels.hover())]
@@ -190,7 +190,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
     """
     x = plain(components.axis)
     data = [_many(x, components.releases[:, k], "functional"),
-            traces.unprotected(x, plain(components.without[k]), hovertemplate=labels.hover())]
+            traces.unprotected(x, plain(components.non_private[k]), hovertemplate=labels.hover())]
     spec = {"data": data, "layout": layout(
         title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
         xaxis=axis(named(facts.time_name, facts.time_unit)),
@@ -198,7 +198,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
     return Chart(spec,
                  f"Principal component {k + 1}: {len(components.releases)} possible releases.",
                  {"time": x, "release 1": plain(components.releases[0, k]),
-                  "non-private": plain(components.without[k])})
+                  "non-private": plain(components.non_private[k])})
 
 
 def spectrum(spectra: Spectrum) -> Chart:
@@ -320,7 +320,7 @@ def value_title(answer: SummariesAnswer) -> str:
 
 def _span(answer: SummariesAnswer, k: int) -> list[float]:
     """One height for all ways: that of the curves, with room for the middle half of releases."""
-    lines = [answer.without[k]] + ([] if answer.truth is None else [answer.truth[k]])
+    lines = [answer.non_private[k]] + ([] if answer.truth is None else [answer.truth[k]])
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     half = max(high - low, 1e-9)
     known = [method.releases[:, k] for method in answer.ways if method.releases is not None]
@@ -333,7 +333,7 @@ def _span(answer: SummariesAnswer, k: int) -> list[float]:
 
 
 def _heights(answer: SummariesAnswer) -> tuple[float, float]:
-    lines: Sequence[Array] = [answer.without] + ([] if answer.truth is None else [answer.truth])
+    lines: Sequence[Array] = [answer.non_private] + ([] if answer.truth is None else [answer.truth])
     return (min(0.0, min(float(line.min()) for line in lines)),
             max(float(line.max()) for line in lines))
 

@@ -74,8 +74,8 @@ def compared(answer: SummariesAnswer) -> str:
         behind = _behind(known[1].error / best.error)
         text += f" Next is {uncapital(known[1].label)}, {behind}."
     if answer.baseline:
-        without = with_unit(number(answer.baseline), unit)
-        text += f" Without privacy it would be {without}."
+        non_private = with_unit(number(answer.baseline), unit)
+        text += f" Without privacy it would be {non_private}."
     return text
 
 

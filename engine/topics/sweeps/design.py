@@ -21,11 +21,11 @@ from engine.simulation.scenario import Scenario, from_plain, to_plain
 from engine.sources import Source
 
 EPSILON = "budgets.epsilon"
-MOST_VALUES = 12  # on one axis
-MOST_RUNS = 20_000  # cells × repeats: what a browser session and a shared store can hold
-_USUAL_COUNT = 7  # odd, so that the present value is one of them
+MAX_VALUES = 12  # on one axis
+MAX_RUNS = 20_000  # cells × repeats: what a browser session and a shared store can hold
+_DEFAULT_COUNT = 7  # odd, so that the present value is one of them
 _SPAN = 4.0  # usual values reach from a quarter of the present one to four times
-_LEAST_EPSILON, _MOST_EPSILON = 0.01, 100.0
+_MIN_EPSILON, _MAX_EPSILON = 0.01, 100.0
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Axis:
         symbol = f" ({self.parameter.symbol})" if self.parameter.symbol else ""
         return f"{self.parameter.label}{symbol}"
 
-    def usual(self) -> tuple[float, ...]:
+    def default(self) -> tuple[float, ...]:
         """Values around the present one, as far as the parameter reaches."""
         low, high = self._reach()
-        span = np.geomspace(low, high, _USUAL_COUNT) if low > 0 else \
-            np.linspace(low, high, _USUAL_COUNT)
+        span = np.geomspace(low, high, _DEFAULT_COUNT) if low > 0 else \
+            np.linspace(low, high, _DEFAULT_COUNT)
         rounded = {self._rounded(float(value)) for value in span}
         return tuple(sorted(value for value in rounded if self._allows(value)))
 
@@ -80,8 +80,8 @@ class Axis:
         """
         words = text.replace(";", " ").replace(",", " ").split()
         values = tuple(sorted({self._read_one(word) for word in words}))
-        if not 1 <= len(values) <= MOST_VALUES:
-            raise InputError(f"Give 1 to {MOST_VALUES} values; got {len(values)}.",
+        if not 1 <= len(values) <= MAX_VALUES:
+            raise InputError(f"Give 1 to {MAX_VALUES} values; got {len(values)}.",
                              field=self.path, hint="Put spaces or commas between them.")
         return values
 
@@ -111,7 +111,7 @@ def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str
 
 _EPSILON = Parameter("epsilon", float, False, 1.0, "Privacy budget", "The limit on what one "
                      "person’s taking part can change.", "ε",
-                     low=_LEAST_EPSILON, high=_MOST_EPSILON)
+                     low=_MIN_EPSILON, high=_MAX_EPSILON)
 
 
 def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: int, seed: int,
@@ -127,8 +127,8 @@ def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: 
     """
     run = Run(repeats, 1, seed) if source.is_random else Run(1, repeats, seed)
     n_runs = repeats * math.prod(len(values) for _, values in chosen)
-    if n_runs > MOST_RUNS:
-        raise InputError(f"This asks for {n_runs:,} runs; a sweep here has at most {MOST_RUNS:,}.",
+    if n_runs > MAX_RUNS:
+        raise InputError(f"This asks for {n_runs:,} runs; a sweep here has at most {MAX_RUNS:,}.",
                          field="repeats", hint="Take fewer repeats or values, or run the scenario "
                          "on the command line.")
     moved = {axis.path: axis.plain(values) for axis, values in chosen}

@@ -65,11 +65,11 @@ class GreenButton(Format):
                 return factor
         if "units" not in columns:
             return 1.0
-        place = pc.index_in(pc.utf8_lower(columns["units"]), value_set=pa.array([*_PER_KWH]))
-        if place.null_count:
+        index = pc.index_in(pc.utf8_lower(columns["units"]), value_set=pa.array([*_PER_KWH]))
+        if index.null_count:
             raise lacking(self.export.name, "unit of energy that is read, kWh or Wh",
                           "Export electricity, by the hour or shorter.")
-        factors: Array = np.array([*_PER_KWH.values()])[np.asarray(place)]
+        factors: Array = np.array([*_PER_KWH.values()])[np.asarray(index)]
         return factors
 
 

@@ -30,7 +30,7 @@ from engine.uploads.limits import Limits, have, refused
 
 FORMATS: tuple[Format, ...] = (Clarity(), LibreView(), Nightscout(), GgirHours(), GgirDays(),
                                GreenButton())
-MOST_FILES = 5000  # in an archive
+MAX_FILES = 5000  # in an archive
 _HEAD = 40  # lines in which the first header is looked for
 _HEAD_BYTES = 65_536
 _SEPARATORS = (",", ";", "\t")
@@ -46,10 +46,10 @@ class _People:
     form: Format
     blocks: list[DeviceObservations] = field(default_factory=list)
 
-    def add(self, observations: DeviceObservations, usual: str) -> None:
-        """Take in a block; `usual` names the person where nothing else does."""
+    def add(self, observations: DeviceObservations, default: str) -> None:
+        """Take in a block; `default` names the person where nothing else does."""
         if observations.people is None:
-            everybody = pa.array([usual]).take(pa.array(np.zeros(len(observations.days), int)))
+            everybody = pa.array([default]).take(pa.array(np.zeros(len(observations.days), int)))
             observations = observations._replace(people=everybody)
         self.blocks.append(observations)
 
@@ -150,8 +150,8 @@ def _files(content: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:
         size = sum(member.file_size for member in members)
         if any(member.flag_bits & 1 for member in members):
             raise refused("This archive is protected by a password.", "Pack it without one.")
-        if len(members) > MOST_FILES:
-            raise refused(f"The archive has {len(members):,} files; at most {MOST_FILES:,} are "
+        if len(members) > MAX_FILES:
+            raise refused(f"The archive has {len(members):,} files; at most {MAX_FILES:,} are "
                           "read.", "Take fewer people.")
         if size > min(limits.unpacked_bytes, limits.unpacked_ratio * len(content)):
             raise refused(f"The archive holds {size / 1e6:,.0f} MB of text; at most "
@@ -221,7 +221,7 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
         uneven += row.text is None or row.text.strip(" ,;\t\"") != ""
         return "skip"
 
-    places = {name: str(header.index(name)) for name in needed}
+    indices = {name: str(header.index(name)) for name in needed}
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(rows + b"\n"),
@@ -231,7 +231,7 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
                                                  invalid_row_handler=skip),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names}, check_utf8=True,
-                include_columns=[*places.values()], strings_can_be_null=False))
+                include_columns=[*indices.values()], strings_can_be_null=False))
     except pa.ArrowInvalid:  # its message may quote a row
         raise refused(f"The rows of this {form.export.name} export cannot be told apart.",
                       "Check that every quotation mark is closed, and export it again.") from None
@@ -239,8 +239,8 @@ def _columns(rows: bytes, separator: str, header: list[str], form: Format) -> Co
         raise refused(f"{counted(uneven, 'row')} of this {form.export.name} export "
                       f"{have(uneven)} more or fewer cells than the header.",
                       "Export it again, and change nothing in it.")
-    return {name: pc.utf8_trim_whitespace(table[place].combine_chunks())
-            for name, place in places.items()}
+    return {name: pc.utf8_trim_whitespace(table[index].combine_chunks())
+            for name, index in indices.items()}
 
 
 def _of_json(text: bytes) -> Iterator[tuple[Format, Columns]]:

@@ -33,7 +33,7 @@ from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 
-_USUAL_METHODS = ("adaptive_mean", "noisy_gradient_mean", "frl")
+_DEFAULT_METHODS = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
 
 
@@ -58,7 +58,7 @@ class SideBySide(View):
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
-        return method.picture.releases[k] - self.known[0].picture.without
+        return method.picture.releases[k] - self.known[0].picture.non_private
 
     @property
     def is_own(self) -> bool:
@@ -116,8 +116,8 @@ def chosen_methods() -> tuple[str, ...]:
     if current.methods:
         return current.methods
     chosen_word = _word_of(current.mechanism)
-    others = [word for word in _USUAL_METHODS if word != chosen_word]
-    return (chosen_word, *others[:len(_USUAL_METHODS) - 1])
+    others = [word for word in _DEFAULT_METHODS if word != chosen_word]
+    return (chosen_word, *others[:len(_DEFAULT_METHODS) - 1])
 
 
 def _word_of(mechanism: Mechanism) -> str:
@@ -152,7 +152,7 @@ def choices(view: SideBySide) -> None:
             st.multiselect, "Budgets (ε)", list(view.now.budgets),
             lambda chosen: session.change(budgets=settings.checked_budgets(chosen)),
             "compare_budgets", options=list(EPSILON_STEPS), format_func=lambda e: f"{e:g}",
-            max_selections=settings.MOST_BUDGETS, help="Steps of the slider, side by side.")
+            max_selections=settings.MAX_BUDGETS, help="Steps of the slider, side by side.")
 
 
 def promises(view: SideBySide) -> None:

@@ -123,7 +123,7 @@ def use_simulated(task: Task) -> None:
     data = session.data_task(task.key)
     session.show_own(data, False)
     if not session.current().source_of(data).is_random:
-        session.change_source(data, sources.usual(TASKS[data].source, data))
+        session.change_source(data, sources.default(TASKS[data].source, data))
     session.change()
 
 

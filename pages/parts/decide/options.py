@@ -57,13 +57,13 @@ def cards(view: Study) -> None:
         return
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
-    place = st.container()
+    slot = st.container()
     for k, (column, (name, option)) in enumerate(zip(st.columns(_COLUMNS), answer.options,
                                                     strict=False)):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
     if answer.chosen is None:
-        with place:  # last: what shares of the noise would do is simulated as well
+        with slot:  # last: what shares of the noise would do is simulated as well
             _remedies(view, answer)
     layout.warned(words.cautions(answer))
     if answer.chosen is not None and not answer.chosen.keeps_promise:

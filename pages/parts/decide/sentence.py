@@ -191,7 +191,7 @@ def _resize(dial: str) -> Callable[[int], None]:
                           len(view.included))
         low, high = bounds(setting, dial)
         if dial == "sites":
-            high = min(high, site_table.MOST_SITES)
+            high = min(high, site_table.MAX_SITES)
         if not low <= value <= high:
             what = {"people": f"number of {view.facts.people} at each {view.site}",
                     "sites": f"number of {words.site_noun(view.facts)[1]}",
@@ -209,8 +209,8 @@ def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]
         return [replace(row, n_curves=value) for row in rows]
     if dial == "readings":
         return [replace(row, n_observations_per_curve=value) for row in rows]
-    if not 1 <= value <= site_table.MOST_SITES:
-        raise InputError(f"The table takes 1 to {site_table.MOST_SITES} sites; got {value}.",
+    if not 1 <= value <= site_table.MAX_SITES:
+        raise InputError(f"The table takes 1 to {site_table.MAX_SITES} sites; got {value}.",
                          field="sites")
     table = list(rows)
     while sum(row.included for row in table) < value:

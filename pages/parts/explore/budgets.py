@@ -120,9 +120,9 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
 def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
             ) -> dict[str, float]:
     """δ of every method of the chart; the others have the usual one where they need one."""
-    usual = session.current().delta_on(scene.source).value
+    default = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
-        other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else usual
+        other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default
         for other in others if np.isfinite(other.errors[scene.at])}
 
 

@@ -228,7 +228,7 @@ def numbers(scene: Scene) -> None:
     from_what = error_words.distance(scene.facts, "mean")
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
                 + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published."))
-    columns = {scene.facts.time_name: preview.times, "non-private mean": preview.without,
+    columns = {scene.facts.time_name: preview.times, "non-private mean": preview.non_private,
                "privacy noise range low": preview.noise_low[scene.at],
                "privacy noise range high": preview.noise_high[scene.at],
                "sampling variability ±": preview.sampling}

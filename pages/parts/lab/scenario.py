@@ -39,9 +39,9 @@ def panel(estimand: Estimand) -> DeltaGenerator:
 
 def _estimate(key: str) -> None:
     """Another estimand; what hung on the former one starts again."""
-    usual = settings.FRONT_PAGE
-    session.change(estimand=key, sweep=usual.sweep, rate=usual.rate, example="",
-                   audited=usual.audited, variant="", limits=usual.limits)
+    default = settings.FRONT_PAGE
+    session.change(estimand=key, sweep=default.sweep, rate=default.rate, example="",
+                   audited=default.audited, variant="", limits=default.limits)
 
 
 def _beside_decide(task: str) -> str:

@@ -118,10 +118,10 @@ def show(estimand: Estimand) -> list[Detail]:
     details: list[Detail] = []
     titles = {tab.key: tab.title for tab in TABS}
     st.session_state[_KEY] = titles[session.current().tab]
-    for tab, place in zip(TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open),
-                          strict=True):
+    for tab, slot in zip(TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open),
+                         strict=True):
         if tab.key == session.current().tab:
-            with place, layout.user_errors():
+            with slot, layout.user_errors():
                 details = tab.draw(estimand)
     return [_options(estimand), *details]
 

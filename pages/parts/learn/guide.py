@@ -16,7 +16,7 @@ from pages.shared.state import session
 
 _FOLDER = Path(__file__).parents[2]
 _SEARCH = "guide_search"
-_MOST_FOUND = 8  # of sections, and of terms
+_MAX_FOUND = 8  # of sections, and of terms
 
 
 def entrance() -> None:
@@ -90,11 +90,11 @@ def _search_results(wanted: str) -> None:
     if not sections and not terms:
         st.info("**Nothing holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")
-    for number, hit in enumerate(sections[:_MOST_FOUND]):
+    for number, hit in enumerate(sections[:_MAX_FOUND]):
         st.button(f"{hit.title}: {hit.section}" if hit.section else hit.title,
                   key=f"found_{number}", type="tertiary", icon=":material/menu_book:",
                   on_click=_open, args=(hit.chapter,))
-    st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MOST_FOUND]))
+    st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MAX_FOUND]))
 
 
 def _terms() -> None:

@@ -29,8 +29,8 @@ def show() -> None:
     with st.container(key="path"):
         for start in range(0, len(every), _IN_A_ROW):
             row = st.columns(_IN_A_ROW, gap="small")
-            for place, lesson in zip(row, every[start:start + _IN_A_ROW], strict=True):
-                with place:
+            for slot, lesson in zip(row, every[start:start + _IN_A_ROW], strict=True):
+                with slot:
                     _tile(lesson)
     st.space("small")
     guide.entrance()

@@ -289,10 +289,10 @@ def risk(view: Planned) -> None:
                         "plan_risk",
                         help="By an attacker who knows every other curve and has narrowed one down "
                         "to two. A coin toss is right 50 % of the time.")
-        place = st.empty()
-        place.markdown(":gray[Computing…]")
+        slot = st.empty()
+        slot.markdown(":gray[Computing…]")
         allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
-        place.markdown(planning_words.risk_verdict(allowed, view.facts))
+        slot.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
                       icon=":material/arrow_back:", on_click=_take, args=(allowed.epsilon,))

@@ -16,7 +16,7 @@ from engine.language.numbers import number, small, with_unit
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.budget_split import MOST_PARTS, WAYS, Part, Split
+from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
 from pages.parts.plan import cards as plan_cards
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session
@@ -68,10 +68,10 @@ def _set_way(rule: str | None) -> None:
 
 
 def _resize(count: int) -> None:
-    if not 1 <= count <= MOST_PARTS:
-        raise InputError(f"There can be 1 to {MOST_PARTS} outputs; got {count:,}.", field="outputs")
+    if not 1 <= count <= MAX_PARTS:
+        raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
     split = session.current().split
-    parts = (*split.parts, *[Part()] * MOST_PARTS)[:count]
+    parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
     session.change(split=replace(split, parts=parts))
 
 
@@ -111,7 +111,7 @@ def _rows(split: Split, budgets: Sequence[Budget]) -> None:
 def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
-    place = layout.pending(_TABLE, False)
+    slot = layout.pending(_TABLE, False)
     errors = run.parts(planning_topic.error_map, setting, (setting.people,),
                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
@@ -119,7 +119,7 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
                    for budget in budgets]
     guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
                for protection in protections]
-    with place():
+    with slot():
         layout.table({
             "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
                        for k, part in enumerate(split.parts)],

@@ -30,7 +30,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 # Problems at whose scenario a rate is shown; others at usual sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
-_MOST_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
+_MAX_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -64,14 +64,14 @@ class RateAtPoint(View):
     @cached_property
     def point(self) -> dict[str, float]:
         """All symbols: the scenario's sizes where there is one, else usual ones."""
-        sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
+        sizes, default = self.source.sizes, {s.name: float(s.default) for s in self.rate.symbols}
         here = {"epsilon": self.now.epsilon, "delta": self.delta}
         if self.has_scenario:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
         if self.now.example:
             here |= PRESETS[self.now.example].point
-        return usual | {name: value for name, value in here.items() if name in usual}
+        return default | {name: value for name, value in here.items() if name in default}
 
     @property
     def delta(self) -> float:
@@ -394,7 +394,7 @@ def _lines(view: RateAtPoint) -> dict[str, Weighted]:
             continue
         if view.along in [s.name for s in other.symbols]:
             lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
-    return dict(list(lines.items())[:_MOST_NOTIONS])
+    return dict(list(lines.items())[:_MAX_NOTIONS])
 
 
 def options(view: RateAtPoint) -> None:

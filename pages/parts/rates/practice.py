@@ -110,9 +110,9 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
                if name in view.rate.dials}
     source, mechanism = example
-    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on observations
+    default = source.sizes.n_observations_per_curve  # where the rate depends on none
     return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
-                   round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
+                   round(of_dial.get("readings", default)), round(of_dial.get("sites", 1)),
                    0.0 if mechanism.guarantee.is_pure else None)
 
 

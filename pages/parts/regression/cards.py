@@ -16,7 +16,7 @@ from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts, words
 from engine.topics.regression import slopes as wavelet_slopes
 from engine.topics.regression.answer import (
-    MOST_KINDS,
+    MAX_KINDS,
     Method,
     PointAnswer,
     Readings,
@@ -217,7 +217,7 @@ def _design(mechanism: Method) -> None:
 
 def messages(view: Regression) -> None:
     names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
-             for group in view.network.groups][:MOST_KINDS]
+             for group in view.network.groups][:MAX_KINDS]
     if view.answer.messages is not None:
         view.draw("What each site sent", charts.messages(view.answer, names), "messages", 340)
     st.markdown(f"Each site sends {view.answer.plan.basis.size} noisy numbers, once. The centre "

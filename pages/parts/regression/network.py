@@ -14,7 +14,7 @@ from engine.language.grammar import capital, escape
 from engine.numerics.signals import SIGNALS
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression.answer import (
-    MOST_KINDS,
+    MAX_KINDS,
     NETWORKS,
     Group,
     Method,
@@ -137,7 +137,7 @@ def rows() -> None:
                     lambda group, epsilon: replace(group, epsilon=epsilon))
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(current.groups) >= MOST_KINDS)
+                  on_click=_add, disabled=len(current.groups) >= MAX_KINDS)
         st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
                   on_click=_remove, disabled=len(current.groups) == 1)
 
@@ -157,14 +157,14 @@ def _own_sites(upload: Upload) -> None:
     """ε of every site, or one for all where there are many."""
     epsilons = _own_epsilons(upload)
 
-    def write(places: range, entered: float) -> None:
-        changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
+    def write(indices: range, entered: float) -> None:
+        changed = tuple(entered if k in indices else old for k, old in enumerate(epsilons))
         delta = session.delta(upload, TASK).value
         Network.of_upload(upload, changed, delta)  # refuses what cannot be
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if len(epsilons) > MOST_KINDS:
+        if len(epsilons) > MAX_KINDS:
             everywhere = range(len(epsilons))
             controls.number(f"Privacy budget ε of each of {len(epsilons)} sites", epsilons[0],
                             partial(write, everywhere), "own_epsilon_all")

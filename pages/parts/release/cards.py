@@ -28,7 +28,7 @@ from engine.release import files as release_files
 from engine.release.books import Entry
 from engine.release.certified import ReleaseCost
 from engine.release.guarantee_card import unit_of
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, check_name, check_room
+from engine.release.ledger import DEFAULT_TOTAL, LONGEST_NAME, Ledger, check_name, check_room
 from engine.release.plan import Forecast
 from engine.release.published import Published
 from engine.release.repair import verify
@@ -369,7 +369,7 @@ def _total(choice: Choice, same: dict[str, bool | None]) -> float | None:
     facts = new[0].facts
     each = "each group of these" if len(choice.parts) > 1 else "these"
     stated = f"release_total_stated_{_tries()}"
-    total: float = st.session_state.get(stated, USUAL_TOTAL)
+    total: float = st.session_state.get(stated, DEFAULT_TOTAL)
     controls.number(f"Total budget for {each} {escape(facts.people)} (ε)", total,
                     partial(_set_total, stated), f"release_total_{_tries()}",
                     help=sentences.total_help(facts))
@@ -533,9 +533,9 @@ def _release(make: Callable[[], Iterable[Published]]) -> bool:
     return False
 
 
-def _suffix(place: int) -> str:
+def _suffix(index: int) -> str:
     """Tells the parts of several groups apart: none for the first, then _b, _c …"""
-    return f"_{ascii_lowercase[place]}" if place else ""
+    return f"_{ascii_lowercase[index]}" if index else ""
 
 
 # -- the result -------------------------------------------------------------------------------

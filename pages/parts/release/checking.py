@@ -21,7 +21,7 @@ def show() -> None:
                 "compared with what the ledger of this machine makes again, and with each other.")
     chosen = st.file_uploader("Published files", ["zip", "json", "csv", "html", "svg"],
                               accept_multiple_files=True, key="check_files",
-                              max_upload_size=checked_files.MOST_BYTES // 1_000_000)
+                              max_upload_size=checked_files.MAX_BYTES // 1_000_000)
     if not chosen:
         return
     book = Ledger() if visitors.may_bring_files() else None

@@ -35,7 +35,7 @@ from pages.shared.uploads.facts import in_short
 
 _PARTS = {"plan": "Write a plan", "follow": "Follow a run", "open": "Open a finished run"}
 _LOOK_SECONDS = 3.0
-_MOST_FILE = 50  # MB
+_MAX_FILE = 50  # MB
 
 
 def show(choice: Choice) -> None:
@@ -202,7 +202,7 @@ def _open(choice: Choice) -> None:
         st.info("Files are opened on a machine of your own only.", icon=":material/lock:")
         return
     file = st.file_uploader("The transcript of a run: transcript.json", "json", key="open_run",
-                            max_upload_size=_MOST_FILE)
+                            max_upload_size=_MAX_FILE)
     secret = _secret("open")
     if file is None:
         return

@@ -50,8 +50,8 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
     at = WIZARD.index(step)
     if is_past_data(choice):
         cards.strip(choice, cost)
-    for place, earlier in enumerate(WIZARD[:at], 1):
-        _decided(place, earlier, choice, cost)
+    for k, earlier in enumerate(WIZARD[:at], 1):
+        _decided(k, earlier, choice, cost)
     with st.container(horizontal=True, vertical_alignment="center"):
         is_out = step == "release" and "released" in st.session_state
         title = "Released" if is_out else _TITLES[step]

@@ -29,7 +29,7 @@ _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 
 # The columns of the table of Decide, where all sites have one budget, and of their own budgets.
 STUDY = ("name", "people", "readings", "included")
 BUDGETS = ("name", "epsilon", "delta", "included", *site_table.FIXED)
-_ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
+_ROW, _HEAD, _MAX_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
 
 
 def rows() -> tuple[SiteRow, ...]:
@@ -43,8 +43,8 @@ def rows() -> tuple[SiteRow, ...]:
         noun = capital(decision_words.site_noun(source.facts)[0])
         return now.sites or tuple(replace(row, epsilon=now.epsilon)
                                   for row in alike(source, noun))
-    usual, edited = _usual_rows(source), st.session_state.get("given_sites", ())
-    return edited if _sizes(edited) == _sizes(usual) else usual
+    default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
+    return edited if _sizes(edited) == _sizes(default) else default
 
 
 def _usual_rows(source: Source) -> tuple[SiteRow, ...]:
@@ -165,7 +165,7 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
         hide_index=True,
         disabled=[*site_table.FIXED, *(() if free else site_table.SIZES)],
         column_config=_columns(facts), placeholder="default", column_order=columns,
-        height=_HEAD + _ROW * min(len(current), _MOST_ROWS),
+        height=_HEAD + _ROW * min(len(current), _MAX_ROWS),
         on_change=session.change)  # an edit is no navigation
     controls.show_problem("sites")
 
@@ -175,7 +175,7 @@ def buttons(facts: PublicFacts) -> None:
     site, several = decision_words.site_noun(facts)
     with st.container(horizontal=True):
         st.button(f"Add {a(site)}", icon=":material/add:", key="add_site",
-                  disabled=len(rows()) >= tables.MOST_SITES,
+                  disabled=len(rows()) >= tables.MAX_SITES,
                   on_click=_replace_by(lambda: site_table.one_more(rows())))
         if not all(row.included for row in rows()):
             st.button("Remove unticked", icon=":material/remove:", key="remove_sites",

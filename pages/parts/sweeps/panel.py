@@ -66,7 +66,7 @@ def _epsilons(task: str) -> tuple[float, ...]:
         return (current.epsilon,)
     axis = sweep_design.axes(session.source(task), current.mechanism_of(task),
                              current.epsilon)[EPSILON]
-    return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
+    return of_axis[EPSILON] or (axis.default() if choice.along == EPSILON else axis.default()[::3])
 
 
 def _errors(task: str) -> str:
@@ -171,19 +171,19 @@ def _labelled(axis: Axis) -> str:
 
 def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
     """The values of an axis, which can be typed."""
-    usual = axis.usual() if field == "values" else axis.usual()[::3]
-    values = entered or usual
+    default = axis.default() if field == "values" else axis.default()[::3]
+    values = entered or default
 
     def write(text: str) -> None:
         typed = axis.read(text) if text.strip() else ()
         path = {"values": "along", "levels": "across"}[field]
-        _choose(**{path: axis.path, field: () if typed == usual else typed})
+        _choose(**{path: axis.path, field: () if typed == default else typed})
 
     name = "ε" if axis.path == EPSILON else uncapital(axis.label)
     controls.bound(st.text_input, f"Values of {name}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
-                   help=f"Up to {sweep_design.MOST_VALUES} numbers; empty for the default ones.")
+                   help=f"Up to {sweep_design.MAX_VALUES} numbers; empty for the default ones.")
     return values
 
 

@@ -11,12 +11,12 @@ from engine.core.errors import InputError
 from engine.core.types import PublicFacts
 from engine.language.grammar import escape
 from engine.topics.mean.shape_words import times_asked
-from engine.topics.planning.power import USUAL_POWER, PowerPlan, people_for_difference, verdict
+from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
-_USUAL_SHARE = 1 / 50  # of the range of values: the first difference that is looked for
+_DEFAULT_SHARE = 1 / 50  # of the range of values: the first difference that is looked for
 
 
 def section(scene: Scene) -> None:
@@ -31,7 +31,7 @@ def section(scene: Scene) -> None:
     difference, time = _numbers(scene.facts)
     with layout.user_errors():
         plan = run.answer(people_for_difference, source, scene.mechanism, scene.budget, difference,
-                          time, USUAL_POWER, session.current().seed)
+                          time, DEFAULT_POWER, session.current().seed)
         st.markdown(escape(verdict(plan, scene.facts, scene.budget)))
         layout.table(_sizes(plan, scene.facts), scene.is_own, "content")
 
@@ -39,11 +39,11 @@ def section(scene: Scene) -> None:
 def _numbers(facts: PublicFacts) -> tuple[float, float]:
     current, unit = session.current(), f" ({facts.value_unit})" if facts.value_unit else ""
     width = facts.value_high - facts.value_low
-    usual = {"power_difference": float(f"{_USUAL_SHARE * width:.1g}"),
-             "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
+    default = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
+               "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
     labels = {"power_difference": (f"Difference{unit}", "The smallest that would matter."),
               "power_at": (f"At{times_asked(facts)}", "The time of that difference.")}
-    stated = {name: usual[name] if getattr(current, name) is None else getattr(current, name)
+    stated = {name: default[name] if getattr(current, name) is None else getattr(current, name)
               for name in settings.POWER_NUMBERS}
     with st.container(horizontal=True):
         for name, (label, help) in labels.items():

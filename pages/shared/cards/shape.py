@@ -41,11 +41,11 @@ def question(facts: PublicFacts) -> Question | None:
     current = session.current()
     if current.shape not in shape.KINDS:
         return None
-    usual = shape.usual(current.shape, facts)
+    default = shape.default(current.shape, facts)
     stated = {name.removeprefix("shape_"): getattr(current, name)
               for name in settings.SHAPE_NUMBERS}
-    return shape.checked(replace(usual, **{name: value for name, value in stated.items()
-                                           if value is not None}), facts)
+    return shape.checked(replace(default, **{name: value for name, value in stated.items()
+                                             if value is not None}), facts)
 
 
 def compares_groups(source: Source) -> bool:
@@ -74,7 +74,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    usual, time = shape.usual(current.shape, facts), shape_words.times_asked(facts)
+    default, time = shape.default(current.shape, facts), shape_words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
     level = ("level", f"Level{unit}",
@@ -87,7 +87,7 @@ def _numbers(facts: PublicFacts) -> None:
         for name, label, help in numbers:
             field = f"shape_{name}"
             stated = getattr(current, field)
-            controls.number(label, getattr(usual, name) if stated is None else stated,
+            controls.number(label, getattr(default, name) if stated is None else stated,
                             partial(_state, field), field, is_optional=True, help=help, width=180)
 
 
@@ -109,7 +109,7 @@ class Answer:
 
     said: float
     kept: Agreeing
-    without: Agreeing | None
+    non_private: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
@@ -120,9 +120,10 @@ class Answer:
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
-    without = shape.how_often(asked, draws.without, reference, times) if draws.is_truth else None
+    non_private = (shape.how_often(asked, draws.non_private, reference, times)
+                   if draws.is_truth else None)
     return Answer(float(shape.answers(asked, reference, times)),
-                  shape.how_often(asked, draws.curves, reference, times), without,
+                  shape.how_often(asked, draws.curves, reference, times), non_private,
                   ~shape.is_drowned(typical, facts), draws.is_truth)
 
 
@@ -133,7 +134,7 @@ def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, f
     if not kept_answer.known[step]:
         st.warning(shape_words.refused(budget), icon=":material/block:")
         return
-    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.without, facts,
+    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
                                       bool(np.isnan(kept_answer.said))))
 
 

@@ -30,8 +30,8 @@ from engine.topics.mean.asked import AskedReleases, Mark
 from engine.topics.mean.asked_groups import GroupedReleases
 
 VIEWS = ("look", "attack")
-MOST_CURVES = 70  # a texture, not a data display
-MOST_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
+MAX_CURVES = 70  # a texture, not a data display
+MAX_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
 _FURTHEST = 5  # heights of the plot beyond which a line is cut off
 _STEPS = 65535  # of a 16-bit number
 
@@ -153,7 +153,7 @@ def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
 def _check_shapes(view: MeanAnswer) -> None:
     n_budgets, n_draws, n_points = view.releases.shape
     _check(releases=(view.releases, (n_budgets, n_draws, n_points)),
-           times=(view.times, (n_points,)), without=(view.without, (n_points,)),
+           times=(view.times, (n_points,)), non_private=(view.non_private, (n_points,)),
            noise_low=(view.noise_low, (n_budgets, n_points)),
            noise_high=(view.noise_high, (n_budgets, n_points)))
 
@@ -172,7 +172,7 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 
     `noise` is half the width of the middle 95 % of releases.
     """
-    low, high, without = facts.value_low, facts.value_high, view.without
+    low, high, non_private = facts.value_low, facts.value_high, view.non_private
     drawn, noise = _differences(view, np.array(refused))
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
     scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
@@ -180,11 +180,11 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
         "scale": scale, "scales": scales, "noise_scales": noise_scales,
         "draws": view.releases.shape[1], "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
-        "without": int16(without, *scale), "releases": _by_budget(drawn, scales),
+        "without": int16(non_private, *scale), "releases": _by_budget(drawn, scales),
         "noise": _by_budget(noise, noise_scales),
-        "truth": None if view.truth is None else _spanned(view.truth - without),
+        "truth": None if view.truth is None else _spanned(view.truth - non_private),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
-        **_single_curves(view.data.curves(MOST_CURVES), scale)}
+        **_single_curves(view.data.curves(MAX_CURVES), scale)}
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -205,7 +205,7 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
     tuple of array
         (budgets, draws, points) and (budgets, points).
     """
-    releases, noise = view.releases - view.without, (view.noise_high - view.noise_low) / 2
+    releases, noise = view.releases - view.non_private, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
     if refused.any() and not refused.all():
         least = int(np.argmin(np.where(refused, np.inf, epsilons)))
@@ -234,8 +234,8 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
         told is drawn as it is.
     """
     n_draws = len(asked.marks[0])
-    drawn = view.releases[:, :n_draws] - view.without
-    curves = np.where(np.isfinite(asked.curves), asked.curves - view.without, drawn)
+    drawn = view.releases[:, :n_draws] - view.non_private
+    curves = np.where(np.isfinite(asked.curves), asked.curves - view.non_private, drawn)
     payload = {
         "draws": n_draws, "marks": [[_mark(mark) for mark in row] for row in asked.marks],
         "curves": _three(facts.value_high - facts.value_low, *curves),
@@ -249,7 +249,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "panel": _axis("Velocity", rate_unit(facts, 1)),
             "title": "Velocity of the release with its 95 % confidence band."}
     if asked.people is not None:
-        low, high = asked.people - view.without
+        low, high = asked.people - view.non_private
         is_told = np.isfinite(low).all(axis=-1)
         payload |= {
             "people": _three(facts.value_high - facts.value_low, *map(
@@ -278,9 +278,9 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
         The first group in place of the release, the second beside it, the difference below.
     """
     n_draws = len(groups.texts[0])
-    drawn = view.releases[:, :n_draws] - view.without
-    first = np.where(np.isfinite(groups.first), groups.first - view.without, drawn)
-    second = np.nan_to_num(groups.second - view.without)
+    drawn = view.releases[:, :n_draws] - view.non_private
+    first = np.where(np.isfinite(groups.first), groups.first - view.non_private, drawn)
+    second = np.nan_to_num(groups.second - view.non_private)
     height = facts.value_high - facts.value_low
     one, other = groups.names
     payload = {
@@ -336,7 +336,7 @@ def _band(facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBan
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
-    low, high = (np.where(np.isfinite(edge), edge - view.without, drawn)
+    low, high = (np.where(np.isfinite(edge), edge - view.non_private, drawn)
                  for edge in (band.low, band.high))
     _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
     scales = _scales(facts.value_high - facts.value_low, low, high)
@@ -460,7 +460,7 @@ def _single_curves(curves: Sequence[tuple[Array, Array]], scale: tuple[float, fl
 
 
 def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
-    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_OBSERVATIONS)).astype(int))
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_OBSERVATIONS)).astype(int))
     return times[keep], values[keep]
 
 
@@ -489,7 +489,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     Names in braces are filled in by the browser.
     """
     person, people, unit = facts.person, facts.people, facts.value_unit
-    n_drawn = min(n_curves, MOST_CURVES)
+    n_drawn = min(n_curves, MAX_CURVES)
     value = f"{{}} {unit}" if unit else "{}"
     game = (f"One of these two {people} took part, the other did not. The lower figure has this "
             "round’s release and the mean with A and with B.")

@@ -130,14 +130,14 @@ def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
     return bool(before != labels)
 
 
-def look(label: str, options: Sequence[Option], key: str, usual: Option | None = None, **more: Any
+def look(label: str, options: Sequence[Option], key: str, default: Option | None = None, **more: Any
          ) -> Option:
     """A choice that changes a picture or its words alone; a link brings it back.
 
-    `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
+    `key` is one of `settings.LOOKS`; without a choice it is `default`, or else the first option.
     """
     options = list(options)
-    value = session.looked_at(key, options, usual)
+    value = session.looked_at(key, options, default)
 
     def write(choice: Option) -> None:
         session.look_at(key, options.index(choice))

@@ -81,8 +81,8 @@ def picture_of(data: str) -> Callable[[], DeltaGenerator]:
     """
     if _drawn().get(_page(), data) != data:
         return st.empty().container  # a container made at once would keep what stands in it
-    place = st.container()
-    return lambda: place
+    slot = st.container()
+    return lambda: slot
 
 
 def _drawn() -> dict[str, str]:
@@ -103,10 +103,10 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
     the next one of the same data is computed.
     """
     drawn, page = _drawn(), _page()
-    place = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    slot = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
     waiting = ExitStack()
     if drawn.get(page) != data:
-        with place.container():
+        with slot.container():
             waiting.enter_context(st.spinner(_COMPUTING, show_time=True))
             st.skeleton(height=STRIP)
             st.skeleton(height=height)
@@ -115,7 +115,7 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
             yield
     finally:
         drawn[page] = data
-        place.empty()
+        slot.empty()
 
 
 def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
@@ -136,15 +136,15 @@ def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
     callable
         Gives the place, empty.
     """
-    place = st.container() if is_known else st.empty()
+    slot = st.container() if is_known else st.empty()
     if is_known:
-        return lambda: place
+        return lambda: slot
     if height:
-        place.skeleton(height=height)
+        slot.skeleton(height=height)
 
     def entered() -> DeltaGenerator:
-        place.empty()  # a container put in its stead would keep what stands in it
-        return place.container()
+        slot.empty()  # a container put in its stead would keep what stands in it
+        return slot.container()
 
     return entered
 
@@ -239,12 +239,12 @@ def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.frame.controls import preset_of
 
-    current, usual = session.current(), settings.FRONT_PAGE
+    current, default = session.current(), settings.FRONT_PAGE
     studies = {task: settings.Study(preset_of(study.source), preset_of(study.mechanism))
                for task, study in current.studies.items()}
-    session.change(studies=studies, rate=preset_of(current.rate), sites=usual.sites,
-                   delta=usual.delta, seed=usual.seed, group=usual.group,
-                   population=usual.population, rule=usual.rule)
+    session.change(studies=studies, rate=preset_of(current.rate), sites=default.sites,
+                   delta=default.delta, seed=default.seed, group=default.group,
+                   population=default.population, rule=default.rule)
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

@@ -53,12 +53,12 @@ def known(source: Source) -> Known | None:
     return run.at_once(_known, source, str(ledger.path), stamp)
 
 
-def _known(source: Source, place: str, stamp: int) -> Known | None:
+def _known(source: Source, path: str, stamp: int) -> Known | None:
     """Looked up anew when the ledger has changed, which `stamp` tells."""
     from engine.release.data_content import content_of
     from engine.release.ledger import Ledger
 
-    return Ledger(place).known(run.at_once(content_of, source), source.traces())
+    return Ledger(path).known(run.at_once(content_of, source), source.traces())
 
 
 def read(source: Source) -> Odometer | None:

@@ -307,8 +307,8 @@ def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
         return
     for card in cards:
         if isinstance(card, tuple):
-            for place, half in zip(st.columns([7, 3], gap="medium"), card, strict=True):
-                with place, layout.user_errors():
+            for slot, half in zip(st.columns([7, 3], gap="medium"), card, strict=True):
+                with slot, layout.user_errors():
                     half(view)
         else:
             with layout.user_errors():

@@ -20,7 +20,7 @@ Ts = TypeVarTuple("Ts")
 _POLL_SECONDS = 0.5
 _STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
 _MINUTES_FROM = 90
-_MOST_LEFT = 4
+_MAX_LEFT = 4
 
 
 def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int | None = None,
@@ -96,7 +96,7 @@ def _leave(job: Job) -> None:
         return
     jobs_left = _left()
     jobs_left[job.key] = last
-    for key in list(jobs_left)[:-_MOST_LEFT]:
+    for key in list(jobs_left)[:-_MAX_LEFT]:
         del jobs_left[key]
 
 

@@ -19,7 +19,7 @@ from itertools import count
 
 from engine.core.errors import InputError
 
-MOST_CLASSES, MOST_GUESSES, MOST_SECONDS = 20, 200, 3 * 3600.0
+MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
 Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
 _LENGTH = 6
@@ -182,8 +182,8 @@ class Classroom:
                              hint="What comes next is shown by itself.")
 
     def _check_room(self, seat: int, taken: Mapping[int, object]) -> None:
-        if seat not in taken and len(taken) >= MOST_GUESSES:
-            raise InputError(f"{MOST_GUESSES} pupils have answered, and no more are counted.",
+        if seat not in taken and len(taken) >= MAX_GUESSES:
+            raise InputError(f"{MAX_GUESSES} pupils have answered, and no more are counted.",
                              field="class", hint="Look on as the teacher goes on.")
 
     def has(self, seat: int) -> bool:
@@ -232,13 +232,13 @@ class Classrooms:
         """
         with self._lock:
             self._end_old()
-            if len(self._open) >= MOST_CLASSES:
-                raise InputError(f"There are {MOST_CLASSES} classes on this server, and no more "
+            if len(self._open) >= MAX_CLASSES:
+                raise InputError(f"There are {MAX_CLASSES} classes on this server, and no more "
                                  "may be opened.", field="class", hint="Try again later, or let "
                                  "pupils raise their hands.")
             code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
             room = Classroom(code, secrets.token_urlsafe(16), poll,
-                             self._clock() + MOST_SECONDS)
+                             self._clock() + MAX_SECONDS)
             self._open[code] = room
             return room
 

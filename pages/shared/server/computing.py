@@ -23,13 +23,13 @@ from engine.running.bounded import Bounds
 from pages.shared.server.jobs import DIED, Job, Jobs
 
 _SLOTS, _PAUSED, _WAITING = 2, 4, 30
-_MOST_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
+_MAX_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
 _TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
 _GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
 _REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
 _MOVING_SECONDS = 1.0  # since a run was given up
 
-_POOL = Jobs(_SLOTS, _WAITING, _MOST_MINUTES, _PAUSED)
+_POOL = Jobs(_SLOTS, _WAITING, _MAX_MINUTES, _PAUSED)
 _watched: Counter[Job] = Counter()
 _lock = threading.Lock()
 _in_workers = False

@@ -33,9 +33,9 @@ from engine.running.workers import Worker
 
 Part = TypeVar("Part")
 Ts = TypeVarTuple("Ts")
-_MOST_KEPT = 32  # jobs that have ended
-_MOST_MEGABYTES = 2000  # that a job may take beyond what its worker has
-_MOST_OF_ONE = 8  # jobs of one visitor that run or wait
+_MAX_KEPT = 32  # jobs that have ended
+_MAX_MEGABYTES = 2000  # that a job may take beyond what its worker has
+_MAX_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
@@ -306,8 +306,8 @@ class Jobs:
 
     def _refuse_if_full(self, visitor: str) -> None:
         live = [job for job in self._jobs.values() if job.live]
-        if visitor and sum(job.visitor == visitor for job in live) >= _MOST_OF_ONE:
-            raise InputError(f"{_MOST_OF_ONE} computations of yours are running or waiting here, "
+        if visitor and sum(job.visitor == visitor for job in live) >= _MAX_OF_ONE:
+            raise InputError(f"{_MAX_OF_ONE} computations of yours are running or waiting here, "
                              "which is the most for one visitor.",
                              hint="Wait until one has ended, or stop one.")
         if self._closed or len(live) >= self._most_live:
@@ -317,7 +317,7 @@ class Jobs:
     def _enqueue(self, job: Job) -> None:
         self._jobs[job.key] = job
         ended = [key for key, kept in self._jobs.items() if not kept.live]
-        for key in ended[:-_MOST_KEPT]:
+        for key in ended[:-_MAX_KEPT]:
             del self._jobs[key]
         self._waiting.append(job)
         self._end_what_was_left()
@@ -453,14 +453,14 @@ def ready() -> None:
 
 def _answer(pipe: Connection, task: bytes) -> None:
     try:
-        with memory_limited(_MOST_MEGABYTES):
+        with memory_limited(_MAX_MEGABYTES):
             for message in _messages(task):
                 pipe.send(message)
     except InputError as problem:
         pipe.send(("problem", problem))
     except MemoryError:
         pipe.send(("problem", InputError(
-            f"This needs more than {_MOST_MEGABYTES:,} MB of memory, the most for one computation "
+            f"This needs more than {_MAX_MEGABYTES:,} MB of memory, the most for one computation "
             "on this server.", hint="Choose smaller sizes or fewer repeats, or run the code of "
             "this view on a machine of your own.")))
     except Exception as fault:  # its message stays here: it may quote a reading

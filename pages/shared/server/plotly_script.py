@@ -52,5 +52,5 @@ def _kind(script: str, module: str) -> str:
 
 
 def _end_of(script: str, text: str) -> int:
-    place = script.find(f"{text}=")
-    return len(script) if place < 0 else place + len(text)
+    offset = script.find(f"{text}=")
+    return len(script) if offset < 0 else offset + len(text)

@@ -31,7 +31,7 @@ from pages.shared.frame import timed
 
 LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
-_USUAL_LIMIT = 40
+_DEFAULT_LIMIT = 40
 _OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 _KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
 _LOOK_SECONDS = 5.0
@@ -92,7 +92,7 @@ def limit() -> int:
     ValueError
         If what the environment says is no whole number above 0.
     """
-    said = os.environ.get(LIMIT_NAME, str(_USUAL_LIMIT))
+    said = os.environ.get(LIMIT_NAME, str(_DEFAULT_LIMIT))
     if not said.isdecimal() or int(said) < 1:
         raise ValueError(f"{LIMIT_NAME} must be a whole number above 0; got {said!r}.")
     return int(said)

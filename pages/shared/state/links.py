@@ -26,7 +26,7 @@ from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
 from engine.topics.rates.presets import PRESETS
-from engine.topics.regression.answer import MOST_KINDS, Group, Network
+from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
@@ -48,8 +48,8 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    studies = {task: _study(LAB_TASKS[task].letters, words, usual, problems)
-               for task, usual in FRONT_PAGE.studies.items()}
+    studies = {task: _study(LAB_TASKS[task].letters, words, default, problems)
+               for task, default in FRONT_PAGE.studies.items()}
     rate = _plugged(_RATE, words, rates, FRONT_PAGE.rate, problems)
     wanted = replace(FRONT_PAGE, studies=studies, rate=rate)
     for name, text in words.items():
@@ -65,9 +65,9 @@ def decode(token: str) -> tuple[Settings, list[str]]:
 
 
 def _plugged_words(wanted: Settings) -> Iterator[str]:
-    usual = _members(FRONT_PAGE)
+    default = _members(FRONT_PAGE)
     for letter, mine in _members(wanted).items():
-        if mine != usual[letter]:
+        if mine != default[letter]:
             yield f"{letter}-{mine.key}"
             yield from (f"{letter}.{parameter}-{_plain(value)}"
                         for parameter, value in mine.changed().items()
@@ -83,25 +83,25 @@ def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
     return by_letter | {_RATE: chosen.rate}
 
 
-def _study(letters: tuple[str, str], words: Mapping[str, str], usual: Study,
+def _study(letters: tuple[str, str], words: Mapping[str, str], default: Study,
            problems: list[str]) -> Study:
     of_source, of_mechanism = letters
-    return Study(_plugged(of_source, words, sources, usual.source, problems),
-                 _plugged(of_mechanism, words, mechanisms, usual.mechanism, problems))
+    return Study(_plugged(of_source, words, sources, default.source, problems),
+                 _plugged(of_mechanism, words, mechanisms, default.mechanism, problems))
 
 
-def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any,
+def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, default: Any,
              problems: list[str]) -> Any:
     """The source or mechanism of a token; parameters that do not fit are left at their usual."""
     if letter not in words:
-        return usual
+        return default
     try:
         cls = shelf.get(words[letter])
     except InputError:
         cls = None
     if cls is None or not has_a_page(letter, cls):
         problems.append(words[letter])
-        return usual
+        return default
     known = {p.name: p for p in cls.parameters()}
     values = fixed_by(letter, cls)
     for name, text in words.items():
@@ -234,8 +234,8 @@ def _budgets(text: str) -> tuple[float, ...]:
 def _network(text: str) -> Network:
     """Sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
-    if len(groups) > MOST_KINDS:
-        raise InputError(f"There may be at most {MOST_KINDS} kinds of sites; got {len(groups)}.",
+    if len(groups) > MAX_KINDS:
+        raise InputError(f"There may be at most {MAX_KINDS} kinds of sites; got {len(groups)}.",
                          field="groups")
     return Network(groups)
 

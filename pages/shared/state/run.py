@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 Ts = TypeVarTuple("Ts")
 
-_MOST_KEPT = 64  # results of about a megabyte
-_MOST_KEPT_BY_A_VISITOR = 12
-_MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
+_MAX_KEPT = 64  # results of about a megabyte
+_MAX_KEPT_BY_A_VISITOR = 12
+_MAX_SITES_KEPT = 400  # results about sites, of some ten kilobytes
 # kinds of data that are made of what one visitor has or stated
 _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
@@ -78,9 +78,9 @@ class Store:
             self._results.clear()
 
 
-_SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
+_SHARED = Store(_MAX_KEPT)  # of this process: an imported module outlives the runs of a page
 _MADE_OF_RESULT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
-_SITES = Store(_MOST_SITES_KEPT)
+_SITES = Store(_MAX_SITES_KEPT)
 
 
 def forget() -> None:
@@ -166,7 +166,7 @@ def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
 
 
 def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",
-              most: int = _MOST_KEPT_BY_A_VISITOR) -> Store:
+              most: int = _MAX_KEPT_BY_A_VISITOR) -> Store:
     """Results of recipes are shared by all visitors; those of one's own data stay in the session.
 
     So do those of a twin, which is made of what the visitor stated.
@@ -219,7 +219,7 @@ def mean_at_every_step(source: Source, mechanism: Mechanism, delta: float, seed:
 
 def _store_of_sites(arguments: Any) -> Store:
     """For results about sites: they are small, and a table needs many of them."""
-    return _store_of(arguments, _SITES, "own_site_results", _MOST_KEPT)
+    return _store_of(arguments, _SITES, "own_site_results", _MAX_KEPT)
 
 
 def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:

@@ -21,7 +21,7 @@ from engine.sources import Source
 from engine.sources.twin import Twin
 from pages.shared.state import links, pins
 from pages.shared.state.settings import (
-    MOST_FOLDS,
+    MAX_FOLDS,
     TASK,
     Settings,
     checked_epsilon,
@@ -209,19 +209,19 @@ def look_at(key: str, option: int) -> None:
     change(looks=with_look(current().looks, key, option))
 
 
-def looked_at(key: str, options: Sequence[Option], usual: Option | None = None) -> Option:
-    """What was chosen of the ways to look; else `usual`, or the first of them."""
-    place = dict(current().looks).get(key)
-    if place is not None and place < len(options):
-        return options[place]
-    return options[0] if usual is None else usual
+def looked_at(key: str, options: Sequence[Option], default: Option | None = None) -> Option:
+    """What was chosen of the ways to look; else `default`, or the first of them."""
+    index = dict(current().looks).get(key)
+    if index is not None and index < len(options):
+        return options[index]
+    return options[0] if default is None else default
 
 
 def note_fold(name: str, is_open: bool) -> None:
     """Keep in the settings whether a fold is open."""
     folds = {*current().folds}
     if (name in folds) != is_open:
-        names = sorted(folds ^ {name})[:MOST_FOLDS]
+        names = sorted(folds ^ {name})[:MAX_FOLDS]
         take_over(folds=tuple(names))
 
 
@@ -246,9 +246,9 @@ def recommend(epsilon: float | None) -> None:
 
 def _take_recommended() -> None:
     """Begin Lab at the recommended ε, unless another one was chosen."""
-    state, usual = st.session_state, Settings().epsilon
+    state, default = st.session_state, Settings().epsilon
     epsilon = state.pop("recommended", None)
-    if epsilon is not None and current().epsilon in (usual, state.get("taken_epsilon")):
+    if epsilon is not None and current().epsilon in (default, state.get("taken_epsilon")):
         take_over(epsilon=epsilon)
         state.taken_epsilon = state.own_epsilon = epsilon
         state.rev += 1
@@ -264,8 +264,8 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
     if delta == 0 and current().mechanism_of(task).guarantee is Guarantee.APPROXIMATE:
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")
-    usual = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
-    change(delta=None if usual else delta)
+    default = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
+    change(delta=None if default else delta)
 
 
 def set_seed(seed: int | None) -> None:
@@ -320,9 +320,9 @@ def source(task: str = TASK) -> Source:
 
 def twin_of(real: Source) -> Twin:
     """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
-    usual = Twin.of(real.facts, real.sizes)
-    origin, wanted = st.session_state.get("twin", (None, usual))
-    return wanted if origin == usual else usual
+    default = Twin.of(real.facts, real.sizes)
+    origin, wanted = st.session_state.get("twin", (None, default))
+    return wanted if origin == default else default
 
 
 def change_twin(real: Source, twin: Twin) -> None:

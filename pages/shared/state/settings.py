@@ -17,7 +17,7 @@ from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, SUMMARIES, TASKS, Task
 from engine.mechanisms import Mechanism, mechanisms
-from engine.privacy.amplification import MOST_PEOPLE
+from engine.privacy.amplification import MAX_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
 from engine.rates import Rate, rates
 from engine.sources import Source, sources
@@ -39,23 +39,23 @@ AUDIT_PARTS = ("attack", "coverage", "reuse")
 VIEWS = ("look", "attack")
 LINES = ("truth",)
 WIZARD = ("data", "preview", "release")  # steps of Publish
-MOST_OF_ONE = 10_000  # protected units of one person
+MAX_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 # Choices that change a picture or its words alone; a link has the place of what was chosen.
 LOOKS = frozenset({
     "first_guess", "coefficients_show", "regression_show", "site_lines", "trust", "mean_show",
     "summaries_function", "percentiles_show", "sparse_show", "sparse_target", "sparse_less",
     "sparse_own", "sparse_along", "parts", "exhibit_form"})
-MOST_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
+MAX_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
 _FOLD = re.compile(r"[a-z_]{1,40}")
-MOST_FOLDS = 20
+MAX_FOLDS = 20
 
 
 # What Compare may show side by side, under the words of the address: label, class and preset.
 METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for cls in mechanisms.for_task(TASK)
            for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
-MOST_BUDGETS = 4  # side by side
+MAX_BUDGETS = 4  # side by side
 GROUPS = "groups"  # the question of shape that is about two groups, where there are any
 NEXT = "next"  # and the one that is about people who are not in the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
@@ -70,13 +70,14 @@ class Study:
     mechanism: Mechanism
 
     @classmethod
-    def usual(cls, task: Task) -> Study:
+    def default(cls, task: Task) -> Study:
         """What a task begins with."""
-        return cls(sources.usual(task.source, task.key), mechanisms.usual(task.mechanism, task.key))
+        return cls(sources.default(task.source, task.key),
+                   mechanisms.default(task.mechanism, task.key))
 
 
 def _usual_studies() -> dict[str, Study]:
-    return {key: Study.usual(TASKS[key]) for key in LAB_TASKS}
+    return {key: Study.default(TASKS[key]) for key in LAB_TASKS}
 
 
 @dataclass(frozen=True)
@@ -203,8 +204,8 @@ class Settings:
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task; the usual one where none can be chosen."""
         if TASKS[task].data_of:
-            usual: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
-            return usual
+            default: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
+            return default
         return self.studies[task].mechanism
 
     def with_study(self, task: str, source: Source | None = None,
@@ -241,14 +242,14 @@ def checked_point(point: float) -> float:
 
 
 def checked_group(count: int) -> int:
-    if not 1 <= count <= MOST_OF_ONE:
-        raise InputError(f"One person has 1 to {MOST_OF_ONE} of them; got {count}.", field="group")
+    if not 1 <= count <= MAX_OF_ONE:
+        raise InputError(f"One person has 1 to {MAX_OF_ONE} of them; got {count}.", field="group")
     return count
 
 
 def checked_population(count: int) -> int:
-    if not 1 < count <= MOST_PEOPLE:
-        raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
+    if not 1 < count <= MAX_PEOPLE:
+        raise InputError(f"The larger group has 2 to {MAX_PEOPLE:,} people; got {count}.",
                          field="population")
     return count
 
@@ -263,8 +264,8 @@ def checked_methods(words: Sequence[str]) -> tuple[str, ...]:
 def checked_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
     """Steps of the slider that stand side by side, in order."""
     ordered = tuple(sorted(set(budgets)))
-    if not 1 <= len(ordered) <= MOST_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
-        raise InputError(f"Choose one to {MOST_BUDGETS} steps of the slider.", field="budgets")
+    if not 1 <= len(ordered) <= MAX_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
+        raise InputError(f"Choose one to {MAX_BUDGETS} steps of the slider.", field="budgets")
     return ordered
 
 
@@ -321,14 +322,14 @@ def checked_seed(seed: int) -> int:
 def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
     """Names of folds, each once and in order."""
     ordered = tuple(sorted(set(names)))
-    if len(ordered) > MOST_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
-        raise InputError(f"At most {MOST_FOLDS} folds can be open.", field="folds")
+    if len(ordered) > MAX_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
+        raise InputError(f"At most {MAX_FOLDS} folds can be open.", field="folds")
     return ordered
 
 
 def with_look(looks: Sequence[tuple[str, int]], key: str, option: int
               ) -> tuple[tuple[str, int], ...]:
     """The ways to look with one more chosen."""
-    if key not in LOOKS or not 0 <= option < MOST_OPTIONS:
+    if key not in LOOKS or not 0 <= option < MAX_OPTIONS:
         raise InputError("There is no such way to look.", field=key)
     return tuple(sorted({**dict(looks), key: option}.items()))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
 from engine.language.numbers import exactly
-from engine.topics.sweeps.design import EPSILON, MOST_VALUES
+from engine.topics.sweeps.design import EPSILON, MAX_VALUES
 
-MOST_REPEATS = 1000
+MAX_REPEATS = 1000
 _LONGEST_PATH = 60
 
 
@@ -27,9 +27,9 @@ class SweepChoice:
 
 def words(choice: SweepChoice) -> list[str]:
     """`sweep.along-source.n_curves` for everything that is not as usual."""
-    usual = SweepChoice()
+    default = SweepChoice()
     return [f"sweep.{f.name}-{_word(getattr(choice, f.name))}" for f in fields(choice)
-            if getattr(choice, f.name) != getattr(usual, f.name)]
+            if getattr(choice, f.name) != getattr(default, f.name)]
 
 
 def _word(value: object) -> str:
@@ -62,7 +62,7 @@ def with_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
 
 def _numbers(text: str) -> tuple[float, ...]:
     values = tuple(float(number) for number in text.split("_"))
-    if len(values) > MOST_VALUES or not all(abs(value) < 1e12 for value in values):
+    if len(values) > MAX_VALUES or not all(abs(value) < 1e12 for value in values):
         raise ValueError("values")
     return tuple(sorted(set(values)))
 
@@ -74,7 +74,7 @@ def _path(text: str) -> str:
 
 
 def checked_repeats(repeats: int | None) -> int:
-    if repeats is None or not 1 <= repeats <= MOST_REPEATS:
-        raise InputError(f"Repeats must lie between 1 and {MOST_REPEATS}; got {repeats}.",
+    if repeats is None or not 1 <= repeats <= MAX_REPEATS:
+        raise InputError(f"Repeats must lie between 1 and {MAX_REPEATS}; got {repeats}.",
                          field="repeats", hint="More can be run on the command line.")
     return repeats

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.answers.groups import MOST_GROUPS
+from engine.answers.groups import MAX_GROUPS
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
@@ -30,7 +30,7 @@ from engine.uploads.layout import (
     site_like,
     suggest_layout,
 )
-from engine.uploads.regressors import MOST_COVARIATES
+from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import RowTable, read_rows
 from engine.uploads.tables import Table
 from engine.uploads.units import known_unit
@@ -205,8 +205,8 @@ def _groups(observations: CurveTable | RowTable | EventTable, layout: Layout) ->
         name for name in observations.group_names if name]
     groups = tuple(st.multiselect(
         "The groups", names, key=key, format_func=shortened,
-        placeholder="Choose two or more", max_selections=MOST_GROUPS))
-    if not groups and 1 < len(names) <= MOST_GROUPS:  # never without being told so
+        placeholder="Choose two or more", max_selections=MAX_GROUPS))
+    if not groups and 1 < len(names) <= MAX_GROUPS:  # never without being told so
         st.button(f"All of them: {', '.join(map(shortened, names))}", key=f"{key}_all",
                   icon=":material/done_all:", type="tertiary",
                   on_click=lambda: st.session_state.update({key: names}),
@@ -237,15 +237,15 @@ def _dates(table: Table, layout: Layout) -> Dates:
     kind = kind_of_times(table, layout)
     if kind not in _OFFERED or any(column.is_ambiguous for column in read):
         return layout.dates
-    usual = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
+    default = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return _counted_from(layout, Kind(kind), usual)
+        return _counted_from(layout, Kind(kind), default)
 
 
-def _counted_from(layout: Layout, kind: Kind, usual: Dates) -> Dates:
+def _counted_from(layout: Layout, kind: Kind, default: Dates) -> Dates:
     """What times are counted from, at first what is likely, and in the unit that is stated."""
     offered = [each for each in _OFFERED[kind] if each != _FROM_FIRST or not layout.is_single]
-    likely = next((each for each in offered if each != _CALENDAR and getattr(usual, each)),
+    likely = next((each for each in offered if each != _CALENDAR and getattr(default, each)),
                   offered[0])
     column = layout.time or "header"
     beginning = st.selectbox(
@@ -263,7 +263,7 @@ def _counted_from(layout: Layout, kind: Kind, usual: Dates) -> Dates:
         return Dates(day_first, since.strip())
     units = [*HOURS_IN] if beginning == _FROM_FIRST else [*UNITS_OF_DAY]
     stated = known_unit(str(st.session_state.get("upload_time_unit") or ""))
-    first = next(unit for unit in (stated, getattr(usual, beginning), "days", "hours")
+    first = next(unit for unit in (stated, getattr(default, beginning), "days", "hours")
                  if unit in units)
     unit = st.selectbox("in", units, index=units.index(first),
                         key=key_of(f"upload_unit_{beginning}_{column}_{stated}"))
@@ -280,11 +280,11 @@ def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:
     columns: dict[str, Any] = {}
     with st.container(horizontal=True):
         for role in roles:
-            usual = getattr(layout, role)
+            default = getattr(layout, role)
             columns[role] = st.selectbox(
-                _ROLES[role], names, index=names.index(usual) if usual in names else None,
+                _ROLES[role], names, index=names.index(default) if default in names else None,
                 format_func=_person if role == "id" else shortened, placeholder="Choose",
-                key=key_of(f"upload_role_{role}" + "_open" * (usual not in names)))
+                key=key_of(f"upload_role_{role}" + "_open" * (default not in names)))
     return replace(layout, **columns)
 
 
@@ -356,7 +356,7 @@ def _covariates(table: Table, layout: Layout, task: str) -> tuple[str, ...]:
         return () if layout.is_single or not free else tuple(st.multiselect(
             "Columns that may explain the curves (optional)", free,
             key=key_of("upload_covariates"), format_func=shortened,
-            max_selections=MOST_COVARIATES, placeholder="None chosen",
+            max_selections=MAX_COVARIATES, placeholder="None chosen",
             help="Numbers, or yes and no, that stay the same along a curve. The average does not "
             "use them."))
     most = features.most if features.is_bounded else None

@@ -108,15 +108,15 @@ def _missing(time: str | None, status: str | None, has_events: object, person: s
                  if not answer), None)
 
 
-def _column(label: str, table: Table, usual: str | None, key: str) -> str | None:
+def _column(label: str, table: Table, default: str | None, key: str) -> str | None:
     names = list(table.columns)
-    return st.selectbox(label, names, index=names.index(usual) if usual in names else None,
+    return st.selectbox(label, names, index=names.index(default) if default in names else None,
                         format_func=shortened, placeholder="Choose", key=key_of(f"upload_{key}"))
 
 
-def _optional(label: str, table: Table, usual: str | None, key: str, why: str) -> str | None:
+def _optional(label: str, table: Table, default: str | None, key: str, why: str) -> str | None:
     names = [_NONE, *table.columns]
-    chosen = st.selectbox(label, names, index=names.index(usual) if usual in names else 0,
+    chosen = st.selectbox(label, names, index=names.index(default) if default in names else 0,
                           format_func=shortened, key=key_of(f"upload_{key}"), help=why)
     return None if chosen == _NONE else chosen
 

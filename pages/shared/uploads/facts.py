@@ -62,7 +62,7 @@ _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
                      ("time_unit", "Unit", "days"))
 _LONGEST = 40  # characters of a word or unit
 _REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
-_MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
+_MAX_LISTED = 3  # columns whose ranges are asked for one by one without a choice
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
 
@@ -257,7 +257,7 @@ def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
         unit = unit_in_name(name, of_time=role == "time") if name else ""
         if not stated or not unit or same_unit(unit, stated):
             continue
-        place = st.container()
+        slot = st.container()
         if st.checkbox(f"The {role}s of the file are in {plain(stated)}, as stated",
                        key=key_of(f"upload_unit_of_{role}_{stated}")):
             continue
@@ -265,7 +265,7 @@ def _units(layout: Layout, curves: CurveTable, words: dict[str, Any]) -> None:
         problem = InputError(
             f"The column “{shortened(str(name))}” is in {in_words(unit)} by its name, and {stated} "
             "is stated.", hint=f"State unit and range in {in_words(unit)}, or tick what holds.")
-        place.error(message(problem), icon=":material/error:")
+        slot.error(message(problem), icon=":material/error:")
 
 
 def _library() -> None:
@@ -320,7 +320,7 @@ def _fields(stated: StatedFacts) -> dict[str, Any]:
                    f"{key}_unit": covariate.unit[:_LONGEST]}
     of_rows = {"rows_two_classes": fields.pop("two_classes", None),
                key_of("rows_others"): [covariate.name for covariate in stated.features]
-               if len(stated.features) > _MOST_LISTED else None}
+               if len(stated.features) > _MAX_LISTED else None}
     by_key = {f"upload_{name}": value for name, value in fields.items()} | of_rows
     return {key: value for key, value in by_key.items() if value is not None}
 
@@ -407,7 +407,7 @@ def _covariate(name: str) -> StatedCovariate:
 
 def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
     """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
-    if len(names) <= _MOST_LISTED:
+    if len(names) <= _MAX_LISTED:
         return [_covariate(name) for name in names]
     ends = _pair(("Range of all features: from", "e.g. 0", "rows_all_low"),
                  ("Range of all features: to", "e.g. 100", "rows_all_high"))

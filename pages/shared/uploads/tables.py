@@ -17,7 +17,7 @@ from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
 from engine.uploads.events import EventColumns
 from engine.uploads.layout import Layout
-from engine.uploads.limits import MOST_BYTES
+from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.uploads.tables import Table, read_table
@@ -44,7 +44,7 @@ def uploaded(label: str, example: str) -> Table | None:
     """
     # Any name will do: the content decides, and a name that the widget refused would end the page.
     file = st.file_uploader(label, key="upload_file", on_change=_removed,
-                            max_upload_size=MOST_BYTES // 1_000_000)
+                            max_upload_size=MAX_BYTES // 1_000_000)
     if file is None and (name := _name_of_earlier()):  # the uploader forgot it, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/description: {escape(name)}, as it was read", width="content")
