@@ -38,6 +38,7 @@ SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.c
          files.csv(quoting=1), EXAMPLE_CSV.encode(), EXAMPLE_READINGS_CSV.encode(),
          EXAMPLE_ROWS_CSV.encode(), files.csv(files.growth_frame(40, 12)),
          files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4])]
+STATED = {"age": (0, 20), "height": (50, 220), "sex": (0, 1), "dose": (0, 2)}  # of what else, 0 to 1
 MAX_MEGABYTES = 200
 
 
@@ -90,12 +91,12 @@ def as_records(table):
     try:
         rows = read_rows(table, replace(layout, covariates=layout.covariates[:-1],
                                         value=layout.covariates[-1]))
-        features = [StatedCovariate(name, 0, 1) for name in rows.covariate_names]
-        facts = declare_rows(SPARSE_REGRESSION.key, features, "a law",
-                             StatedCovariate(rows.value_name, 0, 1), 0.1, 4.0)
+        *features, response = [StatedCovariate(name, *STATED.get(name, (0, 1)))
+                               for name in (*rows.covariate_names, rows.value_name)]
+        facts = declare_rows(SPARSE_REGRESSION.key, features, "a law", response, 0.1, 4.0)
         data = UploadRows(rows=rows, declared=facts).draw(1, np.random.default_rng(0))
-        for numbers in (data.x, data.y):
-            assert (np.isnan(numbers) | ((numbers >= 0) & (numbers <= 1))).all()
+        for numbers, stated in zip((*np.moveaxis(data.x, -1, 0), data.y), (*features, response), strict=True):
+            assert (np.isnan(numbers) | ((numbers >= stated.low) & (numbers <= stated.high))).all()
         return rows.n_rows
     except InputError as problem:
         assert str(problem)

@@ -210,7 +210,9 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert result.naive.coverage.verdict == Verdict.BELOW
-    assert (result.naive.half <= result.proper.half).mean() > 0.99
+    assert result.times_as_wide > 1
+    if not coverage_topic.KINDS[kind].is_joint:  # else each stands where it comes closest to failing, not at one place
+        assert (result.naive.half <= result.proper.half).mean() > 0.99
 
 
 def repeated(probability, narrowed, n=coverage_topic.REPEATS):

@@ -2,7 +2,7 @@
 // frames that scroll can be reached with Tab, the folded menu is one list and folds again once it has led
 // somewhere, Escape in a field does not close the dialog around it, and motion can be declined.
 
-const REST = 200;                         // ms from a change until the page is looked through
+const LOOK = 200;                         // ms between two looks at the theme
 const OVER = matchMedia('(max-width: 768px)');   // where the menu, once unfolded, lies over the page
 
 export default function ({parentElement: root, setTriggerValue}) {
@@ -17,10 +17,10 @@ export default function ({parentElement: root, setTriggerValue}) {
   document.addEventListener('click', foldMenu);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
-  let timer = null;
-  const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
+  let frame = null;                       // the next one that is drawn: none shows what has yet to be repaired
+  const soon = () => { frame ??= requestAnimationFrame(() => { frame = null; repair(); }); };
   const changes = new MutationObserver(soon);
-  const themes = setInterval(surface, REST);   // a change of theme is no change of the document
+  const themes = setInterval(surface, LOOK);   // a change of theme is no change of the document
   changes.observe(document.body, {childList: true, subtree: true, characterData: true});
   addEventListener('resize', soon);
   root.__frame = true;
@@ -29,7 +29,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   repair();
   return () => {
     if (root.isConnected) return;
-    clearTimeout(timer);
+    cancelAnimationFrame(frame);
     changes.disconnect();
     clearInterval(themes);
     removeEventListener('resize', soon);
