@@ -31,6 +31,7 @@ from engine.mechanisms.families.sparse_inference import (
     published,
 )
 
+_NARROW = 0.25  # of the median variance of features, below which it is the feature that is at fault
 _LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
 
@@ -130,7 +131,11 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
-    is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
+    least = np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
+    is_distinct = values[..., 0] >= least
+    variances = np.diagonal(gram, axis1=-2, axis2=-1)
+    narrowest = variances.min(axis=-1)
+    is_narrow = (narrowest < 2 * least) & (narrowest < _NARROW * np.median(variances, axis=-1))
     floored = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
     if len(places) == size:
         root = theta = _power(floored, vectors, -0.5)
@@ -141,7 +146,7 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     spread = np.broadcast_to(np.eye(len(places)), root.shape)
     norms = np.full(gram.shape[:2], ball(len(places)))
     return Directions(theta, root, spread, norms, deviation, is_distinct,
-                      _power(floored, vectors, 1.0))
+                      _power(floored, vectors, 1.0), is_narrow)
 
 
 def _power(values: Array, vectors: Array, exponent: float) -> Array:
