@@ -48,7 +48,7 @@ from engine.privacy import accounting
 
 STATED_ROUNDS = (
     "Rounds suffice for features that spread at least 0.6 times as wide as that; the coefficient "
-    "of one that spreads less is too small. *Features, then a Newton step* has no such limit.")
+    "of one that spreads less is too small. *Features, then a Newton step* needs no rounds.")
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
 

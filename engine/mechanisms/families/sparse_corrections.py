@@ -117,7 +117,7 @@ class Directions:
     gram : (repeats, columns, d, d)
         The released matrix; None without one.
     is_narrow : (repeats, columns) array of bool
-        Whether it is a single feature that is lost in that noise, as it hardly varies.
+        Whether a single feature varies so little that it may be lost in that noise.
     """
 
     theta: Array

@@ -74,8 +74,9 @@ DISTINCT = 0.25  # least eigenvalue of Â, over the norm of its noise, below whi
 LEAST_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
 LEAST_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
 NARROW = (
-    "By what was released, at least one feature hardly varies within its stated range, so that "
-    "privacy noise hides what it does. State a tighter range for it, or leave it out.")
+    "By what was released, at least one feature hardly varies within its stated range: privacy "
+    "noise may hide what it does, and its coefficient and interval may be far off. State a tighter "
+    "range for it, or leave it out.")
 _DRAWS = 2  # axis of what is released
 
 
