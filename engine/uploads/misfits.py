@@ -1,9 +1,10 @@
 """Refuses curves that cannot be what was stated of them: another unit of time, or mostly outside.
 
 A few observations beyond the stated ranges are moved to the nearest end. Where most of them are,
-the numbers have another unit than the ranges, or were read in another way than meant, and a release
-would be of something else. Whether a file is refused depends on private observations: that is for
-its holder alone, as all errors of a file are, and no share is in the message.
+of most people, the numbers have another unit than the ranges, or were read in another way than
+meant, and a release would be of something else. People are counted, so that one of them with many
+observations does not decide. Whether a file is refused depends on private observations all the
+same: that is for its holder alone, as all errors of a file are, and no share is in the message.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
+from engine.uploads.columns import Integers
 from engine.uploads.units import known_unit, same_unit
 
-MOST_OUTSIDE = 0.5  # a share of the observations
+MOST_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
 
@@ -32,7 +34,8 @@ class _Range(NamedTuple):
     field: str
 
 
-def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicFacts) -> None:
+def check_fit(times: Array, values: Array | None, counts: Integers, time_unit: str,
+              facts: PublicFacts) -> None:
     """Refuse another unit of time than stated, and observations that mostly lie outside.
 
     Parameters
@@ -41,6 +44,8 @@ def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicF
         In the unit of the file.
     values : (N,) or None
         In response units; a missing one is NaN. None where single ones may lie beyond the bounds.
+    counts : (n,)
+        How many of them each person has, one person after the other.
     time_unit : str
         Of times that were dates or clock times; "" where they were numbers.
     facts : PublicFacts
@@ -56,10 +61,12 @@ def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicF
                   facts.time_unit or time_unit, "time_low")
     again = f"{_READ_AGAIN}; or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
-    _check_share(times, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
+    share = _share_outside(times, counts, time)
+    _check_share(share, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
     if values is not None:
-        _check_share(values, _Range(uncapital(facts.value_name) or "values", facts.value_low,
-                                    facts.value_high, facts.value_unit, "value_low"),
+        value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
+                       facts.value_unit, "value_low")
+        _check_share(_share_outside(values, counts, value), value,
                      "Check the unit: state bounds in the unit of the file, or choose the column "
                      "that was meant.")
 
@@ -72,11 +79,19 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
             field="time_unit", hint=f"{_READ_AGAIN}; or state range and unit in {time_unit}.")
 
 
-def _check_share(numbers: Array, stated: _Range, hint: str) -> None:
-    known = numbers[np.isfinite(numbers)]
-    outside = float(((known < stated.low) | (known > stated.high)).mean()) if len(known) else 0.0
+def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
+    """Of the people with an observation, the share of whom most lie outside a range."""
+    person, known = np.repeat(np.arange(len(counts)), counts), np.isfinite(numbers)
+    outside = known & ((numbers < stated.low) | (numbers > stated.high))
+    n_known, n_outside = (np.bincount(person[which], minlength=len(counts))
+                          for which in (known, outside))
+    some = n_known > 0
+    return float((n_outside > MOST_OUTSIDE * n_known)[some].mean()) if some.any() else 0.0
+
+
+def _check_share(outside: float, stated: _Range, hint: str) -> None:
     if outside > MOST_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
-        share = "Nearly all" if outside > _NEARLY_ALL else "More than half of the"
-        raise InputError(f"{share} observations lie outside the stated range of {stated.name}, "
-                         f"{bounds}.", field=stated.field, hint=hint)
+        share = "nearly all" if outside > _NEARLY_ALL else "more than half of the"
+        raise InputError(f"Of {share} people most observations lie outside the stated range of "
+                         f"{stated.name}, {bounds}.", field=stated.field, hint=hint)
