@@ -325,8 +325,8 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
         """By plans whose features are chosen in the same way."""
         columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct, is_narrow = self._features(averages, plans, columns, size, rng)
-        is_narrow = is_narrow & (plans[0].centre is not None)
         where, corrected = self._step(averages, first, plans, columns, rng)
+        is_narrow = (is_narrow | corrected.is_narrow) & (plans[0].centre is not None)
         end = first.copy()
         selected = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(
@@ -470,7 +470,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses):
 def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],
               columns: inference.Columns) -> tuple[Caution, ...]:
     near_zero = np.asarray((np.abs(corrected.values) < 2 * corrected.errors).any(axis=-1))
-    each = ((NOT_DISTINCT, ~corrected.is_distinct), (NOT_ENOUGH, ~corrected.is_enough),
+    each = ((NOT_DISTINCT, ~corrected.is_distinct & ~is_narrow), (NOT_ENOUGH, ~corrected.is_enough),
             (STANDS_FOR_ANOTHER, ~is_distinct & ~is_narrow), (inference.NARROW, is_narrow),
             (UNSURE, near_zero))
     return tuple(Caution(text, columns.released(applies)) for text, applies in each

@@ -190,7 +190,7 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
     np.put_along_axis(theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta,
                       axis=-1)
     return where, Directions(theta, small.root, small.spread, small.norms, small.deviation,
-                             small.is_distinct, small.gram)
+                             small.is_distinct, small.gram, small.is_narrow)
 
 
 # -- one coefficient without a Gram matrix --------------------------------------------------------
