@@ -16,7 +16,8 @@ from engine.core.types import Budget, Data, Estimate, PublicFacts
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.risk import Odds
-from engine.release import certified, files, folder, published
+from engine.release import files, folder, published
+from engine.release.certified import ReleaseCost
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.sources import Source
@@ -92,28 +93,44 @@ def guarantee(releases: SimulatedReleases, budget: int = 0) -> tuple[Budget, ...
     return accounting.guarantees(releases.estimate.spends[budget])
 
 
-def odds(releases: SimulatedReleases | Budget, budget: int = 0) -> Odds:
+def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget: int = 0) -> Odds:
     """How often an attacker tells one person's curve from another.
+
+    Of a release the noise is known, and the chance is that of this noise: what its guarantee card
+    and the command line say. Of a budget alone it is the chance at the worst method that keeps
+    (ε, δ), which is larger. The two are not to be compared as if they were of one thing.
 
     Parameters
     ----------
-    releases : SimulatedReleases or Budget
-        Of releases the noise is known, of a budget alone only what (ε, δ) allows.
+    releases : SimulatedReleases, ReleaseCost, Published or Budget
+        Releases for looking, what `quote` or `release` returned, or a budget alone.
     budget : int
         Which of the budgets of the releases.
 
     Returns
     -------
     Odds
-        `right` is the chance of a right guess between two equally likely curves.
+        `right` is the chance of a right guess between two equally likely curves; `from_noise` says
+        whether it is that of the noise, and `right_cap` is what the budget alone allows.
 
     Examples
     --------
-    >>> round(odds(Budget(1.0, 1e-6)).right, 3)
+    Of any method with ε = 1, and of the noise of one such method:
+
+    >>> from engine import api as pc
+    >>> round(pc.odds(pc.Budget(1.0, 1e-6)).right, 3)
     0.731
+    >>> curves = pc.simulate(pc.source("sparse_curves", n_curves=500))
+    >>> releases = pc.simulate_release(curves, pc.mechanism("adaptive_mean"), pc.Budget(1.0, 1e-6))
+    >>> round(pc.odds(releases).right, 3)
+    0.547
     """
     if isinstance(releases, Budget):
         return risk.odds(None, releases)
+    if isinstance(releases, Published):
+        releases = releases.cost
+    if isinstance(releases, ReleaseCost):
+        return risk.of_ledger(releases.certified_spends)
     return risk.of_ledger(releases.estimate.spends[budget])
 
 
@@ -144,7 +161,7 @@ def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: in
     return release_preview(source.facts, source.sizes, mechanism, budget, seed)
 
 
-def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> certified.ReleaseCost:
+def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> ReleaseCost:
     """What publishing would cost, from public facts alone; nothing is charged.
 
     Parameters

@@ -124,7 +124,8 @@ class Recorder:
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step.key))
         if before is not None and isinstance(before.law, Selection):
-            self.added.append((step, _added(values[:, 0], before.values[:, 0], spread[:, 0])))
+            self.added.append((step, _added(
+                values[:, 0], before.values[-len(values):, 0], spread[:, 0])))
         else:
             self._note(Heard(server, step, values[:, :1].copy(), spread[:, :1].copy()))
         answer = self._answer(values, spread)

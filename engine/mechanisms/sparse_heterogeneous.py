@@ -22,6 +22,7 @@ from engine.core.types import (
     Plan,
     Public,
     PublicFacts,
+    SampleData,
     Sizes,
     Spend,
 )
@@ -40,7 +41,6 @@ from engine.mechanisms.families.sparse_inference import (
     Constants,
     NoiseDeviations,
     inference_lines,
-    noise,
 )
 from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.mechanisms.families.sparse_pilot import Thresholding
@@ -99,6 +99,9 @@ class StagesPlan(Plan):
         About the rows of each machine, if that part is estimated.
     noise : tuple of NoiseDeviations
         That of the corrections of each machine; empty where no limits are asked for.
+    centre : float or None
+        Deviation of the noise in released means, in halves of stated ranges; None where features
+        are measured from the middle of these.
     """
 
     size: int
@@ -108,6 +111,7 @@ class StagesPlan(Plan):
     shared: Stage | None
     machine_stages: tuple[Stage, ...]
     noise: tuple[NoiseDeviations, ...]
+    centre: float | None = None
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -202,6 +206,10 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     def fitted(self, data: Data, plans: Sequence[StagesPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Both stages, and limits where they are asked for; machines are the functions."""
+        return self.from_centre(data, plans, draws, rng, self._fit_rows)
+
+    def _fit_rows(self, data: SampleData, plans: Sequence[StagesPlan], draws: int,
+                  rng: np.random.Generator) -> Fit:
         pooled = self.averages(data, plans[0].constants)
         machines = [pooled.of_machine(k) for k in range(data.sizes.n_servers)]
         return self._fit_averages(pooled, machines, plans, data.n_repeats, draws, rng)
@@ -250,7 +258,8 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
             unprotected=columns.quiet(coefficients), functions=_names(len(machines)),
             intervals=self._limits(corrected, plan, columns),
-            cautions=self.cautions(corrected, columns) if corrected else ())
+            cautions=self.cautions(corrected, columns, plan.centre is not None)
+            if corrected else ())
 
     def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
                    plans: Sequence[StagesPlan], columns: Columns, rng: np.random.Generator
@@ -328,16 +337,16 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             raise InputError("Every machine needs at least one row.", field="server",
                              hint="Number machines without gaps.")
         c, is_one = self.constants(sizes, facts), self.is_one(sizes)
-        rho = accounting.smallest_rho(budgets)
-        shares = self.shares(sizes)
+        centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
+        rho, shares = centre.rest, self.shares(sizes)
         first, second = self._stage_shares(1.0 if self.target == "none" else shares.coefficients)
         shared = self._stage(sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho,
                              sizes.n_curves) if first else None
         stages = tuple(self._stage(sizes, facts, self._kept_second, c.residual, c, second * rho, n)
                     for n in per_machine) if second else ()
         noises = () if self.target == "none" else tuple(
-            noise(c, shares, rho, sizes.n_curves, n) for n in per_machine)
-        spends: list[Spend] = []
+            self.noises(facts, c, rho, (sizes.n_curves, n), shares, centre) for n in per_machine)
+        spends: list[Spend] = [*centre.spends]
         for server, budget in enumerate(budgets):
             spends += _stage_lines(shared, server, budget, SHARED) if shared else []
             if stages:
@@ -346,7 +355,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
                                           is_one, server, budget)
         return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, stages, noises,
-                          spends=tuple(spends))
+                          centre.deviation, spends=tuple(spends))
 
     def _stage_shares(self, total: float) -> tuple[float, float]:
         """Of the budget, for the shared stage and for a machine's own."""

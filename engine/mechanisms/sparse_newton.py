@@ -21,6 +21,7 @@ from engine.core.types import (
     Fit,
     Public,
     PublicFacts,
+    SampleData,
     Sizes,
 )
 from engine.mechanisms import mechanisms
@@ -28,6 +29,8 @@ from engine.mechanisms.base import Trial
 from engine.mechanisms.families import sparse_inference as inference
 from engine.mechanisms.families.sparse import (
     AMPLE,
+    CLIP,
+    LEAST_EIGENVALUE,
     LONGEST_STEP,
     MIN_EIGENVALUE,
     SEVERAL_STEPS,
@@ -41,12 +44,7 @@ from engine.mechanisms.families.sparse import (
 from engine.mechanisms.families.sparse_averages import Averages, RowAverages
 from engine.mechanisms.families.sparse_corrections import Corrected, newton
 from engine.mechanisms.families.sparse_directions import on_support, several_directions, with_noise
-from engine.mechanisms.families.sparse_guesses import (
-    CLIP,
-    LargestNoise,
-    PublicGuesses,
-    with_responses,
-)
+from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
 from engine.mechanisms.families.sparse_pilot import (
     PILOTS,
     STANDS_FOR_ANOTHER,
@@ -138,6 +136,9 @@ class NewtonPlan(inference.AveragesPlan):
     scale : float or None
         Deviation of the noise in the mean squared length of rows; None where their scale is as
         stated.
+    centre : float or None
+        Deviation of the noise in released means, in halves of stated ranges; None where features
+        are measured from the middle of these.
     """
 
     sparsity: int
@@ -154,6 +155,7 @@ class NewtonPlan(inference.AveragesPlan):
     residuals: float
     last: float
     scale: float | None = None
+    centre: float | None = None
 
     @property
     def chooses_first(self) -> bool:
@@ -194,6 +196,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     *Scale.* Where it is not stated how far ranges reach, 1 % of ρ goes to one number that says how
     wide features spread (`engine.mechanisms.families.sparse_scale`, with its proof); the shares
     above are of the rest.
+
+    *Centre.* Where values are not of size one, 5 % of ρ first goes to the means of features and
+    response, from which everything is measured (`engine.mechanisms.families.sparse_centre`).
 
     *P* is the released share of residuals within R: clipping multiplies the average by it where
     residuals are normal (Stein's identity), so that a guess of σ that is too small costs accuracy.
@@ -259,13 +264,22 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     def trials(cls) -> tuple[Trial, ...]:
         return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
             {"sparsity": 2, "pilot": "moments"}, {"pilot": "thresholding", "rounds": 3},
-            {"sparsity": 2, "pilot": "moments", "feature_scale": "released"}))
+            {"sparsity": 2, "pilot": "moments", "feature_scale": "released"},
+            {"sparsity": 2, "pilot": "moments", "centre": "released"}))
+
+    @property
+    def is_secure(self) -> bool:
+        return self.trust is CentreSees.MASKED_SUM
 
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
+        return self.from_centre(data, plans, draws, rng, self._fit_centred)
+
+    def _fit_centred(self, data: SampleData, plans: Sequence[NewtonPlan], draws: int,
+                     rng: np.random.Generator) -> Fit:
         return inference.by_kind(plans, lambda plan: plan.scale is None,
                                  lambda alike: self._fit_rows(data, alike, draws, rng))
 
@@ -307,25 +321,28 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         """
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
-                                   is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row,
+                                   is_secure=self.is_secure, norm=plan.row,
                                    scale=scale))
 
     def fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
                    draws: int, rng: np.random.Generator) -> Fit:
         """By plans whose features are chosen in the same way."""
         columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
-        first, is_distinct = self._features(averages, plans, columns, size, rng)
+        first, is_distinct, is_narrow = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
+        is_narrow = (is_narrow | corrected.is_narrow) & (plans[0].centre is not None)
         end = first.copy()
         selected = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(
             corrected.is_distinct[..., None], corrected.values, selected), axis=-1)
         return Fit(
             basis=Coordinates(size), coefficients=columns.released(end),
-            unprotected=columns.quiet(end), cautions=_cautions(corrected, is_distinct, columns))
+            unprotected=columns.quiet(end),
+            cautions=_cautions(corrected, is_distinct, is_narrow, columns))
 
     def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: inference.Columns,
-                  size: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+                  size: int, rng: np.random.Generator
+                  ) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """The first estimate, whose entries that are not zero are the features: (…, d).
 
         And whether noise lets correlated features be told apart, by what was released: (…,).
@@ -337,14 +354,15 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             vectors = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
                             (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
                             [each.scales for each in rounds], rng, pace=pace)
-            return vectors, ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
+            distinct = ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
+            return vectors, distinct, np.zeros_like(distinct)
         deviation = columns.per_budget([each.gram for each in plans])
         gram = with_noise(inference.GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
         stages = [replace(stage, deviations=tuple(each.stages[k].deviations[0] for each in plans))
                   for k, stage in enumerate(plan.stages)]
         directions = several_directions(gram, np.arange(size), deviation)
         return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
-                directions.is_distinct)
+                directions.is_distinct, directions.is_narrow)
 
     def _step(self, averages: Averages, first: Array, plans: Sequence[NewtonPlan],
               columns: inference.Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
@@ -382,6 +400,8 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         shares = MOMENTS
         if not self._takes_moments(row, n, d, rho):
             shares, rho = ROUNDS, accounting.smallest_rho(budgets)
+        centre = self.planned_centre(public, budgets, rho)
+        rho = centre.rest
         scale = scale_noise(row, n, SHARE * rho) if may_be_wide else None
         if scale is not None and self.feature_scale is None and not is_told(scale, d):
             scale = None
@@ -403,7 +423,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                      shares.chosen),
                     (inference.RESIDUALS, math.sqrt(2), shares.residuals),
                     (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last)]
-        spends = [] if rounds is None else [*rounds.lines(_LAW, budgets)]
+        spends = [*centre.spends, *([] if rounds is None else rounds.lines(_LAW, budgets))]
         costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
                  *((step, most, share * rho) for step, most, share in messages)]
         spends += [inference.line(step, most / n, cost, server, budget, inference.WHY)
@@ -413,7 +433,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             inference.gram_noise(row, n, shares.gram * rho), stages, rounds,
             inference.gram_noise(inference.ball(s), n, shares.chosen * rho),
             inference.gaussian(math.sqrt(2) / n, shares.residuals * rho),
-            stage_noise(clip, n, shares.last * rho), scale, spends=tuple(spends))
+            stage_noise(clip, n, shares.last * rho), scale, centre.deviation, spends=tuple(spends))
 
     def _may_be_wide(self, facts: PublicFacts) -> bool:
         """Whether the scale of features is to be learned, if noise allows it."""
@@ -451,10 +471,11 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         return LargestNoise(most / sizes.n_curves, both, values, both * math.sqrt(2 * math.log(d)))
 
 
-def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], columns: inference.Columns
-              ) -> tuple[Caution, ...]:
+def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],
+              columns: inference.Columns) -> tuple[Caution, ...]:
     near_zero = np.asarray((np.abs(corrected.values) < 2 * corrected.errors).any(axis=-1))
-    each = ((NOT_DISTINCT, ~corrected.is_distinct), (NOT_ENOUGH, ~corrected.is_enough),
-            (STANDS_FOR_ANOTHER, ~is_distinct), (UNSURE, near_zero))
+    each = ((NOT_DISTINCT, ~corrected.is_distinct & ~is_narrow), (NOT_ENOUGH, ~corrected.is_enough),
+            (STANDS_FOR_ANOTHER, ~is_distinct & ~is_narrow), (inference.NARROW, is_narrow),
+            (UNSURE, near_zero))
     return tuple(Caution(text, columns.released(applies)) for text, applies in each
                  if columns.released(applies).any())

@@ -12,7 +12,17 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.types import Budget, Caution, Data, Fit, Plan, Public, PublicFacts, Sizes
+from engine.core.types import (
+    Budget,
+    Caution,
+    Data,
+    Fit,
+    Plan,
+    Public,
+    PublicFacts,
+    SampleData,
+    Sizes,
+)
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import (
@@ -22,6 +32,7 @@ from engine.mechanisms.families.sparse import (
     Steps,
     descend,
     fewest_rounds,
+    is_standard,
     largest_residual,
     ledger,
     rows_of,
@@ -35,6 +46,9 @@ from engine.noise.selection import LAWS, Scales, SelectionLaw, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
+STATED_ROUNDS = (
+    "Rounds suffice for features that spread at least 0.6 times as wide as that; the coefficient "
+    "of one that spreads less is too small. *Features, then a Newton step* needs no rounds.")
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
 
@@ -51,6 +65,8 @@ class ThresholdingPlan(Plan):
     scales : those of the noise in choices and values.
     bound, deviation : sensitivity of the number that sets the pace, and its noise; None where the
         step is stated.
+    centre : deviation of the noise in released means, in halves of stated ranges; None where
+        features are measured from the middle of these.
     """
 
     steps: Steps
@@ -61,6 +77,7 @@ class ThresholdingPlan(Plan):
     scales: Scales
     bound: float | None
     deviation: float
+    centre: float | None = None
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -150,10 +167,27 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         if self.constants == "published" and not self.law.has_one_scale:
             raise InputError("There are published constants for peeling and one shot only.",
                              field="selection", hint="Choose one of them, or tight constants.")
+        if self.constants == "published" and self.centre == "released":
+            raise InputError("The published constants leave no budget for means.", field="centre",
+                             hint="Choose tight constants, or leave the centre as stated.")
+
+    def has_centre(self, facts: PublicFacts) -> bool:
+        """Never as published: nothing of the budget is left for it."""
+        return self.constants != "published" and super().has_centre(facts)
+
+    def caution(self, facts: PublicFacts) -> str:
+        """As `PublicGuesses.caution`; and rounds are counted for features that vary as stated."""
+        text = super().caution(facts)
+        return text if is_standard(facts) else f"{text} {STATED_ROUNDS}"
+
+    @property
+    def is_secure(self) -> bool:
+        return self.trust is CentreSees.MASKED_SUM
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return (Trial({"sparsity": 2, "rounds": 3}),
+                Trial({"sparsity": 2, "rounds": 3, "centre": "released"}),
                 Trial(budget=Budget(1.0, 1e-6), chunk=120))
 
     @classmethod
@@ -172,6 +206,10 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     def fitted(self, data: Data, plans: Sequence[ThresholdingPlan], draws: int,
             rng: np.random.Generator) -> Fit:
         """All rounds of hard thresholding; see `Mechanism.fitted`."""
+        return self.from_centre(data, plans, draws, rng, self._fit_rows)
+
+    def _fit_rows(self, data: SampleData, plans: Sequence[ThresholdingPlan], draws: int,
+                  rng: np.random.Generator) -> Fit:
         rows, plan = self._rows(data, plans[0]), plans[0]
         columns = Columns(data.n_repeats, len(plans), draws)
         pace = plan.thresholding.pace(
@@ -192,7 +230,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     def _rows(self, data: Data, plan: ThresholdingPlan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
-                       plan.response_clip, self.trust is CentreSees.MASKED_SUM)
+                       plan.response_clip, self.is_secure)
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -215,13 +253,15 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
             scales = self._printed(steps, most, budgets, sizes.n_covariates)
             return ThresholdingPlan(steps, feature, residual, response, most, scales, None, 0.0,
                                     spends=ledger(self.law, steps, most, scales, budgets))
+        centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rounds = Thresholding.planned(
             steps, self.step_size is not None, self.law, bound, feature,
             row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
-            accounting.smallest_rho(budgets))
+            centre.rest)
         return ThresholdingPlan(
             steps, feature, residual, response, rounds.most, rounds.scales, rounds.bound,
-            rounds.deviation, spends=rounds.lines(self.law, budgets))
+            rounds.deviation, centre.deviation,
+            spends=(*centre.spends, *rounds.lines(self.law, budgets)))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:

@@ -26,6 +26,8 @@ LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
 class Odds:
     """The chances shown for one person; each is an upper bound for this attacker.
 
+    Of the noise of a release where it is known (`from_noise`), else of any method with the budget.
+
     `right` is the chance of a right guess between two curves that seemed equally likely,
     `right_with_prior` the same where one of them had the chance `prior`. `power` is that of a test
     at `false_positive_rate`, `power_at_1_percent` at a rate of 1 %, and `precision` the share of

@@ -9,8 +9,8 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import error, number, percent, small, whole, with_unit
-from engine.language.odds_words import odds_main
+from engine.language.numbers import number, percent, small, whole, with_unit
+from engine.language.odds_words import odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
 from engine.noise.shares import Shares
@@ -54,7 +54,8 @@ def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, odomet
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
             *(escape(sentence) for sentence in credited(facts)),
-            certified(cost), odds(facts, cost), left(facts, odometer),
+            certified(cost), odds(facts, cost),
+            odds_why(risk.of_ledger(cost.certified_spends)), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
 
 

@@ -558,7 +558,7 @@ class Upload(UploadedData[CurveData]):
             check_single(self.curves.counts)
         if self.declared.group is None:  # a group is checked with the whole file that it is of
             check_fit(self.curves.times, None if self.is_single else self.curves.values,
-                      self.curves.time_unit, self.declared)
+                      self.curves.counts, self.curves.time_unit, self.declared)
 
     @property
     def observations(self) -> CurveTable:

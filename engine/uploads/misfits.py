@@ -1,9 +1,10 @@
 """Refuses a file that cannot be what was stated of it: another unit of time, or mostly outside.
 
 A few observations beyond the stated ranges are moved to the nearest end. Where most of them are,
-the numbers have another unit than the ranges, or were read in another way than meant, and a release
-would be of something else. Whether a file is refused depends on private observations: that is for
-its holder alone, as all errors of a file are, and no share is in the message.
+of most people, the numbers have another unit than the ranges, or were read in another way than
+meant, and a release would be of something else. People are counted, so that one of them with many
+observations does not decide. Whether a file is refused depends on private observations all the
+same: that is for its holder alone, as all errors of a file are, and no share is in the message.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
+from engine.uploads.columns import Integers
 from engine.uploads.units import known_unit, same_unit
 
-MAX_OUTSIDE = 0.5  # a share of the observations
+MOST_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
@@ -35,7 +37,8 @@ class _Range(NamedTuple):
     field: str
 
 
-def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicFacts) -> None:
+def check_fit(times: Array, values: Array | None, counts: Integers, time_unit: str,
+              facts: PublicFacts) -> None:
     """Refuse another unit of time than stated, and observations that mostly lie outside.
 
     Parameters
@@ -44,6 +47,8 @@ def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicF
         In the unit of the file.
     values : (N,) or None
         In response units; a missing one is NaN. None where single ones may lie beyond the bounds.
+    counts : (n,)
+        How many of them each person has, one person after the other.
     time_unit : str
         Of times that were dates or clock times; "" where they were numbers.
     facts : PublicFacts
@@ -59,90 +64,14 @@ def check_fit(times: Array, values: Array | None, time_unit: str, facts: PublicF
                   facts.time_unit or time_unit, "time_low")
     again = f"{_READ_AGAIN}; or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
-    _check_share(times, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
+    share = _share_outside(times, counts, time)
+    _check_share(share, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
     if values is not None:
-        _check_share(values, _Range(uncapital(facts.value_name) or "values", facts.value_low,
-                                    facts.value_high, facts.value_unit, "value_low"),
-                     _OTHER_COLUMN)
-
-
-def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
-    """Refuse records of which a column mostly lies outside its stated range.
-
-    Parameters
-    ----------
-    features : (n, d)
-        In the order of the covariates of `facts`; a missing one is NaN.
-    responses : (n,) or None
-        In response units; a missing one is NaN.
-    facts : PublicFacts
-        As stated.
-
-    Raises
-    ------
-    InputError
-        Saying which column does not fit.
-    """
-    for column, stated in zip(features.T, facts.covariates, strict=True):
-        _check_share(column, _Range(stated.name, stated.low, stated.high, stated.unit,
-                                    "covariates"), _OTHER_COLUMN)
-    if responses is not None:
-        _check_share(responses, _Range(uncapital(facts.value_name) or "the response",
-                                       facts.value_low, facts.value_high, facts.value_unit,
-                                       "value_low"), _OTHER_COLUMN)
-
-
-def check_numbers(numbers: Array, facts: PublicFacts) -> None:
-    """Refuse single values or scores that mostly lie outside the stated range.
-
-    Parameters
-    ----------
-    numbers : (n,)
-        In the unit of the file.
-    facts : PublicFacts
-        As stated; the range is that of times.
-
-    Raises
-    ------
-    InputError
-        Saying so.
-    """
-    _check_share(numbers, _Range(uncapital(facts.time_name) or "values", facts.time_low,
-                                 facts.time_high, facts.time_unit, "time_low"), _OTHER_COLUMN)
-
-
-def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts) -> None:
-    """Refuse times to events that mostly lie before their start, or nearly all beyond follow-up.
-
-    Many may be followed for longer than is published, but not without any event until then: times
-    then have another unit than the planned follow-up.
-
-    Parameters
-    ----------
-    times : (n,)
-        In the unit of the file.
-    has_event : (n,)
-        Whether the time is that of an event, and not of the end of observation.
-    facts : PublicFacts
-        As stated.
-
-    Raises
-    ------
-    InputError
-        Saying which.
-    """
-    known = np.isfinite(times)
-    if not known.any():
-        return
-    if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
-        raise InputError("More than half of the times lie before their start.", field="start",
-                         hint="Check which column is the start, and which the end.")
-    beyond = times > facts.time_high
-    if float(beyond[known].mean()) > _NEARLY_ALL and not (has_event & known & ~beyond).any():
-        raise InputError(
-            "Nearly all times lie beyond the planned follow-up of "
-            f"{f'{facts.time_high:g} {facts.time_unit}'.strip()}, and no event before it.",
-            field="time_high", hint="Check the unit: state the follow-up in the unit of the times.")
+        value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
+                       facts.value_unit, "value_low")
+        _check_share(_share_outside(values, counts, value), value,
+                     "Check the unit: state bounds in the unit of the file, or choose the column "
+                     "that was meant.")
 
 
 def _check_unit(time_unit: str, facts: PublicFacts) -> None:
@@ -153,11 +82,19 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
             field="time_unit", hint=f"{_READ_AGAIN}; or state range and unit in {time_unit}.")
 
 
-def _check_share(numbers: Array, stated: _Range, hint: str) -> None:
-    known = numbers[np.isfinite(numbers)]
-    outside = float(((known < stated.low) | (known > stated.high)).mean()) if len(known) else 0.0
-    if outside > MAX_OUTSIDE:
+def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
+    """Of the people with an observation, the share of whom most lie outside a range."""
+    person, known = np.repeat(np.arange(len(counts)), counts), np.isfinite(numbers)
+    outside = known & ((numbers < stated.low) | (numbers > stated.high))
+    n_known, n_outside = (np.bincount(person[which], minlength=len(counts))
+                          for which in (known, outside))
+    some = n_known > 0
+    return float((n_outside > MOST_OUTSIDE * n_known)[some].mean()) if some.any() else 0.0
+
+
+def _check_share(outside: float, stated: _Range, hint: str) -> None:
+    if outside > MOST_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
-        share = "Nearly all" if outside > _NEARLY_ALL else "More than half of the"
-        raise InputError(f"{share} observations lie outside the stated range of {stated.name}, "
-                         f"{bounds}.", field=stated.field, hint=hint)
+        share = "nearly all" if outside > _NEARLY_ALL else "more than half of the"
+        raise InputError(f"Of {share} people most observations lie outside the stated range of "
+                         f"{stated.name}, {bounds}.", field=stated.field, hint=hint)

@@ -136,7 +136,7 @@ def _doubtful(rows: RowTable, unused: list[str]) -> list[str]:
     constant = [name for name, column in columns.items() if np.nanmin(column) == np.nanmax(column)]
     applies = {
         f"{counted(missing, 'number')} missing: their rows count, with the middle of the stated "
-        "range": missing,
+        "range, or a released mean": missing,
         f"the same in all rows: {listed(constant)}": constant,
         f"not used: {listed(unused)}": unused}
     return [note for note, holds in applies.items() if holds]

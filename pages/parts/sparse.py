@@ -124,7 +124,8 @@ def coefficients(view: Coefficients) -> None:
     if words.held_back(view.answer):
         st.markdown(f":small[{words.held_back(view.answer)}]")
     if view.is_own:
-        st.markdown(f":small[{controls.plain(words.units(view.facts))}]")
+        has_centre = view.mechanism.has_centre(view.facts)
+        st.markdown(f":small[{controls.plain(words.units(view.facts, has_centre))}]")
 
 
 def calculator(view: Coefficients) -> None:

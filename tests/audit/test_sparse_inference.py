@@ -16,12 +16,21 @@ from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
-from engine.mechanisms.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
+from engine.mechanisms.families import (
+    sparse,
+    sparse_centre,
+    sparse_corrections,
+    sparse_directions,
+    sparse_intervals,
+    sparse_pilot,
+    sparse_scale,
+)
 from engine.mechanisms.families.sparse_averages import RowAverages
 from engine.mechanisms.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import costs
 from engine.privacy import accounting
 from tests.heavy import few
@@ -40,11 +49,17 @@ MOMENTS = SparseInference(pilot="moments", noise_sd=0.5)
 NEWTON = SparseNewton(pilot="moments", noise_sd=0.5)
 NEWTON_SCALED = SparseNewton(pilot="moments", noise_sd=0.5, feature_scale="released")
 NEWTON_ROUNDS = SparseNewton(pilot="thresholding", noise_sd=0.5, rounds=3)
+CENTRED = SparseInference(target="band", noise_sd=0.5, centre="released")
+NEWTON_CENTRED = SparseNewton(pilot="moments", noise_sd=0.5, feature_scale="released",
+                              centre="released")
+ROUNDS_CENTRED = SparseRegression(noise_sd=0.5, rounds=3, step_size=0.5, centre="released")
+STAGES_CENTRED = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3, centre="released")
 STAGES = SparseHeterogeneous(noise_sd=0.5, rounds=3)
 OWN_ONE = SparseHeterogeneous(target="coordinates", features="3", directions="column",
                               noise_sd=0.5, rounds=3)
 OWN_BAND = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3)
-WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_SCALED, NEWTON_ROUNDS, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
+WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_SCALED, NEWTON_ROUNDS, CENTRED,
+         NEWTON_CENTRED, ROUNDS_CENTRED, STAGES_CENTRED, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
          SparseHeterogeneous(fit="local", noise_sd=0.5, rounds=3),
          SparseHeterogeneous(fit="pooled", noise_sd=0.5, rounds=3), OWN_ONE, OWN_BAND]
 # What is spent in all: Gaussian messages alone are counted exactly, noisy choices by zCDP.
@@ -115,7 +130,8 @@ class Adversary:
             half = 0.05 * self.rng.standard_normal((k, k))
             return np.broadcast_to(np.eye(k) + half + half.T, exact.shape[:1] + standard.shape[1:])
         if step == RESIDUALS:
-            return np.broadcast_to(np.array([0.2, 0.9]), standard.shape)
+            answer = np.array([0.2, 0.9, 0.1])[:exact.shape[-1]]
+            return np.broadcast_to(answer, standard.shape)
         answer = self.rng.standard_normal(standard.shape[2:])
         return np.broadcast_to(np.abs(answer) if answer.ndim == 0 else answer, standard.shape)
 
@@ -135,7 +151,8 @@ def run(mechanism, data, adversary):
     adversary.start()
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         patch.setattr(sparse, "_published", adversary.round)
-        for module in (sparse_corrections, sparse_directions, sparse_pilot):
+        for module in (sparse_centre, sparse_corrections, sparse_directions, sparse_pilot,
+                       sparse_scale):
             patch.setattr(module, "published", adversary.average)
         estimate = mechanism.release_many(data, [BUDGET], 1, generator(1, 1, 0))
     return estimate, adversary.noted
@@ -339,9 +356,7 @@ def test_stages_that_each_spend_the_whole_budget_are_caught(monkeypatch):
 
 @pytest.mark.slow
 def test_noise_for_all_rows_in_averages_of_one_machine_is_caught(monkeypatch):
-    from engine.mechanisms import sparse_heterogeneous
-
-    usual = sparse_heterogeneous.noise
-    monkeypatch.setattr(sparse_heterogeneous, "noise", lambda c, shares, rho, pooled, own:
+    usual = sparse_intervals.noise
+    monkeypatch.setattr(sparse_intervals, "noise", lambda c, shares, rho, pooled, own:
                         usual(c, shares, rho, pooled, pooled))
     assert is_caught(OWN_BAND)

@@ -124,7 +124,7 @@ def test_intervals_carry_every_option_of_the_estimate(way):
     result = sparse_intervals.interval_mechanism(way, "band").values()
     shared = {name: value for name, value in way.values().items()
               if name in result and name not in ("pilot", "features")}
-    assert {name: result[name] for name in shared} == shared and len(shared) == 8
+    assert {name: result[name] for name in shared} == shared and len(shared) == 9
     assert result["target"] == "band"
 
 

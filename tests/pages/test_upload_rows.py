@@ -188,7 +188,7 @@ def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
 def test_sparse_features_are_called_by_their_names_and_the_unit_is_explained():
     at = shown(SPARSE, own(SPARSE, NAMES), fold_numbers=True)
     assert any({"f0", "f1"} <= {*table.value.index} for table in at.table)
-    assert "measured from the middle" in words(at)
+    assert "measured from their means" in words(at)
     assert any("4 standard deviations" in warning.value for warning in at.warning)
 
 

@@ -65,7 +65,7 @@ def test_times_in_years_stop_at_a_range_in_hours_and_choosing_again_mends_it(pan
 
 def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(panel):
     at = starts_from(panel(days(value="level")), "glucose")  # in mmol/L
-    assert "Nearly all observations lie outside the stated range of glucose" in errors(at)
+    assert "Of nearly all people most observations lie outside the stated range of glucose" in errors(at)
     assert at.button(key="upload_show").disabled
 
 

@@ -76,6 +76,17 @@ def test_a_preview_costs_nothing_and_a_quote_is_never_more_than_was_asked(curves
     assert pc.quote(curves, METHOD, BUDGET).certified.epsilon <= 1
 
 
+def test_odds_of_a_quote_and_of_its_release_are_those_on_the_card_and_less_than_of_any_method(
+        curves, tmp_path):
+    quoted = pc.quote(curves, METHOD, pc.Budget(2.0, 1e-4))
+    release = pc.release(curves, METHOD, pc.Budget(2.0, 1e-4), "heights",
+                         pc.Ledger(tmp_path / "ledger.sqlite3"))
+    on_card = release.card["odds"]["right_guess_at_most"]
+    assert pc.odds(release).right == pc.odds(quoted).right == pytest.approx(on_card, abs=1e-6)
+    assert pc.odds(release).from_noise and not pc.odds(pc.Budget(2.0, 1e-4)).from_noise
+    assert pc.odds(release).right < pc.odds(pc.Budget(2.0, 1e-4)).right
+
+
 def test_a_release_can_be_saved_asked_and_made_again(curves, tmp_path):
     ledger = pc.Ledger(tmp_path / "ledger.sqlite3")
     release = pc.release(curves, METHOD, pc.Budget(2.0, 1e-4), "heights", ledger)

@@ -230,10 +230,11 @@ def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_da
     result = replace(data.facts, unit_scale=False, value_low=2.0, value_high=18.0, covariates=tuple(
         Covariate("x", 7 - 4 * u, 7 + 4 * u) for u in units))
     moved = replace(data, x=7 + units * data.x, y=10 + data.y, facts=result)
-    standard = SparseRegression(radius=1.0)
-    one, other = (standard.release(d, BUDGET, generator(1, 1, 0)).coefficients
-                  for d in (data, moved))
-    assert np.allclose(one, other, atol=1e-9)
+    for centre in ("stated", "released"):
+        standard = SparseRegression(radius=1.0, centre=centre)
+        one, other = (standard.release(d, BUDGET, generator(1, 1, 0)).coefficients
+                      for d in (data, moved))
+        assert np.allclose(one, other, atol=1e-9)
     assert SparseRegression().largest_norm(result) == 8.0
     assert "standard deviations" in standard.caution(result) and not standard.caution(data.facts)
 

@@ -9,6 +9,7 @@ from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, SampleData
 from engine.mechanisms.families.sparse import rows_of
 from engine.mechanisms.families.sparse_averages import RowAverages
+from engine.mechanisms.families.sparse_centre import CENTRE
 from engine.mechanisms.families.sparse_scale import SCALE
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.privacy import accounting
@@ -44,8 +45,8 @@ def test_where_ranges_are_twice_too_wide_a_released_scale_saves_most_of_the_erro
 @pytest.mark.slow
 def test_where_ranges_are_tight_it_costs_little():
     data = too_wide(1.0, repeats=10)
-    assert error(RELEASED, data, 1.0) < 1.1 * error(
-        SparseNewton(feature_scale="stated"), data, 1.0)
+    assert error(replace(RELEASED, centre="stated"), data, 1.0) < 1.1 * error(
+        SparseNewton(feature_scale="stated", centre="stated"), data, 1.0)
 
 
 def test_the_scale_is_released_by_rule_where_nothing_is_stated_of_the_reach():
@@ -67,7 +68,7 @@ def test_the_ledger_spends_what_was_asked_with_the_scale_in_it():
     of_first = [line for line in spends if line.server == 0]
     assert sum(line.mu**2 for line in of_first) == pytest.approx(
         accounting.exact_mu(1.0, 1e-6) ** 2)
-    assert of_first[0].step.key == SCALE.key
+    assert [line.step.key for line in of_first[:2]] == [CENTRE.key, SCALE.key]
 
 
 def test_a_row_moves_the_mean_squared_length_by_its_sensitivity_and_some_row_does():
@@ -104,11 +105,11 @@ def test_without_noise_the_coefficients_are_those_of_tight_ranges():
     assert np.allclose(*coefficients, atol=0.01)
 
 
-def test_messages_of_one_release_are_one_scale_and_then_the_usual_ones():
+def test_messages_of_one_release_are_the_means_one_scale_and_then_the_usual_ones():
     with recorded() as messages:
         RELEASED.release(too_wide(2.0, repeats=1), BUDGET, generator(6, 0, 0))
     published = [message.step.key for message in messages if not message.is_entrusted]
-    assert published[0] == SCALE.key
+    assert published[:2] == [CENTRE.key, SCALE.key]
     assert len(published) == len(set(published))
 
 

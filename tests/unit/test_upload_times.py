@@ -153,11 +153,25 @@ def test_a_range_in_hours_stops_times_that_are_read_in_years():
     with pytest.raises(InputError, match="read in years, and the stated range is in hours") as no:
         Upload(curves=curves, declared=facts)
     assert "what time is counted from" in no.value.hint
-    with pytest.raises(InputError, match="Nearly all observations lie outside the stated range of"):
+    with pytest.raises(InputError, match="Of nearly all people most observations lie outside the stated range of"):
         Upload(curves=curves, declared=replace(facts, time_unit=""))
     hours = read(MONITORS, Dates(of_day="hours"))
     assert Upload(curves=hours, declared=facts).n_clipped.times == 0
     assert Upload(curves=hours, declared=replace(facts, time_unit="h"))  # the same unit
+
+
+def test_one_person_with_many_observations_outside_does_not_decide_whether_a_file_is_refused():
+    """People are counted: 401 of one person beside 50 others, then all of 49, and of 51 people."""
+    def upload(outside):
+        content = "\n".join(["id,time,value", *outside, *(
+            f"p{k},{t},100" for k in range(50) for t in range(8))])
+        return Upload(curves=read(content.encode()), declared=declare(
+            50, 150, 0, 10, "manual", design=UNKNOWN, observations=8))
+
+    assert upload([f"q,{t / 50},1e9" for t in range(401)]).n_clipped.values == 401
+    assert upload([f"q{k},{t},1e9" for k in range(49) for t in range(8)])
+    with pytest.raises(InputError, match="more than half of the people"):
+        upload([f"q{k},{t},1e9" for k in range(51) for t in range(8)])
 
 
 @pytest.mark.parametrize(("low", "high", "is_refused"), [

@@ -181,6 +181,24 @@ class ScaleOfTheRowsAsTheyAre(_Newton):
         return replace(honest, scale=(honest.scale or 0.0) / 30)
 
 
+@bug(_ROWS, _CHUNK, sparsity=2, pilot="moments", centre="released")
+class CentreThatCostsNothing(_Newton):
+    """Features are measured from means that have a tenth of the noise that hides one row."""
+
+    def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().planned(public, budgets)
+        return replace(honest, centre=(honest.centre or 0.0) / 10)
+
+
+@bug(_ROWS, _CHUNK, sparsity=2, pilot="moments", centre="released")
+class CentreOfTheRowsAsTheyAre(_Newton):
+    """Features are measured from their exact means, and only the noisy ones are told."""
+
+    def from_centre(self, data: Any, plans: Any, draws: int, rng: Any, fit: Any) -> Any:
+        return super().from_centre(data, plans, draws, rng, lambda _, *rest: fit(
+            self.without_constant(data), *rest))
+
+
 class _Laplace(Broken, SparseMeanLaplace):
     """Averages of machines."""
 

@@ -13,6 +13,7 @@ What one row can do, whatever it holds; R, τ, W and B are the clips and N the r
     products            [x'b]_τ x         2τc/N in every entry
     squared residuals   [y − x'b]_R²      R²/N, as squares lie in [0, R²]
     unclipped share     |y − x'b| ≤ R     1/N; with squared residuals in units of R²: √2/N together
+    residuals           [y − x'b]_R       2R/N; with both of these, in units of 2R: 1.512/N together
     squared products    [x'b]_τ²          τ²/N
     squared lengths     ‖x‖², ‖x‖ ≤ B     B²/N, as they lie in [0, B²]
     Gram matrix         x x', ‖x‖ ≤ B     √2 B²/N in the Euclidean norm of its entries, because
@@ -93,6 +94,22 @@ class Averages(Protocol):
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
         """The share of rows with |y − x'b| ≤ R.
+
+        Parameters
+        ----------
+        vectors : (repeats, columns, d)
+            b.
+        clip : float
+            R.
+
+        Returns
+        -------
+        (repeats, columns)
+        """
+        ...
+
+    def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
+        """Averages of [y − x'b]_R.
 
         Parameters
         ----------
@@ -224,10 +241,26 @@ class RowAverages:
             return np.asarray((np.abs(residuals) <= clip).sum(axis=0, dtype=float))
         return self._average(Step("share of residuals within their clip"), vectors.shape[:2], part)
 
+    def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
+        def part(r: int, rows: slice) -> Array:
+            residuals = self.rows.y[r, rows, None] - self.rows.x[r, rows] @ vectors[r].T
+            return np.asarray(np.clip(residuals, -clip, clip).sum(axis=0))
+        return self._average(Step("average residual"), vectors.shape[:2], part)
+
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
         return self._average(Step("average squared product"), vectors.shape[:2], part)
+
+    def means(self) -> Array:
+        """Averages of x.
+
+        Returns
+        -------
+        (repeats, d)
+        """
+        return self._average(Step("average row"), (len(self.rows.x), 1, self.rows.n_features),
+                             lambda r, rows: self.rows.x[r, rows].sum(axis=0)[None])[:, 0]
 
     def squared_lengths(self) -> Array:
         """Averages of ‖x‖².
@@ -345,6 +378,9 @@ class Moments:
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
         return np.ones(vectors.shape[:2])
+
+    def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
+        return np.zeros(vectors.shape[:2])  # of rows whose means are known to be zero
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         return np.asarray(((vectors @ self.second) * vectors).sum(axis=-1))

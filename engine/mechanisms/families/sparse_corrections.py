@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,16 +49,21 @@ class Residuals:
         P, the share within the clip.
     is_enough : (repeats, columns) array of bool
         Where P is so large that it can be divided by; elsewhere it counts as 0.3.
+    mean : (repeats, columns) or float
+        Average clipped residual; 0 where it is not released.
     """
 
     variance: Array
     within: Array
     is_enough: NDArray[np.bool_]
+    mean: Array | float = 0.0
 
 
 def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, deviations: Array,
-                 columns: Columns, rng: np.random.Generator) -> Residuals:
+                 columns: Columns, rng: np.random.Generator, has_mean: bool = False) -> Residuals:
     """Released squares of residuals and the share within their clip, as one message.
+
+    With the mean residual, in units of twice the clip, where that is needed.
 
     Parameters
     ----------
@@ -76,14 +81,19 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
         Budgets and draws side by side.
     rng : numpy.random.Generator
         Where noise comes from.
+    has_mean : bool
+        Whether it is.
     """
     squares = averages.squared_residuals(vectors, clip)
-    unit = clip**2 if math.isfinite(clip) else 1.0
-    exact = np.stack([squares / unit, averages.within(vectors, clip)], axis=-1)
-    released = published(RESIDUALS, exact, deviations, columns.normals((2,), rng))
+    unit = clip if math.isfinite(clip) else 1.0
+    each = [squares / unit**2, averages.within(vectors, clip)]
+    each += [averages.residuals(vectors, clip) / (2 * unit)] if has_mean else []
+    exact = np.stack(each, axis=-1)
+    released = published(RESIDUALS, exact, deviations, columns.normals(exact.shape[-1:], rng))
     within = np.minimum(released[..., 1], 1.0)
-    return Residuals(np.maximum(unit * released[..., 0], MIN_VARIANCE * guess**2),
-                     np.maximum(within, MIN_WITHIN), within >= MIN_WITHIN)
+    return Residuals(np.maximum(unit**2 * released[..., 0], LEAST_VARIANCE * guess**2),
+                     np.maximum(within, LEAST_WITHIN), within >= LEAST_WITHIN,
+                     2 * unit * released[..., 2] if has_mean else 0.0)
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,8 @@ class Directions:
         Whether its least eigenvalue is clearly above that noise.
     gram : (repeats, columns, d, d)
         The released matrix; None without one.
+    is_narrow : (repeats, columns) array of bool
+        Whether a single feature varies so little that it may be lost in that noise.
     """
 
     theta: Array
@@ -115,6 +127,7 @@ class Directions:
     deviation: Array
     is_distinct: NDArray[np.bool_]
     gram: Array | None = None
+    is_narrow: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((), dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -170,11 +183,14 @@ class Corrected:
     sampling : (repeats, columns, g, g)
         Covariance by chance in rows.
     privacy : (repeats, columns, g, g)
-        By noise: in the corrections, and in the Gram matrix times β − β̂.
+        By noise: in the corrections, in the Gram matrix times β − β̂, and in means of features
+        times the mean residual.
     variance : (repeats, columns)
         σ̂².
     is_distinct, is_enough : (repeats, columns) array of bool
         Whether Gram matrix and residuals let limits hold.
+    is_narrow : (repeats, columns) array of bool
+        As in `Directions`.
     """
 
     values: Array
@@ -183,6 +199,7 @@ class Corrected:
     variance: Array
     is_distinct: NDArray[np.bool_]
     is_enough: NDArray[np.bool_]
+    is_narrow: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((), dtype=bool))
 
     @property
     def is_refused(self) -> NDArray[np.bool_]:
@@ -235,15 +252,16 @@ def correct(averages: Averages, vectors: Array, directions: Directions, places: 
         Whether the Gram matrix is that of the same rows.
     """
     deviations = tuple((noise.residuals, noise.correction) for noise in noises)
+    of_centre = [noise.centre for noise in noises if noise.centre is not None]
     return newton(averages, vectors, vectors[..., places], directions, c.residual, c.guess,
                   deviations, columns, rng,
-                  None if len(places) == vectors.shape[-1] else distance, are_alike)
+                  None if len(places) == vectors.shape[-1] else distance, are_alike, of_centre)
 
 
 def newton(averages: Averages, vectors: Array, start: Array, directions: Directions, clip: float,
            guess: float, noises: Sequence[tuple[float, float]], columns: Columns,
-           rng: np.random.Generator, distance: Distance | None = None, are_alike: bool = True
-           ) -> Corrected:
+           rng: np.random.Generator, distance: Distance | None = None, are_alike: bool = True,
+           of_centre: Sequence[float] = ()) -> Corrected:
     """β̃ = β̂ + root · (average of Θx [y − x'β̂]_R + noise)/P, with all of its errors.
 
     Parameters
@@ -271,9 +289,12 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
     are_alike : bool
         Whether the Gram matrix is that of the same rows: chance in it then cancels, and what β̂
         lacks is no part of the sampling error.
+    of_centre : sequence of float
+        Deviation of the noise in released means of features at each budget; empty where there are
+        none.
     """
     of_residuals, of_averages = (columns.per_budget([noise[k] for noise in noises]) for k in (0, 1))
-    law = residual_law(averages, vectors, clip, guess, of_residuals, columns, rng)
+    law = residual_law(averages, vectors, clip, guess, of_residuals, columns, rng, bool(of_centre))
     exact = averages.corrections(vectors, directions.theta, clip, directions.norms)
     deviations = directions.norms * of_averages
     noisy = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
@@ -289,8 +310,11 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
         inverse = directions.root @ (directions.root if distance is None else directions.theta)
         privacy = privacy + matrix_noise(inverse, directions.deviation, Distance(
             moved, sampling + privacy) if distance is None else distance)
+    if of_centre:
+        privacy = privacy + mean_noise(directions, columns.per_budget(of_centre),
+                                       law.mean / law.within)
     return Corrected(start + moved, sampling, privacy, variance, directions.is_distinct,
-                     law.is_enough)
+                     law.is_enough, directions.is_narrow)
 
 
 def _less_signal(variance: Array, averages: Array, n: int, deviations: Array, guess: float
@@ -326,6 +350,27 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
     across = inverse @ inverse.swapaxes(-1, -2)
     return np.asarray((deviation**2)[:, None, None] * (
         distance.square[..., None, None] * across + along[..., :, None] * along[..., None, :]))
+
+
+def mean_noise(directions: Directions, deviation: Array, offset: Array) -> Array:
+    """Covariance of Θ̂_G δa, from noise δ in the means that features are measured from.
+
+    Parameters
+    ----------
+    directions : Directions
+        With Θ̂_G.
+    deviation : (columns,)
+        Of the noise in each mean.
+    offset : (repeats, columns)
+        a, the mean residual.
+
+    Returns
+    -------
+    (repeats, columns, g, g)
+    """
+    inverse = directions.root @ directions.theta
+    return np.asarray(((deviation * offset) ** 2)[..., None, None] * (
+        inverse @ inverse.swapaxes(-1, -2)))
 
 
 def times(matrices: Array, vectors: Array) -> Array:

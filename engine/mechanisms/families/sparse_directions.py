@@ -31,7 +31,9 @@ from engine.mechanisms.families.sparse_inference import (
     published,
 )
 
-_MIN_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
+_NARROW = 1 / 3  # of the median variance, below which it is the feature that is at fault
+_HIDDEN = 6.0  # deviations of its noise, below which a variance is too small to divide by
+_LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
 
 # -- several coefficients -------------------------------------------------------------------------
@@ -130,8 +132,13 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
-    is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _MIN_EIGENVALUE / 10)
-    floored = np.maximum(values, np.maximum(norm, _MIN_EIGENVALUE / 10)[:, None])
+    least = np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
+    is_distinct = values[..., 0] >= least
+    variances = np.diagonal(gram, axis1=-2, axis2=-1)
+    narrowest = variances.min(axis=-1)
+    hidden = np.maximum(2 * least, _HIDDEN * math.sqrt(2) * deviation)
+    is_narrow = (narrowest < hidden) & (narrowest < _NARROW * np.median(variances, axis=-1))
+    floored = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
     if len(places) == size:
         root = theta = _power(floored, vectors, -0.5)
     else:
@@ -141,7 +148,7 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     spread = np.broadcast_to(np.eye(len(places)), root.shape)
     norms = np.full(gram.shape[:2], ball(len(places)))
     return Directions(theta, root, spread, norms, deviation, is_distinct,
-                      _power(floored, vectors, 1.0))
+                      _power(floored, vectors, 1.0), is_narrow)
 
 
 def _power(values: Array, vectors: Array, exponent: float) -> Array:
@@ -183,7 +190,7 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
     np.put_along_axis(theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta,
                       axis=-1)
     return where, Directions(theta, small.root, small.spread, small.norms, small.deviation,
-                             small.is_distinct, small.gram)
+                             small.is_distinct, small.gram, small.is_narrow)
 
 
 # -- one coefficient without a Gram matrix --------------------------------------------------------

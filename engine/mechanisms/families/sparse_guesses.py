@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +13,10 @@ from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.core.types import Array, Data, Fit, PublicFacts, SampleData
-from engine.mechanisms.base import Mechanism, P
-from engine.mechanisms.families.sparse import is_standard, rows_of, settled
+from engine.core.types import Array, Budget, Data, Fit, Public, PublicFacts, SampleData
+from engine.mechanisms.base import Mechanism
+from engine.mechanisms.families.sparse import CLIP, is_standard, rows_of, settled
+from engine.mechanisms.families.sparse_centre import Centre, by_centre, exact_means, measured_from
 from engine.numerics.coordinates import Coordinates
 
 
@@ -37,8 +40,10 @@ class LargestNoise:
     largest: float
 
 
-CLIP = 4.0  # of features, in standard deviations
 _REACH = 4.0  # of ranges of which nothing else is stated
+NO_CONSTANT = (
+    "**There is no constant in this fit.** Features and response are measured from the middle of "
+    "their stated ranges; where means lie elsewhere, coefficients and intervals are wrong.")
 _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
@@ -71,6 +76,80 @@ class PublicGuesses(Mechanism[Data, P]):
         None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
         "reaches to each side; 1.7 for even spread. Default: as stated with the data, else 4. Not "
         "used where values are of size one.", low=1.0, high=100.0)
+
+    centre: str | None = param(
+        None, "Centre of features", "Stated: the middle of the ranges of features and response. "
+        "Released: 5 % of the budget tells their means, from which everything is measured, as with "
+        "a constant in the model. Default: released, unless values are of size one.",
+        choices=("stated", "released"))
+
+    def has_centre(self, facts: PublicFacts) -> bool:
+        """Whether the means of features and response are released first.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        return self.centre == "released" if self.centre else not is_standard(facts)
+
+    def planned_centre(self, public: Public, budgets: Sequence[Budget], rho: float) -> Centre:
+        """What these means cost, and the ρ that is left.
+
+        Parameters
+        ----------
+        public : Public
+            Sizes and stated facts.
+        budgets : sequence of Budget
+            Of every machine.
+        rho : float
+            ρ of all messages.
+        """
+        if not self.has_centre(public.facts):
+            return Centre(None, rho)
+        return Centre.planned(public.sizes, budgets, rho)
+
+    def from_centre(self, data: Data, plans: Sequence[Any], draws: int, rng: np.random.Generator,
+                    fit: Callable[[SampleData, Sequence[Any], int, np.random.Generator], Fit]
+                    ) -> Fit:
+        """Fit rows less their released means, or as they are where these are not released.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        plans : sequence of plans
+            One for each budget, with the deviation of the noise in means as `centre`.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+        fit : callable
+            From rows, plans, draws and a generator to their fit.
+        """
+        rows, deviations = with_responses(data), [plan.centre for plan in plans]
+        if None in deviations:
+            return fit(rows, plans, draws, rng)
+        return by_centre(rows, self.is_secure, deviations, draws, rng,
+                         lambda moved, k, stream: fit(moved, plans[k:k + 1], 1, stream))
+
+    def without_constant(self, data: Data) -> SampleData:
+        """Rows less their means, without noise, where a release has them less released ones.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        """
+        rows = with_responses(data)
+        if not self.has_centre(rows.facts):
+            return rows
+        return measured_from(rows, exact_means(rows, is_clipped=False))
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether machines mask what they send."""
+        return False
 
     def reach_of(self, facts: PublicFacts) -> float:
         """How many standard deviations the stated ranges of features reach to each side.
@@ -164,7 +243,7 @@ class PublicGuesses(Mechanism[Data, P]):
         InputError
             If the data have no responses.
         """
-        rows = rows_of(with_responses(data), self.reach_of(data.facts), math.inf)
+        rows = rows_of(self.without_constant(data), self.reach_of(data.facts), math.inf)
         return Fit.exact(Coordinates(rows.n_features), settled(rows, min(sparsity,
                                                                          rows.n_features)))
 
@@ -175,12 +254,16 @@ class PublicGuesses(Mechanism[Data, P]):
         return np.triu(units) if is_matrix else units
 
     def caution(self, facts: PublicFacts) -> str:
-        """Ranges that say nothing of standard deviations make steps too long or too short."""
+        """Ranges that say nothing of standard deviations make steps too long or too short.
+
+        And where nothing else tells means, the middle of ranges stands in for them.
+        """
         if is_standard(facts):
             return ""
-        return (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
+        text = (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
                 "deviations to each side of their middle.** Where features spread wider, more of "
                 "them is clipped: state fewer.")
+        return text if self.has_centre(facts) else f"{text} {NO_CONSTANT}"
 
 
 def with_responses(data: Data) -> SampleData:

@@ -73,8 +73,13 @@ P = TypeVar("P")
 LARGEST_PRECISION = 3.0  # a public bound on the norm of a column of the inverse covariance
 MIN_SPREAD = 0.1  # V is taken to be no smaller
 DISTINCT = 0.25  # least eigenvalue of Â, over the norm of its noise, below which limits are refused
-MIN_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
-MIN_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
+LEAST_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
+LEAST_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
+NARROW = (
+    "By what was released, at least one feature hardly varies within its stated range: privacy "
+    "noise may hide what it does, and its coefficient and interval may be far off. State a tighter "
+    "range for it, or leave it out.")
+_DRAWS = 2  # axis of what is released
 
 
 # -- what is public -------------------------------------------------------------------------------
@@ -158,6 +163,8 @@ class Constants:
         A public guess of the norm of all coefficients.
     column : Steps
         The steps for Θ̂_k, of which `column.sparsity` entries are kept.
+    has_centre : bool
+        Whether means of features and response are released first, and so the mean residual.
     """
 
     law: SelectionLaw
@@ -169,6 +176,7 @@ class Constants:
     radius: float
     column: Steps
     product: float
+    has_centre: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,6 +197,8 @@ class NoiseDeviations:
         Of V.
     correction : float
         For products held to norm 1.
+    centre : float or None
+        Of the released means of features, in their standard deviations; None where there are none.
     """
 
     residuals: float
@@ -196,6 +206,7 @@ class NoiseDeviations:
     gram: float
     spread: float
     correction: float
+    centre: float | None = None
 
 
 def gaussian(most: float, rho: float) -> float:
@@ -272,6 +283,24 @@ def gram_noise(row: float, n: int, rho: float) -> float:
     return gaussian(row**2 / n, rho)
 
 
+def residuals_sensitivity(n: int, has_mean: bool) -> float:
+    """By how much one row moves the averages of squared residuals and of those within their clip.
+
+    With u = [e]_R/R they are u² and 1{|e| ≤ R}: √2 between 0 and beyond R. The mean residual is u/2
+    beside them. From u = −t to beyond R the square is 1 + (1 − t²)² + (1 + t)²/4, largest, 2.286,
+    where 8t(1 − t) = 1; of two residuals within R it is less by 1, and beyond it at most 1.
+
+    Parameters
+    ----------
+    n : int
+        N.
+    has_mean : bool
+        Whether the mean residual is beside them.
+    """
+    t = (1 - math.sqrt(0.5)) / 2
+    return math.sqrt(1 + (1 - t**2) ** 2 + (1 + t) ** 2 / 4 if has_mean else 2) / n
+
+
 def column_sensitivity(c: Constants, n: int) -> float:
     """λ of a step towards Θ̂_k.
 
@@ -302,7 +331,7 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int)
         Rows that the coefficients belong to.
     """
     return NoiseDeviations(
-        residuals=gaussian(math.sqrt(2) / n_machine, shares.variance * rho),
+        residuals=gaussian(residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
         gram=gram_noise(c.row, pooled, shares.precision * rho),
@@ -365,8 +394,9 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, n_mac
         Its budget.
     """
     why = WHY if n_machine == pooled else _WHY_OWN
-    lines = [line(RESIDUALS, math.sqrt(2) / n_machine, shares.variance * rho, server, budget,
-                  why + " In units of the squared clip; beside it the share within the clip.")]
+    beside = f"the share within the clip{' and the mean' if c.has_centre else ''}"
+    lines = [line(RESIDUALS, residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho,
+                  server, budget, f"{why} In units of the squared clip; beside it {beside}.")]
     if is_one:
         most = column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, n_machine).column
@@ -483,21 +513,39 @@ def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
     Fit
         All coefficients are kept, and every caution with the releases it applies to among all.
     """
-    fits = [fit(tuple(alike)) for _, alike in groupby(plans, kind)]
+    return joined([fit(tuple(alike)) for _, alike in groupby(plans, kind)], axis=0)
+
+
+def joined(fits: Sequence[Fit], axis: int) -> Fit:
+    """Fits put together along budgets (0), repeats (1) or draws (2).
+
+    Parameters
+    ----------
+    fits : sequence of Fit
+        Of the same kind.
+    axis : int
+        The axis. Of draws the first has what is the same without noise.
+
+    Returns
+    -------
+    Fit
+        Every caution with the releases it applies to among all.
+    """
     if len(fits) == 1:
         return fits[0]
-    limits = [fit.intervals for fit in fits if fit.intervals is not None]
+    every = [fit.intervals for fit in fits if fit.intervals is not None]
     texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
     return replace(
-        fits[0], coefficients=np.concatenate([fit.coefficients for fit in fits]),
-        unprotected=np.concatenate([fit.unprotected for fit in fits]),
-        intervals=None if not limits else Intervals(
-            np.concatenate([limit.centre for limit in limits]),
-            np.concatenate([limit.half_width for limit in limits]),
-            np.concatenate([limit.error for limit in limits]), limits[0].kind),
+        fits[0], coefficients=np.concatenate([fit.coefficients for fit in fits], axis),
+        unprotected=fits[0].unprotected if axis == _DRAWS else np.concatenate(
+            [fit.unprotected for fit in fits], axis),
+        intervals=None if not every else Intervals(
+            np.concatenate([limits.centre for limits in every], axis),
+            np.concatenate([limits.half_width for limits in every], axis),
+            np.concatenate([limits.error for limits in every], axis), every[0].kind),
         cautions=tuple(Caution(text, np.concatenate([
             next((caution.applies for caution in fit.cautions if caution.text == text),
-                 np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits]))
+                 np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits], axis))
             for text in texts))
 
 

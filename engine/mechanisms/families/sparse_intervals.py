@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,13 +16,17 @@ from engine.core.registry import param
 from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
 from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse import (
+    CLIP,
+    LEAST_EIGENVALUE,
     LONGEST_STEP,
     MIN_EIGENVALUE,
     Steps,
     fewest_rounds,
+    is_standard,
     rows_of,
 )
 from engine.mechanisms.families.sparse_averages import RowAverages
+from engine.mechanisms.families.sparse_centre import Centre
 from engine.mechanisms.families.sparse_corrections import (
     Corrected,
     pointwise_half_widths,
@@ -31,12 +35,15 @@ from engine.mechanisms.families.sparse_corrections import (
 from engine.mechanisms.families.sparse_guesses import PublicGuesses, with_responses
 from engine.mechanisms.families.sparse_inference import (
     LARGEST_PRECISION,
-    MIN_WITHIN,
+    LEAST_WITHIN,
+    NARROW,
     ONE,
     SEVERAL,
     Columns,
     Constants,
+    NoiseDeviations,
     Shares,
+    noise,
     row_norm,
 )
 from engine.noise.selection import GUMBEL
@@ -199,7 +206,33 @@ class SparseIntervals(PublicGuesses[P]):
         feature = self.feature_clip or self.clip_of_features(facts)
         return Constants(LAW, feature, self.residual_clip or self.residual_sds * guess,
                          row_norm(size, feature), guess, self.clip_of_responses(facts),
-                         self.largest_norm(facts), column, self.product_clip)
+                         self.largest_norm(facts), column, self.product_clip,
+                         self.has_centre(facts))
+
+    def noises(self, facts: PublicFacts, c: Constants, rho: float, sizes: tuple[int, int],
+               shares: Shares, centre: Centre) -> NoiseDeviations:
+        """The noise that costs its shares of ρ, beside that in released means.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        c : Constants
+            Clips and steps.
+        rho : float
+            ρ.
+        sizes : tuple of int
+            Rows of all machines, and those that the coefficients belong to.
+        shares : Shares
+            Of ρ.
+        centre : Centre
+            As planned.
+        """
+        deviations = noise(c, shares, rho, *sizes)
+        if centre.deviation is None:
+            return deviations
+        half = CLIP if is_standard(facts) else self.reach_of(facts)
+        return replace(deviations, centre=half * centre.deviation)
 
     def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
         """What machines hold, rows clipped; the only place at which rows are read.
@@ -209,14 +242,15 @@ class SparseIntervals(PublicGuesses[P]):
         data : SampleData
             Rows with responses.
         c : Constants or None
-            Clips; without them nothing is clipped.
+            Clips; without them nothing is clipped, and rows are less their means where a release
+            has them less released ones.
 
         Raises
         ------
         InputError
             If the data have no responses.
         """
-        rows = with_responses(data)
+        rows = self.without_constant(data) if c is None else with_responses(data)
         clip, norm = (math.inf, None) if c is None else (c.feature, c.row)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip, norm=norm))
 
@@ -245,7 +279,8 @@ class SparseIntervals(PublicGuesses[P]):
         return Intervals(centre, half, error,
                          "simultaneous" if self.target == "band" else "pointwise")
 
-    def cautions(self, each: Sequence[Corrected], columns: Columns) -> tuple[Caution, ...]:
+    def cautions(self, each: Sequence[Corrected], columns: Columns, has_centre: bool
+                 ) -> tuple[Caution, ...]:
         """Why limits are refused, or what they rest on, from what was released.
 
         Parameters
@@ -254,12 +289,18 @@ class SparseIntervals(PublicGuesses[P]):
             Of every machine; a caution applies where it does to any.
         columns : Columns
             Budgets and draws side by side.
+        has_centre : bool
+            Whether features are measured from their means, so that one may be said to vary little.
         """
         distinct, enough = (columns.released(np.all([getattr(entries, name) for entries in each],
                                                     axis=0))
                             for name in ("is_distinct", "is_enough"))
         out = [Caution(text, ~fine) for text, fine in
                ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough)) if not fine.all()]
+        narrow = columns.released(np.any([np.broadcast_to(
+            entries.is_narrow, entries.is_distinct.shape) for entries in each], axis=0))
+        if has_centre and narrow.any():
+            out.append(Caution(NARROW, narrow))
         if self.directions == "column":
             out.append(Caution(ASSUMED, np.ones_like(distinct)))
         return tuple(out)

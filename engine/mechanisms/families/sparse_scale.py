@@ -27,7 +27,7 @@ import numpy as np
 from engine.core.arrays import Flags
 from engine.core.types import Array, Caution, Fit, Step
 from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_inference import Columns, gaussian, published
+from engine.mechanisms.families.sparse_inference import Columns, gaussian, joined, published
 
 SHARE = 0.01  # of ρ
 SCALE = Step("scale of features")
@@ -119,15 +119,7 @@ def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
     bounds = [0, *changes.tolist(), len(scales)]
     parts = [_alike(slice(first, stop), scales[first], replace(columns, repeats=stop - first), rng,
                     fit) for first, stop in pairwise(bounds)]
-    texts = dict.fromkeys(caution.text for part in parts for caution in part.cautions)
-    nowhere = [np.zeros(part.coefficients.shape[:3], dtype=bool) for part in parts]
-    return Fit(
-        basis=parts[0].basis,
-        coefficients=np.concatenate([part.coefficients for part in parts], axis=1),
-        unprotected=np.concatenate([part.unprotected for part in parts], axis=1),
-        cautions=tuple(Caution(text, np.concatenate([
-            next((caution.applies for caution in part.cautions if caution.text == text), none)
-            for part, none in zip(parts, nowhere, strict=True)], axis=1)) for text in texts))
+    return joined(parts, axis=1)
 
 
 def _alike(part: slice, scales: Array, columns: Columns, rng: np.random.Generator,

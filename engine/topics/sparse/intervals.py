@@ -32,7 +32,7 @@ from engine.topics.sparse.answer import check_size
 COVERAGE_REPEATS = 200
 _DRAWS = 5  # releases by every way of fitting
 _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
-           "residual_clip")  # options of estimates that intervals have, too
+           "residual_clip", "centre")  # options of estimates that intervals have, too
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
 

@@ -65,18 +65,23 @@ def distance(answer: SparseAnswer) -> str:
     return f"Euclidean distance from {target}, the same rows at every budget."
 
 
-def units(facts: PublicFacts) -> str:
+def units(facts: PublicFacts, has_centre: bool) -> str:
     """What a coefficient of one's own rows means, and what it is measured from.
 
     Parameters
     ----------
     facts : PublicFacts
         Name and unit of the response.
+    has_centre : bool
+        Whether means are released first.
     """
+    centre = ("their means, which a part of the budget tells, so that no constant is missing"
+              if has_centre else
+              "the middle of their stated ranges; there is no constant beside them")
     response = named(f"“{facts.value_name}”", facts.value_unit)
     return (f"A coefficient is what {response} gains when a feature rises by one "
-            "standard deviation, as you stated it. Features and response are measured from the "
-            "middle of their stated ranges; there is no constant beside them.")
+            "standard deviation, as you stated it. Features and response are measured from "
+            f"{centre}.")
 
 
 def support(answer: SparseAnswer) -> str:
