@@ -13,7 +13,7 @@ import numpy as np
 from engine.core.arrays import Indices
 from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.types import Array, Budget, Data, Fit, Plan, Public, Sizes
+from engine.core.types import Array, Budget, Data, Fit, Public, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled

@@ -30,7 +30,6 @@ from engine.mechanisms.families import sparse_inference as inference
 from engine.mechanisms.families.sparse import (
     AMPLE,
     CLIP,
-    LEAST_EIGENVALUE,
     LONGEST_STEP,
     MIN_EIGENVALUE,
     SEVERAL_STEPS,

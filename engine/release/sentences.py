@@ -9,7 +9,7 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import number, percent, small, whole, with_unit
+from engine.language.numbers import error, number, percent, small, whole, with_unit
 from engine.language.odds_words import odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
+from engine.language.grammar import capital
 from engine.uploads.columns import Integers
 from engine.uploads.units import known_unit, same_unit
 
-MOST_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
+MAX_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
@@ -64,14 +65,92 @@ def check_fit(times: Array, values: Array | None, counts: Integers, time_unit: s
                   facts.time_unit or time_unit, "time_low")
     again = f"{_READ_AGAIN}; or state a range in {time_unit}." if time_unit else (
         "State a range in the unit of the file.")
-    share = _share_outside(times, counts, time)
-    _check_share(share, time, f"Times are read in {time_unit}. {again}" if time_unit else again)
+    _check_share(times, counts, time,
+                 f"Times are read in {time_unit}. {again}" if time_unit else again)
     if values is not None:
-        value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
-                       facts.value_unit, "value_low")
-        _check_share(_share_outside(values, counts, value), value,
-                     "Check the unit: state bounds in the unit of the file, or choose the column "
-                     "that was meant.")
+        _check_share(values, counts, _Range(
+            uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
+            facts.value_unit, "value_low"), _OTHER_COLUMN)
+
+
+def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
+    """Refuse records of which a column mostly lies outside its stated range.
+
+    Parameters
+    ----------
+    features : (n, d)
+        In the order of the covariates of `facts`; a missing one is NaN.
+    responses : (n,) or None
+        In response units; a missing one is NaN.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Saying which column does not fit.
+    """
+    for column, stated in zip(features.T, facts.covariates, strict=True):
+        _check_share(column, None, _Range(stated.name, stated.low, stated.high, stated.unit,
+                                          "covariates"), _OTHER_COLUMN)
+    if responses is not None:
+        _check_share(responses, None, _Range(
+            uncapital(facts.value_name) or "the response", facts.value_low, facts.value_high,
+            facts.value_unit, "value_low"), _OTHER_COLUMN)
+
+
+def check_numbers(numbers: Array, facts: PublicFacts) -> None:
+    """Refuse single values or scores that mostly lie outside the stated range.
+
+    Parameters
+    ----------
+    numbers : (n,)
+        In the unit of the file.
+    facts : PublicFacts
+        As stated; the range is that of times.
+
+    Raises
+    ------
+    InputError
+        Saying so.
+    """
+    _check_share(numbers, None, _Range(
+        uncapital(facts.time_name) or "values", facts.time_low, facts.time_high, facts.time_unit,
+        "time_low"), _OTHER_COLUMN)
+
+
+def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts) -> None:
+    """Refuse times to events that mostly lie before their start, or nearly all beyond follow-up.
+
+    Many may be followed for longer than is published, but not without any event until then: times
+    then have another unit than the planned follow-up.
+
+    Parameters
+    ----------
+    times : (n,)
+        In the unit of the file.
+    has_event : (n,)
+        Whether the time is that of an event, and not of the end of observation.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Saying which.
+    """
+    known = np.isfinite(times)
+    if not known.any():
+        return
+    if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
+        raise InputError("More than half of the times lie before their start.", field="start",
+                         hint="Check which column is the start, and which the end.")
+    beyond = times > facts.time_high
+    if float(beyond[known].mean()) > _NEARLY_ALL and not (has_event & known & ~beyond).any():
+        raise InputError(
+            "Nearly all times lie beyond the planned follow-up of "
+            f"{f'{facts.time_high:g} {facts.time_unit}'.strip()}, and no event before it.",
+            field="time_high", hint="Check the unit: state the follow-up in the unit of the times.")
 
 
 def _check_unit(time_unit: str, facts: PublicFacts) -> None:
@@ -89,12 +168,16 @@ def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
     n_known, n_outside = (np.bincount(person[which], minlength=len(counts))
                           for which in (known, outside))
     some = n_known > 0
-    return float((n_outside > MOST_OUTSIDE * n_known)[some].mean()) if some.any() else 0.0
+    return float((n_outside > MAX_OUTSIDE * n_known)[some].mean()) if some.any() else 0.0
 
 
-def _check_share(outside: float, stated: _Range, hint: str) -> None:
-    if outside > MOST_OUTSIDE:
+def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: str) -> None:
+    """Refuse numbers of people, `counts` of each or one of each, of whom most lie outside."""
+    each = np.ones(len(numbers), dtype=np.int64) if counts is None else counts
+    outside = _share_outside(numbers, each, stated)
+    if outside > MAX_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
         share = "nearly all" if outside > _NEARLY_ALL else "more than half of the"
-        raise InputError(f"Of {share} people most observations lie outside the stated range of "
+        what = "Of {} people most observations lie" if counts is not None else "{} observations lie"
+        raise InputError(f"{capital(what.format(share))} outside the stated range of "
                          f"{stated.name}, {bounds}.", field=stated.field, hint=hint)

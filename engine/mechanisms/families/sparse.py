@@ -46,7 +46,7 @@ from engine.privacy import transcript
 
 LONGEST_STEP = 0.7  # of hard thresholding; a released bound shortens it
 CLIP = 4.0  # of features, in standard deviations
-LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
+MIN_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
 _BLOCK = 2**19  # numbers of rows worked on at once, to stay in cache
 Gradient = Callable[[Array], Array]
 

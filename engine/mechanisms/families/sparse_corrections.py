@@ -91,8 +91,8 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
     exact = np.stack(each, axis=-1)
     released = published(RESIDUALS, exact, deviations, columns.normals(exact.shape[-1:], rng))
     within = np.minimum(released[..., 1], 1.0)
-    return Residuals(np.maximum(unit**2 * released[..., 0], LEAST_VARIANCE * guess**2),
-                     np.maximum(within, LEAST_WITHIN), within >= LEAST_WITHIN,
+    return Residuals(np.maximum(unit**2 * released[..., 0], MIN_VARIANCE * guess**2),
+                     np.maximum(within, MIN_WITHIN), within >= MIN_WITHIN,
                      2 * unit * released[..., 2] if has_mean else 0.0)
 
 

@@ -33,7 +33,7 @@ from engine.mechanisms.families.sparse_inference import (
 
 _NARROW = 1 / 3  # of the median variance, below which it is the feature that is at fault
 _HIDDEN = 6.0  # deviations of its noise, below which a variance is too small to divide by
-_LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
+_MIN_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
 
 # -- several coefficients -------------------------------------------------------------------------
@@ -132,13 +132,13 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
-    least = np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
+    least = np.maximum(2 * DISTINCT * norm, _MIN_EIGENVALUE / 10)
     is_distinct = values[..., 0] >= least
     variances = np.diagonal(gram, axis1=-2, axis2=-1)
     narrowest = variances.min(axis=-1)
     hidden = np.maximum(2 * least, _HIDDEN * math.sqrt(2) * deviation)
     is_narrow = (narrowest < hidden) & (narrowest < _NARROW * np.median(variances, axis=-1))
-    floored = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
+    floored = np.maximum(values, np.maximum(norm, _MIN_EIGENVALUE / 10)[:, None])
     if len(places) == size:
         root = theta = _power(floored, vectors, -0.5)
     else:

@@ -14,7 +14,7 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Array, Budget, Data, Fit, Public, PublicFacts, SampleData
-from engine.mechanisms.base import Mechanism
+from engine.mechanisms.base import Mechanism, P
 from engine.mechanisms.families.sparse import CLIP, is_standard, rows_of, settled
 from engine.mechanisms.families.sparse_centre import Centre, by_centre, exact_means, measured_from
 from engine.numerics.coordinates import Coordinates

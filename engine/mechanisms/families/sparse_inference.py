@@ -73,8 +73,8 @@ P = TypeVar("P")
 LARGEST_PRECISION = 3.0  # a public bound on the norm of a column of the inverse covariance
 MIN_SPREAD = 0.1  # V is taken to be no smaller
 DISTINCT = 0.25  # least eigenvalue of Â, over the norm of its noise, below which limits are refused
-LEAST_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
-LEAST_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
+MIN_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
+MIN_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
 NARROW = (
     "By what was released, at least one feature hardly varies within its stated range: privacy "
     "noise may hide what it does, and its coefficient and interval may be far off. State a tighter "

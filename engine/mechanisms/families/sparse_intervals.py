@@ -17,7 +17,6 @@ from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Size
 from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse import (
     CLIP,
-    LEAST_EIGENVALUE,
     LONGEST_STEP,
     MIN_EIGENVALUE,
     Steps,
@@ -35,7 +34,7 @@ from engine.mechanisms.families.sparse_corrections import (
 from engine.mechanisms.families.sparse_guesses import PublicGuesses, with_responses
 from engine.mechanisms.families.sparse_inference import (
     LARGEST_PRECISION,
-    LEAST_WITHIN,
+    MIN_WITHIN,
     NARROW,
     ONE,
     SEVERAL,
