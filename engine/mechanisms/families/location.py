@@ -595,7 +595,7 @@ def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constan
                           constants.least_kept)
     spread = clipped_size / retained
     is_full = _are_full(size, noise, state, constants)[..., None]
-    if not is_full.any():
+    if is_mixed(law) or not is_full.any():
         return replace(state, spread=spread, clipped_spread=clipped_size)
     unclipped = _unclipped(clipped_size, state, law, constants)
     return replace(state, spread=np.where(is_full, unclipped, spread),
@@ -603,11 +603,18 @@ def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constan
 
 
 def _are_full(size: Array, noise: Array, state: State, constants: Constants) -> NDArray[np.bool_]:
-    """Whether released sizes fill the radius, beyond what noise may make of them."""
+    """Whether released sizes fill the radius, beyond what noise may make of them.
+
+    And do so evenly, at least by half of the coefficients, (Σ q²)²/Σ q⁴: one large size alone may
+    be that of two groups, which one step serves well.
+    """
+    count = size.shape[-1]
     filled, by_noise = (np.linalg.norm(each / state.shape, axis=-1) / state.radius
                         for each in (size, noise))
-    beyond = filled - 2 * by_noise / math.sqrt(size.shape[-1])
-    return np.asarray((beyond > constants.full) & (by_noise < constants.most_noise_full))
+    squares = (size / state.shape) ** 2
+    at_work = squares.sum(axis=-1) ** 2 / np.maximum((squares**2).sum(axis=-1), _NO_ZERO)
+    return np.asarray((filled - 3 * by_noise / math.sqrt(count) > constants.full)
+                      & (by_noise < constants.most_noise_full) & (at_work > count / 2))
 
 
 def _unclipped(clipped_size: Array, state: State, law: DeviationLaw, constants: Constants) -> Array:
