@@ -58,7 +58,7 @@ class Study(View):
         """The table of the settings, or the sites of the curves."""
         if self.on_screen.has_free_sites and self.now.sites:
             return self.now.sites
-        return decision_topic.alike(self.source, capital(self.site))
+        return decision_topic.equal_sites(self.source, capital(self.site))
 
     @property
     def included(self) -> list[SiteRow]:

@@ -47,7 +47,7 @@ class Regression(ReleaseView):
         self.answer = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
                                 self.network, self.now.seed)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
-        self.budget = accounting.asked(self.spends)
+        self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
 
     @property
