@@ -97,14 +97,14 @@ def search(words: str) -> tuple[Found, ...]:
     words : str
         Parts of words count, too; in any case. No word finds nothing.
     """
-    wanted = words.casefold().split()
+    terms = words.casefold().split()
     hits = [(heading, Found(key, text.title, section))
-             for key in CHAPTERS if wanted for text in (chapter(key),)
+             for key in CHAPTERS if terms for text in (chapter(key),)
              for section, body in {"": text.text.partition("\n## ")[0],
                                    **_sections(text.text)}.items()
              for heading in (f"{text.title} {section}".casefold(),)
-             if all(word in f"{heading} {body.casefold()}" for word in wanted)]
-    hits.sort(key=lambda pair: not all(word in pair[0] for word in wanted))
+             if all(word in f"{heading} {body.casefold()}" for word in terms)]
+    hits.sort(key=lambda pair: not all(word in pair[0] for word in terms))
     return tuple(part for _, part in hits)
 
 

@@ -24,8 +24,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Words that say how a value came about instead of what it is.
 PLACEHOLDERS = frozenset({
-    "at", "chosen", "found", "given", "kept", "made", "now", "one", "own", "put", "said", "shown",
-    "seen", "taken", "told", "way", "what", "which"})
+    "alike", "asked", "at", "chosen", "found", "given", "heard", "kept", "least", "made", "most",
+    "now", "one", "own", "place", "places", "put", "quiet", "reach", "room", "said", "shown",
+    "seen", "taken", "told", "turned", "usual", "wanted", "way", "what", "which", "without"})
 _FUNCTION_NAME = re.compile(r"(?:engine|pages)(?:\.\w+)+:\w+")  # as "engine.papers:quick"
 FIRST, SENDS = "pages/shared/shell.py", "sent"  # the first page; what sends a message
 

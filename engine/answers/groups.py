@@ -250,10 +250,10 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        told = [self._p_in_words()]
+        parts = [self._p_in_words()]
         for first, second in self.pairs:
-            told += self._pair_in_words(first, second)
-        return [*told, "Each person’s data went into one group only: budgets do not add."]
+            parts += self._pair_in_words(first, second)
+        return [*parts, "Each person’s data went into one group only: budgets do not add."]
 
     @property
     def p_written(self) -> str:

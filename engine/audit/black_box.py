@@ -172,8 +172,8 @@ def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
         return MAX[claim.unit]
     lost, claimed = (_as_epsilon(loss, claim, ratios.budget) for loss in (ratios.lost, claim.total))
     missed = min(_MISSED, 1 - MOSTLY * claimed / lost) if lost > MOSTLY * claimed else _MISSED
-    wanted = math.ceil(min((_ENOUGH / (missed * ratios.mu)) ** 2, MAX[claim.unit]))
-    return max(_FEWEST, wanted)
+    needed = math.ceil(min((_ENOUGH / (missed * ratios.mu)) ** 2, MAX[claim.unit]))
+    return max(_FEWEST, needed)
 
 
 def _as_epsilon(loss: float, claim: Claim, budget: Budget) -> float:

@@ -93,11 +93,11 @@ class _Ears:
     """Notes every message of all columns."""
 
     def __init__(self) -> None:
-        self.heard: list[Told] = []
+        self.messages: list[Told] = []
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread = np.broadcast_to(noise, values.shape)
-        self.heard.append(Told(server, step, values[0].copy(), spread[0]))
+        self.messages.append(Told(server, step, values[0].copy(), spread[0]))
         return values
 
     def summed(self, step: Step, parts: transcript.Parts) -> None:
@@ -200,9 +200,9 @@ class LikelihoodRatios:
                  seed: int) -> None:
         self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
         self.seed = seed
-        heard, outputs = self._heard(0, _PROBES, (seed, 2))
+        received, outputs = self._received(0, _PROBES, (seed, 2))
         self.size = outputs.shape[1]
-        self.exact = self._behind(heard, _PROBES)
+        self.exact = self._behind(received, _PROBES)
         self.differing = [k for k, exact in enumerate(self.exact)
                           if not np.array_equal(exact.first, exact.second)]
         self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
@@ -250,26 +250,26 @@ class LikelihoodRatios:
         seed : tuple of int
             Of the noise.
         """
-        heard, outputs = self._heard(side, draws, seed)
-        exact = self._behind(heard, draws) if self.follows else self.exact
-        messages = [self._message(heard[k], exact[k], draws) for k in self.differing]
+        received, outputs = self._received(side, draws, seed)
+        exact = self._behind(received, draws) if self.follows else self.exact
+        messages = [self._message(received[k], exact[k], draws) for k in self.differing]
         if not messages:
             return Scored(np.zeros(draws), outputs, np.zeros(1), *LargestLosses())
         together = self.claim.composed(np.broadcast_arrays(*(part.losses for part in messages)))
         parts = map(np.concatenate, zip(*(part.parts for part in messages), strict=True))
         return Scored(np.sum([part.score for part in messages], axis=0), outputs, together, *parts)
 
-    def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
+    def _received(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
         ears = _Ears()
         with transcript.overheard(ears):
             estimate = replay.released(self.mechanism, self.pair[side], self.budget, draws, seed)
-        return ears.heard, np.asarray(estimate.coefficients[0, 0].reshape(draws, -1))
+        return ears.messages, np.asarray(estimate.coefficients[0, 0].reshape(draws, -1))
 
-    def _behind(self, heard: Sequence[Told], draws: int) -> list[Exact]:
+    def _behind(self, received: Sequence[Told], draws: int) -> list[Exact]:
         """The numbers behind what was heard, with either data set."""
         both = []
         for data in self.pair:
-            both.append(_Replayed(heard))
+            both.append(_Replayed(received))
             with transcript.overheard(both[-1]):
                 replay.released_with(self.mechanism, data, self.budget, draws, FaintGenerator())
         return [Exact(first[:draws], second[:draws], both[0].choices.get(k))
@@ -277,13 +277,13 @@ class LikelihoodRatios:
                                                         strict=True))]
 
     def _message(self, message: Told, exact: Exact, draws: int) -> _Part:
-        heard, noise = message.values[:draws], message.noise[:draws]
+        received, noise = message.values[:draws], message.noise[:draws]
         if exact.choice is not None:
-            return _choice(exact, heard, self.claim)
+            return _choice(exact, received, self.claim)
         law = law_of(message.step, self.claim)
         with np.errstate(all="ignore"):
             shift, rest = (self._in_units(change, noise) for change in (
-                exact.second - exact.first, heard - exact.first))
+                exact.second - exact.first, received - exact.first))
         return _Part(audited(law).score(shift, rest), *_losses(law, self.claim, shift, noise))
 
     def _in_units(self, change: Array, noise: Array) -> Array:
@@ -311,14 +311,14 @@ def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array
 # -- a choice of the largest ----------------------------------------------------------------------
 
 
-def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
+def _choice(exact: Exact, received: Array, claim: Claim) -> _Part:
     """Score and losses of the choice of entries, and of the values that were sent for them."""
     choice = exact.choice
     assert choice is not None
-    is_sent = heard != 0
+    is_sent = received != 0
     ratio = _log_chance(choice, exact.second, is_sent) - _log_chance(choice, exact.first, is_sent)
     shift = (exact.second - exact.first) / choice.scales.values
-    rest = (heard - exact.first) / choice.scales.values
+    rest = (received - exact.first) / choice.scales.values
     law = audited(NoiseLaw.GAUSSIAN if choice.law.is_gaussian else NoiseLaw.LAPLACE)
     deviation = choice.law.value_deviation
     values = law.score(*(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.audit.laws import audited
 from engine.audit.neighbours import Pairs
-from engine.audit.replay import Heard, Run, Selection, run
+from engine.audit.replay import Message, Run, Selection, run
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Spend, Step
@@ -155,8 +155,8 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
 
 def _difference(run_of_first: Run, run_of_second: Run) -> str:
     """What differs that should not, though all messages are the same."""
-    if [message.kind for message in run_of_first.heard.values()] != [
-            message.kind for message in run_of_second.heard.values()]:
+    if [message.kind for message in run_of_first.messages.values()] != [
+            message.kind for message in run_of_second.messages.values()]:
         return "other calls, or messages of other shapes, are made for neighbours"
     first, second = run_of_first.estimate, run_of_second.estimate
     if first.spends != second.spends or first.tuning != second.tuning:
@@ -173,10 +173,10 @@ def _difference(run_of_first: Run, run_of_second: Run) -> str:
 def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]:
     """Whether a site that does not hold the record said something else: (pairs,)."""
     differs_elsewhere = np.zeros(pairs.count, dtype=bool)
-    for key, message in first.heard.items():
+    for key, message in first.messages.items():
         if message.server != transcript.CENTRE:
-            same = (message.values == second.heard[key].values) | (
-                np.isnan(message.values) & np.isnan(second.heard[key].values))
+            same = (message.values == second.messages[key].values) | (
+                np.isnan(message.values) & np.isnan(second.messages[key].values))
             differs = ~same.reshape(pairs.count, -1).all(axis=1)
             differs_elsewhere |= differs & (pairs.server != message.server)
     return differs_elsewhere
@@ -188,14 +188,14 @@ def _of_site(mechanism: Any, server: int, claim: Claim, first: Run, second: Run,
 
     Also the worst of all messages together, and that of each line over its own claim.
     """
-    messages = [key for key, message in first.heard.items() if message.server in (server,
+    keys = [key for key, message in first.messages.items() if message.server in (server,
                                                                            transcript.CENTRE)]
-    if not messages:
+    if not keys:
         return np.zeros(pairs.count), 0.0, np.empty(0)
-    each = [_loss(mechanism, claim, first.heard[key], second.heard[key]) for key in messages]
+    each = [_loss(mechanism, claim, first.messages[key], second.messages[key]) for key in keys]
     each = [np.where(pairs.server == server, loss, 0.0) for loss in each]
     together = claim.composed(each)
-    lines = _line_of_each([first.heard[key].step for key in messages], claim.lines)
+    lines = _line_of_each([first.messages[key].step for key in keys], claim.lines)
     if lines is None:
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
     most = [loss.max(keepdims=True) for loss in each]
@@ -213,7 +213,7 @@ def _line_of_each(steps: Sequence[Step], lines: Sequence[Spend]) -> list[Spend] 
     return [by_key[key] for key in keys]
 
 
-def _loss(mechanism: Any, claim: Claim, first: Heard, second: Heard) -> Array:
+def _loss(mechanism: Any, claim: Claim, first: Message, second: Message) -> Array:
     """The loss of every pair by one message: (pairs,); infinite where noise does not cover it."""
     count, same = len(first.values), first.noise == second.noise
     with np.errstate(all="ignore"):
@@ -224,7 +224,7 @@ def _loss(mechanism: Any, claim: Claim, first: Heard, second: Heard) -> Array:
     return np.where(fine, losses.max(axis=1), np.inf)
 
 
-def _in_units(claim: Claim, message: Heard, units: Array) -> Array:
+def _in_units(claim: Claim, message: Message, units: Array) -> Array:
     """Losses (pairs, ways) of shifts (pairs, ways, numbers) in standard deviations of the noise."""
     law = law_of(message.step, claim) if message.law is None else message.law
     if isinstance(law, Selection):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from engine.audit.replay import MATRIX, Heard, Run, run
+from engine.audit.replay import MATRIX, Message, Run, run
 from engine.core.arrays import Indices
 from engine.core.types import Array, Budget, Data, Step
 
@@ -52,9 +52,9 @@ def _is_small_somewhere(squares: Array) -> bool:
 
 def _between(mechanism: Any, first: Run, second: Run) -> list[tuple[Step, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
-    noises = [(message.step, _standardised(mechanism, message, second.heard[key]))
-             for key, message in first.heard.items()
-             if message.law is None and key in second.heard]
+    noises = [(message.step, _standardised(mechanism, message, second.messages[key]))
+             for key, message in first.messages.items()
+             if message.law is None and key in second.messages]
     return [(step, noise) for step, noise in noises if noise is not None]
 
 
@@ -65,7 +65,7 @@ def _means(each: Array) -> Array:
     return np.asarray(np.where(known, each, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0])
 
 
-def _standardised(mechanism: Any, first: Heard, second: Heard) -> Array | None:
+def _standardised(mechanism: Any, first: Message, second: Message) -> Array | None:
     """Noise of unit size, (repeats, numbers)."""
     spread = math.sqrt(2) * first.noise[:, :1]
     units = mechanism.in_units_of_noise(first.values[:, :1] - second.values[:, :1], spread)

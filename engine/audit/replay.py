@@ -69,7 +69,7 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class Message:
     """One message of all data sets.
 
     Parameters
@@ -96,7 +96,7 @@ class Heard:
         """What must not differ between neighbours, beside the noise of each."""
         return (self.server, self.step, self.values.shape, self.law)
 
-    def followed_by(self, other: Heard) -> Heard:
+    def followed_by(self, other: Message) -> Message:
         """With the repeats of a later part of the run."""
         return replace(self, values=np.concatenate([self.values, other.values]),
                        noise=np.concatenate([self.noise, other.noise]))
@@ -115,38 +115,38 @@ class Recorder:
 
     def __init__(self, answers: Sequence[Array] | None = None,
                  rng: np.random.Generator | None = None) -> None:
-        self.heard: dict[tuple[int, str], Heard] = {}
+        self.messages: dict[tuple[int, str], Message] = {}
         self.added: list[tuple[Step, Array]] = []
         self.answers: list[Array] = []
         self.has_sums = False
         self._prescribed, self._rng = answers, rng
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step.key))
+        spread, before = np.broadcast_to(noise, values.shape), self.messages.get((server, step.key))
         if before is not None and isinstance(before.law, Selection):
             self.added.append((step, _added(
                 values[:, 0], before.values[-len(values):, 0], spread[:, 0])))
         else:
-            self._note(Heard(server, step, values[:, :1].copy(), spread[:, :1].copy()))
+            self._note(Message(server, step, values[:, :1].copy(), spread[:, :1].copy()))
         answer = self._answer(values, spread)
         self.answers.append(answer)
         return answer.copy()
 
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         self.has_sums = True
-        self._note(Heard(transcript.CENTRE, step, parts.values.copy(),
-                         np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
+        self._note(Message(transcript.CENTRE, step, parts.values.copy(),
+                           np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
 
     def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
                 scales: Scales) -> None:
-        self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
-                         Selection(law, n_selected, scales)))
+        self._note(Message(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
+                           Selection(law, n_selected, scales)))
 
-    def _note(self, message: Heard) -> None:
+    def _note(self, message: Message) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
         key = (message.server, message.step.key)
-        before = self.heard.get(key)
-        self.heard[key] = message if before is None else before.followed_by(message)
+        before = self.messages.get(key)
+        self.messages[key] = message if before is None else before.followed_by(message)
 
     def _answer(self, values: Array, spread: Array) -> Array:
         if self._prescribed is not None:
@@ -192,7 +192,7 @@ class Run:
     Parameters
     ----------
     estimate : Estimate
-    heard : dict[tuple[int, str], Heard]
+    messages : dict[tuple[int, str], Heard]
         Messages by server and step.
     answers : sequence of Array
         What each was answered with.
@@ -203,7 +203,7 @@ class Run:
     """
 
     estimate: Estimate
-    heard: dict[tuple[int, str], Heard]
+    messages: dict[tuple[int, str], Message]
     answers: list[Array]
     has_sums: bool
     added: list[tuple[Step, Array]]
@@ -246,4 +246,4 @@ def run(mechanism: Any, data: Data, budget: Budget, seed: int,
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
         estimate = released(mechanism, data, budget, 1, (seed,))
-    return Run(estimate, recorder.heard, recorder.answers, recorder.has_sums, recorder.added)
+    return Run(estimate, recorder.messages, recorder.answers, recorder.has_sums, recorder.added)

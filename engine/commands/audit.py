@@ -62,8 +62,8 @@ def command(options: argparse.Namespace) -> int:
         reports.append({"name": name, **({"what": fault} if fault else {}), **report.plain()})
         if not options.json:
             print(audit_words.in_lines(name, fault, report), flush=True)
-    wanted = ("broken", "loose") if options.broken else ("holds", "loose")
-    as_it_should = all(each["verdict"] in wanted for each in reports)
+    expected = ("broken", "loose") if options.broken else ("holds", "loose")
+    as_it_should = all(each["verdict"] in expected for each in reports)
     if options.json:
         print(json.dumps({"audits": reports, "ok": as_it_should}, ensure_ascii=False))
     return 0 if as_it_should else 1

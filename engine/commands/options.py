@@ -145,14 +145,14 @@ def _value(option: Option, texts: Mapping[str, str]) -> Any:
 
 def _scalar(hint: Any, text: str) -> Any:
     """A number, a truth value or text; what is none of what is wanted stays text and is refused."""
-    wanted = _without_none(hint)
+    types = _without_none(hint)
     if text == "none" and type(None) in typing.get_args(hint):
         return None
-    if bool in wanted and text in ("true", "false"):
+    if bool in types and text in ("true", "false"):
         return text == "true"
-    if int in wanted and re.fullmatch(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}", text):
+    if int in types and re.fullmatch(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}", text):
         return int(text)
-    if float in wanted and text != "inf":
+    if float in types and text != "inf":
         try:
             return float(text[:_MAX_DIGITS])
         except ValueError:

@@ -163,8 +163,9 @@ def _centre(options: argparse.Namespace) -> int:
     transport = _transport(options.through, plan)
 
     def advance(received: Sequence[Message]) -> Published | None:
-        heard = messages.checked(protocol, received, key)
-        return centre.released(protocol, heard) if len(heard) == len(protocol.turns) else None
+        transcript = messages.checked(protocol, received, key)
+        return centre.released(protocol,
+                               transcript) if len(transcript) == len(protocol.turns) else None
     release = _followed(options, protocol, transport, advance, key)
     if release is None:
         return _NOT_YET
@@ -191,14 +192,14 @@ def _followed(options: argparse.Namespace, protocol: Protocol, transport: Transp
 
     What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
     """
-    told = ""
+    previous = ""
     while True:
         received = transport.received()
         release: Published | None = advance(received)
-        now = words.turn_of(protocol, messages.checked(protocol, received, key), index)
-        if now != told:
-            print(now, file=_words_to(options), flush=True)
-            told = now
+        current = words.turn_of(protocol, messages.checked(protocol, received, key), index)
+        if current != previous:
+            print(current, file=_words_to(options), flush=True)
+            previous = current
         is_stream = options.through == "-"
         if release is not None or (options.once and (is_stream or not transport.wait(0))):
             return release

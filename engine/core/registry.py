@@ -234,8 +234,8 @@ class Parameterised:
 
     def _usual(self, parameter: Parameter) -> Any:
         for condition, value in parameter.usual_when.items():
-            name, _, wanted = condition.partition("=")
-            if getattr(self, name) == wanted:
+            name, _, required = condition.partition("=")
+            if getattr(self, name) == required:
                 return value
         return parameter.default
 

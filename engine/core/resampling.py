@@ -55,13 +55,13 @@ def _broken_lines(times: Array, values: Array, counts: np.ndarray, grid: Array) 
     # first reading of each curve, and the one after its last: (curves,)
     ends = np.cumsum(np.bincount(curve, minlength=len(counts)))
     starts = ends - np.bincount(curve, minlength=len(counts))
-    wanted = 2.0 * np.arange(len(counts))[:, None] + grid
+    targets = 2.0 * np.arange(len(counts))[:, None] + grid
     # the readings on both sides of every grid point, of the same curve: (curves, K)
     first, last = starts[:, None], np.maximum(ends - 1, 0)[:, None]
-    right = np.searchsorted(position, wanted).clip(first, last)
+    right = np.searchsorted(position, targets).clip(first, last)
     left = (right - 1).clip(first, None).clip(max=len(position) - 1)
     right = right.clip(max=len(position) - 1)
     gap = position[right] - position[left]
-    share = np.where(gap > 0, (wanted - position[left]) / np.where(gap > 0, gap, 1.0), 1.0)
+    share = np.where(gap > 0, (targets - position[left]) / np.where(gap > 0, gap, 1.0), 1.0)
     out = y[left] + np.clip(share, 0.0, 1.0) * (y[right] - y[left])
     return np.where((ends > starts)[:, None], out, 0.0)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 GLUCOSE: Mapping[str, float] = {"mmol/L": 1.0, "mg/dL": 18.0156}  # its molar mass: 180.156 g/mol
 
 
-def converted(value: float, units: Mapping[str, float], given: str, wanted: str) -> float:
+def converted(value: float, units: Mapping[str, float], given: str, target: str) -> float:
     """The same amount in another unit of a quantity, with three digits.
 
     Parameters
@@ -19,7 +19,7 @@ def converted(value: float, units: Mapping[str, float], given: str, wanted: str)
         In the unit `given`.
     units : mapping of str to float
         Of the quantity.
-    given, wanted : str
+    given, target : str
         Two of them.
 
     Examples
@@ -27,4 +27,4 @@ def converted(value: float, units: Mapping[str, float], given: str, wanted: str)
     >>> converted(0.5, GLUCOSE, "mmol/L", "mg/dL")
     9.01
     """
-    return float(f"{value * units[wanted] / units[given]:.3g}")
+    return float(f"{value * units[target] / units[given]:.3g}")

@@ -65,7 +65,7 @@ def apart(positions: Sequence[float], gap: float, low: float, high: float) -> li
         return []
     order = np.argsort(positions, kind="stable")
     gap = min(gap, (high - low) / max(len(positions) - 1, 1))
-    room = high - gap * (len(positions) - 1)
+    highest = high - gap * (len(positions) - 1)
     # Less k gaps the positions only need to increase: the nearest such are means of blocks.
     blocks: list[tuple[float, int]] = []
     for k, place in enumerate(order):
@@ -75,7 +75,7 @@ def apart(positions: Sequence[float], gap: float, low: float, high: float) -> li
             mean, size = (before * count + mean * size) / (count + size), count + size
         blocks.append((mean, size))
     levels = np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
-    moved = np.clip(levels, low, room) + gap * np.arange(len(order))
+    moved = np.clip(levels, low, highest) + gap * np.arange(len(order))
     out = np.empty(len(order))
     out[order] = moved
     return [float(value) for value in out]

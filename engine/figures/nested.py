@@ -75,11 +75,11 @@ class Nested:
         """
         ends = free_range([*self.curves.ravel(), *self.limits, *self.target, *reach])
         shapes, notes = self._cut_offs()
-        names, room = self._names(ends)
+        names, margin = self._names(ends)
         data = [*(self._shades() if fill is None else fill), *self._lines(), *more]
         look = layout(title=title, xaxis=across, shapes=shapes,
                       yaxis=axis(up, grid=True, range=ends), annotations=[*notes, *names])
-        look["margin"]["r"] = room
+        look["margin"]["r"] = margin
         return {"data": data, "layout": look}
 
     def bars(self, low: Array, high: Array) -> Spec:

@@ -61,7 +61,8 @@ def number(text: str) -> float:
     return value
 
 
-def _refusal(text: str, wanted: str) -> InputError:
+def _refusal(text: str, expected: str) -> InputError:
     typed = text.strip()
-    return InputError(f"“{typed[:_LONGEST]}” is not {wanted}." if typed else "The field is empty.",
-                      hint="" if typed else f"It needs {wanted}.")
+    return InputError(f"“{typed[:_LONGEST]}” is not {expected}." if typed
+                      else "The field is empty.",
+                      hint="" if typed else f"It needs {expected}.")

@@ -113,7 +113,7 @@ class CoinFlip(Lesson):
 def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     """A dot for each pupil, those who said yes first, so that they end at their share."""
     order = np.lexsort((answers.reported != answers.true, ~answers.reported))
-    said_yes, turned = answers.reported[order], (answers.reported != answers.true)[order]
+    said_yes, flipped = answers.reported[order], (answers.reported != answers.true)[order]
     index = np.arange(PUPILS)
     x = np.asarray(100 * (index // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
     y = np.asarray(index % _ROWS + 1.0, dtype=np.float64)
@@ -123,7 +123,7 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
     error = 100 * ROUNDED_NORMAL * answers.standard_error
     marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
              Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
-             Mark(x[turned], y[turned], "bias", "Flipped by coins", "cross", after=True),
+             Mark(x[flipped], y[flipped], "bias", "Flipped by coins", "cross", after=True),
              Mark(np.full(2, true), ends, "truth", "Have really copied", width=4.0, opacity=0.6,
                   after=True),
              Mark(np.full(2, estimate), ends, "functional", "Estimate from the answers",

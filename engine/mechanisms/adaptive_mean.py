@@ -472,8 +472,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         if self.prior is None:
             return super().scale(facts)
         curve = PublicCurve.stated(self.prior, "prior")
-        room = max(facts.value_high - min(curve.heights), max(curve.heights) - facts.value_low)
-        return Scale(curve, room if self.prior_room is None else self.prior_room)
+        margin = max(facts.value_high - min(curve.heights), max(curve.heights) - facts.value_low)
+        return Scale(curve, margin if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
         return Design(law=TimeLaw.UNKNOWN) if self.design == "unknown" else facts.design
@@ -527,12 +527,12 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
                              hint="For example "
                              + ", ".join(f"{share:g}" for share in constants.SHARES) + ".")
-        wanted = len(JOINT if is_joint else self._usual_shares)
-        if len(shares) != wanted:
-            raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
+        expected = len(JOINT if is_joint else self._usual_shares)
+        if len(shares) != expected:
+            raise InputError(f"“split” must have {expected} shares here; got {len(shares)}.",
                              field="split", hint="Four for joint releases; six for separate ones, "
                              "which δ = 0 always has, and five of those without a band.")
-        if pure and wanted == len(constants.SHARES):  # the share of the sixth goes to the others
+        if pure and expected == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
 

@@ -405,8 +405,8 @@ def usual_intervals(n_people: int, epsilon: float) -> int:
     >>> usual_intervals(228, 1.0), usual_intervals(1000, 1.0), usual_intervals(100, 0.5)
     (7, 13, 4)
     """
-    wanted = _PER_INTERVAL * min(n_people * epsilon, 1e12) ** _POWER
-    return int(min(max(round(wanted), _FEWEST), _MAX))
+    target = _PER_INTERVAL * min(n_people * epsilon, 1e12) ** _POWER
+    return int(min(max(round(target), _FEWEST), _MAX))
 
 
 def _smaller(facts: EventFacts, n_people: int) -> int:

@@ -734,9 +734,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         for group, chance in enumerate(chances):
             alike_ballots = ballots[:, alike == group]
             ones = alike_ballots.sum(axis=1)[:, None]
-            stay, turned = uniform[group]
+            stay, flipped = uniform[group]
             total += binom.ppf(stay, ones, 1 - chance)
-            total += binom.ppf(turned, alike_ballots.shape[1] - ones, chance)
+            total += binom.ppf(flipped, alike_ballots.shape[1] - ones, chance)
         return total
 
     # -- ledger -------------------------------------------------------------------------------

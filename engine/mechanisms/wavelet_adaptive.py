@@ -394,7 +394,7 @@ _WITHOUT = ("plan_rule", "constants", "clip", "invert_clip")
 # -- on the sites ---------------------------------------------------------------------------
 
 
-Heard = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (repeats, columns)
+Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (repeats, columns)
 
 
 class _Messages:
@@ -430,7 +430,7 @@ class _Messages:
             [stream.standard_normal((*shape, width)) for width in widths]
             for stream in rng.spawn(len(self.per_site))), strict=True)]
 
-    def noisy(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
+    def noisy(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Received]:
         """The centre's averages of the messages of stage k, for every plan.
 
         Parameters
@@ -458,14 +458,15 @@ class _Messages:
                          for s in range(len(self.per_site))], axis=2).reshape(shape)
         return [_combined(plan.stages[k], sent[:, p]) for p, plan in enumerate(self.plans)]
 
-    def noise_free(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Heard]:
+    def noise_free(self, k: int, centres: Sequence[Array],
+                   clips: Sequence[Array]) -> list[Received]:
         """The same without noise, for comparison: it is never published."""
-        heard = []
+        received = []
         for plan, centre, clip in zip(self.plans, centres, clips, strict=True):
             stage = plan.stages[k]
             sizes, averages = self._statistics(stage.basis, plan.basis, centre, clip)
-            heard.append(_combined(stage, np.concatenate([sizes[..., None], averages], axis=-1)))
-        return heard
+            received.append(_combined(stage, np.concatenate([sizes[..., None], averages], axis=-1)))
+        return received
 
     def _statistics(self, basis: WaveletBasis, finest: WaveletBasis, centre: Array, clip: Array
                     ) -> tuple[Array, Array]:
@@ -490,7 +491,7 @@ class _Messages:
         return sizes / n, averages / n[:, None]
 
 
-def _combined(stage: Stage, sent: Array) -> Heard:
+def _combined(stage: Stage, sent: Array) -> Received:
     """Weighted averages of messages (repeats, columns, sites, numbers), of which size is first."""
     size, basis = np.einsum("s,rcs->rc", stage.weights, sent[..., 0]), stage.basis.size
     return np.einsum("s,rcsk->rck", stage.weights, sent[..., 1:1 + basis]), size
@@ -506,8 +507,8 @@ def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, column
     centres = [np.zeros((*shape, plan.basis.size)) for plan in plans]
     clips = [np.full(shape, plan.first_clip) for plan in plans]
     for k in range(len(STEPS)):
-        for p, (plan, heard) in enumerate(zip(plans, send(k, centres, clips), strict=True)):
-            centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], *heard)
+        for p, (plan, received) in enumerate(zip(plans, send(k, centres, clips), strict=True)):
+            centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], *received)
     return [plan.released * centre for plan, centre in zip(plans, centres, strict=True)]
 
 

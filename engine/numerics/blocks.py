@@ -25,5 +25,5 @@ def curves_at_once(readings: int) -> int:
     >>> [curves_at_once(readings) for readings in (5, 20, 100, 1_000_000)]
     [10000, 5000, 2000, 1]
     """
-    wanted = max(_READINGS // readings, _CURVES)
-    return max(1, min(wanted, _MAX_READINGS // readings))
+    target = max(_READINGS // readings, _CURVES)
+    return max(1, min(target, _MAX_READINGS // readings))

@@ -262,13 +262,13 @@ def _unbiased(inverse: Array, cross: Array, penalty: Array, basis: Basis, counts
     rows = np.zeros((repeats, size + 1, size, n))
     slopes, negated = rows[:, :size], rows[:, size]
     for count in np.unique(counts[counts > 0]).tolist():
-        alike = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
+        same_count = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
         mean = mean_slopes_inverse(basis.first(len(penalty)), count, design)
-        weighed = mean @ inverse[..., alike]
-        negated[..., alike] = -np.einsum("rjln,rjn->rln", weighed, cross[..., alike])
-        weighed *= -penalty[:, None, alike if penalty.shape[1] > 1 else slice(None)]
+        weighed = mean @ inverse[..., same_count]
+        negated[..., same_count] = -np.einsum("rjln,rjn->rln", weighed, cross[..., same_count])
+        weighed *= -penalty[:, None, same_count if penalty.shape[1] > 1 else slice(None)]
         weighed += mean.T[..., None]
-        slopes[..., alike] = weighed
+        slopes[..., same_count] = weighed
     return AffineDeviations(rows)
 
 

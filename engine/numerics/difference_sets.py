@@ -169,8 +169,8 @@ class Thresholded(DifferenceSet):
         cost = self.thresholds**2
         order = np.argsort(-value / cost, kind="stable")
         spent = np.cumsum(cost[order])
-        room = (1 + 2 / self.n) ** 2 - (spent - cost[order])
-        share = np.clip(room / cost[order], 0.0, 1.0)
+        slack = (1 + 2 / self.n) ** 2 - (spent - cost[order])
+        share = np.clip(slack / cost[order], 0.0, 1.0)
         return 2 / self.n * float(np.sqrt((value[order] * share).sum()))
 
     def l2(self, scales: Array) -> float:

@@ -178,8 +178,8 @@ def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
     (…, r)
     """
     frequency = np.pi * np.arange(size)
-    turned = np.asarray(times)[..., None] * frequency + order * np.pi / 2
-    rows = frequency**order * np.cos(turned)
+    phase = np.asarray(times)[..., None] * frequency + order * np.pi / 2
+    rows = frequency**order * np.cos(phase)
     rows[..., 1:] *= np.sqrt(2)
     return np.asarray(rows)
 

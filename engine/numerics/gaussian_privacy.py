@@ -55,12 +55,12 @@ def sigma_of(epsilon: float, delta: float) -> float:
     >>> round(sigma_of(1.0, 1e-5), 4)
     3.7306
     """
-    low, high, wanted = 0.1, 1.0, np.log(delta)
-    while log_delta(low, epsilon) < wanted:
+    low, high, target = 0.1, 1.0, np.log(delta)
+    while log_delta(low, epsilon) < target:
         low, high = low / 10, low
-    while log_delta(high, epsilon) > wanted:
+    while log_delta(high, epsilon) > target:
         low, high = high, high * 10
-    return _root(lambda sigma: log_delta(sigma, epsilon) - wanted, low, high)
+    return _root(lambda sigma: log_delta(sigma, epsilon) - target, low, high)
 
 
 def epsilon_of(sigma: float, delta: float) -> float:
@@ -78,12 +78,12 @@ def epsilon_of(sigma: float, delta: float) -> float:
     float
         At least 0, to 1e-12.
     """
-    low, high, wanted = 0.0, 1.0, np.log(delta)
-    if log_delta(sigma, 0.0) < wanted:
+    low, high, target = 0.0, 1.0, np.log(delta)
+    if log_delta(sigma, 0.0) < target:
         return 0.0
-    while log_delta(sigma, high) > wanted:
+    while log_delta(sigma, high) > target:
         low, high = high, high * 10
-    return _root(lambda epsilon: log_delta(sigma, epsilon) - wanted, low, high)
+    return _root(lambda epsilon: log_delta(sigma, epsilon) - target, low, high)
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:

@@ -187,6 +187,6 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
 def _matched(scores: Array, matrix: Array) -> Array:
     """Scores that are turned a little, so that their second moments are exactly J."""
     ridge = _RIDGE * np.trace(matrix) * np.eye(len(matrix))  # of directions that no curve tells of
-    present, wanted = (np.linalg.cholesky(moments + ridge) for moments in (
+    present, target = (np.linalg.cholesky(moments + ridge) for moments in (
         scores.T @ scores / len(scores), matrix))
-    return np.asarray(scores @ np.linalg.solve(present, np.eye(len(matrix))).T @ wanted.T)
+    return np.asarray(scores @ np.linalg.solve(present, np.eye(len(matrix))).T @ target.T)

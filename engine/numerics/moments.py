@@ -265,8 +265,8 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
     """
     starts = np.cumsum(counts) - counts
     used = counts[counts > 0]
-    alike = len(used) and used.min() == used.max()
-    for count in (used[:1] if alike else np.unique(used)).tolist():
+    all_equal = len(used) and used.min() == used.max()
+    for count in (used[:1] if all_equal else np.unique(used)).tolist():
         curves = np.flatnonzero(counts == count)
         size = curves_at_once(count)
         for first in range(0, len(curves), size):

@@ -163,11 +163,11 @@ def visit_times(curves: int, observations: int, gap: float, rng: Uniforms) -> Ar
     >>> times.shape, bool((np.diff(times) > 0).all())
     ((2, 3), True)
     """
-    room = 1 - visits_span(observations, gap)
-    if room < 0:
+    free = 1 - visits_span(observations, gap)
+    if free < 0:
         raise InputError(f"{observations} observations at this distance do not fit into the time "
                          "range.", field="visit_gap",
                          hint="Take fewer observations, or state a shorter gap.")
-    start = room * rng.random((curves, 1))
+    start = free * rng.random((curves, 1))
     late = JITTER * rng.random((curves, observations))
     return np.asarray(start + gap * (np.arange(observations) + late))

@@ -70,8 +70,8 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
 
 def _fit(powers: Array, weighted: Array) -> Array:
     """What each probit adds to the coefficients of a fit: (…, G, powers, n)."""
-    turned = weighted.swapaxes(-1, -2)
-    return np.asarray(np.linalg.solve(turned @ powers, turned))
+    transposed = weighted.swapaxes(-1, -2)
+    return np.asarray(np.linalg.solve(transposed @ powers, transposed))
 
 
 def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:

@@ -123,8 +123,8 @@ class ReferenceLaw(DeviationLaw):
             lost = ratio * (clipped @ self.squared) / len(self.squared)
             return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
         diagonal = np.diagonal(self.slopes, axis1=1, axis2=2)
-        turned = (clipped @ self._turned).reshape(*spread.shape, -1)  # E of clipped Z_l Z_q T_ql
-        lost = spread * (turned @ (spread / shape**2)[..., None])[..., 0]
+        rotated = (clipped @ self._turned).reshape(*spread.shape, -1)  # E of clipped Z_l Z_q T_ql
+        lost = spread * (rotated @ (spread / shape**2)[..., None])[..., 0]
         moved = (factors @ diagonal - lost) / len(self.sample)
         mean = diagonal.mean(axis=0)
         return np.asarray(np.where(mean > _UNTOLD, moved / np.maximum(mean, _UNTOLD),

@@ -82,8 +82,8 @@ class RegressorMap:
         (repeats, columns, K, r, K, r)
             Of a = W'b.
         """
-        turned = np.einsum("...ka,...krjs->...arjs", self.whole, located)
-        return np.asarray(np.einsum("...arjs,...jb->...arbs", turned, self.whole))
+        rotated = np.einsum("...ka,...krjs->...arjs", self.whole, located)
+        return np.asarray(np.einsum("...arjs,...jb->...arbs", rotated, self.whole))
 
 
 def weights(standard: Array) -> Array:

@@ -79,8 +79,8 @@ class CurveWeights:
         penalty = ridge(basis.size, counts)
         weights = -deviations.slopes
         for count in np.unique(counts[counts > 0]).tolist():
-            alike = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
-            weights[..., alike] += mean_slopes_inverse(basis, count, design).T[..., None]
+            same_count = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
+            weights[..., same_count] += mean_slopes_inverse(basis, count, design).T[..., None]
         weights /= penalty[:, None]
         tells = moments.waves[:, 0] > 0  # the mean of 1 over the readings
         return cls(deviations.slopes, weights, waves, counts, tells.astype(float))

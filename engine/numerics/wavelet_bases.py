@@ -286,12 +286,12 @@ class WaveletBasis(OrthonormalBasis):
         (n,)
         """
         table, ours = scaling_table(self.moments), 2 * self.moments - 1
-        position = np.clip(times, 0.0, 1.0) * self.size
-        near = (position < ours) | (position > self.size - ours)
+        scaled = np.clip(times, 0.0, 1.0) * self.size
+        near = (scaled < ours) | (scaled > self.size - ours)
         if isinstance(self.rule, Periodic):
             near[:] = False
-        position = (position % 1.0) * STEPS
-        position[position >= self.size] = STEPS
+        position = (scaled % 1.0) * STEPS
+        position[scaled >= self.size] = STEPS
         low = np.minimum(position.astype(np.int64), STEPS - 1)
         out = np.zeros(len(times))
         for row in table:

@@ -141,8 +141,8 @@ def certified_epsilon(mu: float, delta: float) -> float:
         return math.inf
     stricter = delta * (1 - 2 * _ROUND_DELTA)
     epsilon = exact_epsilon(mu, stricter)
-    wanted = math.log(delta * (1 - _ROUND_DELTA))
-    while gaussian_privacy.log_delta(1 / mu, epsilon) > wanted:  # never, but for rounding
+    target = math.log(delta * (1 - _ROUND_DELTA))
+    while gaussian_privacy.log_delta(1 / mu, epsilon) > target:  # never, but for rounding
         epsilon = epsilon * _ROUND_EPSILON + math.ulp(1.0)
     return epsilon
 
@@ -643,7 +643,7 @@ def least_guarantee(spends: Sequence[Spend]) -> Budget:
     return Budget.covering_all(guarantees(spends))
 
 
-def asked(spends: Sequence[Spend]) -> Budget:
+def requested(spends: Sequence[Spend]) -> Budget:
     """What was asked for everybody, whichever the server.
 
     Parameters

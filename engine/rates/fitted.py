@@ -74,10 +74,10 @@ class Weighted:
             private, rest = weighted.parts(**point)
             return math.log(max(private, 1e-300)) - math.log(max(rest, 1e-300))
 
-        wanted = math.log(share / (1 - share))
-        factor = wanted - math.log(of_privacy / other)
-        if abs(beside(factor) - wanted) > _ROUNDING and beside(-_MAX) < wanted < beside(_MAX):
-            factor = brentq(lambda log_factor: beside(log_factor) - wanted, -_MAX, _MAX)
+        target = math.log(share / (1 - share))
+        factor = target - math.log(of_privacy / other)
+        if abs(beside(factor) - target) > _ROUNDING and beside(-_MAX) < target < beside(_MAX):
+            factor = brentq(lambda log_factor: beside(log_factor) - target, -_MAX, _MAX)
         return replace(plain, private=math.exp(factor))
 
     @property

@@ -358,9 +358,10 @@ def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, A
 @lru_cache(maxsize=256)
 def _sampling(people: NormalPeople, design: Design, curves: Weights, family: str) -> Array:
     """The least sampling variance of the first functions: (MAX_FUNCTIONS,)."""
-    told = np.sum([n * _informed(people, design, counts, family).matrix for counts, n in curves],
-                  axis=0)
-    return np.array([inverse_trace(told[:r, :r]) for r in range(1, MAX_FUNCTIONS + 1)])
+    information = np.sum([n * _informed(people, design, counts, family).matrix for counts,
+                          n in curves],
+                         axis=0)
+    return np.array([inverse_trace(information[:r, :r]) for r in range(1, MAX_FUNCTIONS + 1)])
 
 
 def _left_out(truth: Truth, family: str) -> Array:
@@ -461,9 +462,9 @@ def _of_one_curve(people: NormalPeople, functions: int) -> Array:
     """(3, numbers of observations): what `FloorRate.of_one_curve` stands on."""
     rows = []
     for m in _TABLE:
-        told = _informed(people, Design(), ((int(m), 1.0),), "cosine").first(functions)
-        rows.append((root_trace(told.matrix), least_noise(((told, 1.0),)),
-                     inverse_trace(told.matrix)))
+        information = _informed(people, Design(), ((int(m), 1.0),), "cosine").first(functions)
+        rows.append((root_trace(information.matrix), least_noise(((information, 1.0),)),
+                     inverse_trace(information.matrix)))
     return np.array(rows).T
 
 

@@ -78,7 +78,7 @@ class SiteCost:
 
     Parameters
     ----------
-    asked : Budget
+    requested : Budget
         What the site may spend.
     certified, by_rho : Budget
         What is proved of the noise that is drawn, and what OpenDP's maps alone prove of it.
@@ -86,7 +86,7 @@ class SiteCost:
         What the mechanism is planned with for this site.
     """
 
-    asked: Budget
+    requested: Budget
     certified: Budget
     by_rho: Budget
     inner: Budget
@@ -134,7 +134,7 @@ class ReleaseCost:
     @property
     def budget(self) -> Budget:
         """What was asked for."""
-        return Budget.covering_all(cost.asked for cost in self.costs)
+        return Budget.covering_all(cost.requested for cost in self.costs)
 
     @cached_property
     def certified(self) -> Budget:
@@ -169,17 +169,19 @@ class ReleaseCost:
         """ρ of zCDP by OpenDP's maps, of the server whose people it costs most."""
         return max(map(accounting.total_rho, accounting.by_server(self.certified_spends).values()))
 
-    def _charged(self, line: Spend, all_gaussian: bool, alike: Sequence[HardenedNoise]) -> Spend:
+    def _charged(self, line: Spend, all_gaussian: bool,
+                 measurements: Sequence[HardenedNoise]) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 
         μ, too, where all noise of the server is Gaussian. The law is left out, because it is not
         that of the ideal noise; only noise on counts has the same, of a scale that is no smaller.
         """
-        cost, is_gaussian = max(measurement.cost for measurement in alike), line.mu is not None
+        cost = max(measurement.cost for measurement in measurements)
+        is_gaussian = line.mu is not None
         of_counts = self.shares is None and all(isinstance(measurement, CountNoise)
-                                                for measurement in alike)
+                                                for measurement in measurements)
         certified = self.costs[line.server if self.is_by_site else 0].certified
-        return replace(line, mu=max(measurement.mu for measurement in alike) if all_gaussian
+        return replace(line, mu=max(measurement.mu for measurement in measurements) if all_gaussian
                        else None,
                        rho=cost if is_gaussian else None,
                        epsilon=None if is_gaussian else cost, budget=certified,
@@ -261,7 +263,7 @@ def _cost_within(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
     stand_in, inner = data.stand_in(), budgets
     for n_tried in range(_TRIES):
         rehearsed = _rehearsed(stand_in, mechanism, budgets, inner, shares)
-        if all(cost.certified.epsilon <= cost.asked.epsilon for cost in rehearsed.costs):
+        if all(cost.certified.epsilon <= cost.requested.epsilon for cost in rehearsed.costs):
             return rehearsed
         inner = tuple(_reduced(cost, n_tried) for cost in rehearsed.costs)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
@@ -270,11 +272,11 @@ def _cost_within(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
 
 def _reduced(cost: SiteCost, n_tried: int) -> Budget:
     """What is tried next, where more was certified than was asked."""
-    if cost.certified.epsilon <= cost.asked.epsilon:
+    if cost.certified.epsilon <= cost.requested.epsilon:
         return cost.inner
-    if n_tried == 0 and cost.certified == cost.by_rho and not cost.asked.is_pure:
-        return _guess_by_rho(cost.asked)
-    less = cost.asked.epsilon / cost.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
+    if n_tried == 0 and cost.certified == cost.by_rho and not cost.requested.is_pure:
+        return _guess_by_rho(cost.requested)
+    less = cost.requested.epsilon / cost.certified.epsilon * (1 - 1e-10 * 2.0**n_tried)
     return replace(cost.inner, epsilon=cost.inner.epsilon * less)
 
 
@@ -337,7 +339,7 @@ class _Rehearsal:
 
     def __init__(self, by_site: bool = False) -> None:
         self._by_site = by_site
-        self.heard: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
+        self.messages: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
         self.steps: dict[str, Step] = {}
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
@@ -363,9 +365,9 @@ class _Rehearsal:
         raise unhardened(step)
 
     def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
-        if (server, step.key) in self.heard:
+        if (server, step.key) in self.messages:
             raise unhardened(step)
-        self.heard[server, step.key] = size, exact.copy()
+        self.messages[server, step.key] = size, exact.copy()
         self.steps[step.key] = step
 
 
@@ -392,12 +394,12 @@ def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener
         return mechanism.release(cast(Any, data), budgets, generator)
 
 
-def _rehearsed(stand_in: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
+def _rehearsed(stand_in: Data, mechanism: Mechanism, requested: tuple[Budget, ...],
                inner: tuple[Budget, ...], shares: Shares | None) -> ReleaseCost:
-    listener = _Rehearsal(by_site=len(asked) > 1)
+    listener = _Rehearsal(by_site=len(requested) > 1)
     estimate = _run(stand_in, mechanism, inner, listener)
-    _check_promise(estimate, asked)
-    spends, is_by_site, costs = estimate.spends[0], len(asked) > 1, list[SiteCost]()
+    _check_promise(estimate, requested)
+    spends, is_by_site, costs = estimate.spends[0], len(requested) > 1, list[SiteCost]()
     messages: dict[Key, HardenedNoise] = {}
     for server, lines in accounting.by_server(spends).items():
         index = server if is_by_site else 0
@@ -405,14 +407,14 @@ def _rehearsed(stand_in: Data, mechanism: Mechanism, asked: tuple[Budget, ...],
         if shares is not None:
             noised = {key: shares.of(measurement) for key, measurement in noised.items()}
         messages.update(noised)
-        certified, by_rho = _charge(lines, list(noised.values()), asked[index].delta)
-        costs.append(_as_asked(SiteCost(asked[index], certified, by_rho, inner[index])))
-    if set(messages) != set(listener.heard):
+        certified, by_rho = _charge(lines, list(noised.values()), requested[index].delta)
+        costs.append(_as_asked(SiteCost(requested[index], certified, by_rho, inner[index])))
+    if set(messages) != set(listener.messages):
         raise unhardened(_UNLISTED)
     return ReleaseCost(tuple(costs) if is_by_site else (_of_all(costs),),
                        accounting.least_guarantee(spends), spends, messages,
-                       {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps,
-                       shares)
+                       {key: exact for key, (_, exact) in listener.messages.items()},
+                       listener.steps, shares)
 
 
 def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
@@ -424,8 +426,8 @@ def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
 
 def _as_asked(cost: SiteCost) -> SiteCost:
     """A certified ε so close below the asked one that only rounding is between is that one."""
-    if cost.certified.epsilon <= cost.asked.epsilon <= cost.certified.epsilon * (1 + _SAME):
-        return replace(cost, certified=replace(cost.certified, epsilon=cost.asked.epsilon))
+    if cost.certified.epsilon <= cost.requested.epsilon <= cost.certified.epsilon * (1 + _SAME):
+        return replace(cost, certified=replace(cost.certified, epsilon=cost.requested.epsilon))
     return cost
 
 
@@ -437,7 +439,7 @@ def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
     """
     by_key = {line.step.key: line for line in lines}
     noised, counts = dict[Key, HardenedNoise](), Counter[str]()
-    for (sender, step), (size, _) in rehearsal.heard.items():
+    for (sender, step), (size, _) in rehearsal.messages.items():
         if sender not in (server, transcript.CENTRE):
             continue
         charged = rehearsal.steps[step].charged_to

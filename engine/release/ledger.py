@@ -298,8 +298,8 @@ class Ledger:
             books, data_set = Books.of(log.entries), _slow_hash(content, log.salt)
             if data_set in books.population:
                 return None
-            alike = _alike(log, books, overlap.sketches(traces, log.key))
-            return _known(books, alike)
+            matches = _matches(log, books, overlap.sketches(traces, log.key))
+            return _known(books, matches)
 
     def charge(self, content: bytes, budget: Budget, name: str, description: str,
                total: Budget | None = None, facts: PublicFacts | None = None,
@@ -469,22 +469,22 @@ class Ledger:
                sketches: Mapping[str, overlap.Sketch], total: Budget | None, facts: PublicFacts,
                same_people: bool | None) -> None:
         """Data that are new: with a total of their own, or that of the people they are about."""
-        alike = _alike(log, books, sketches)
+        matches = _matches(log, books, sketches)
         people = _stored_sketches(log, sketches)
-        if same_people is False and any(kind in overlap.MEASURED for _, kind in alike.values()):
-            raise _are_the_same(alike, facts)
-        if not alike or same_people is False:
+        if same_people is False and any(kind in overlap.MEASURED for _, kind in matches.values()):
+            raise _are_the_same(matches, facts)
+        if not matches or same_people is False:
             total = Budget(DEFAULT_TOTAL) if total is None else total
             if not total.is_private:
                 raise InputError("The total ε of a data set must be finite.", field="total")
             log.add(kind="data set", data_set=data_set, label=f"data-{secrets.token_hex(4)}",
                     total=[floored(total.epsilon), total.delta], tight_delta=total.delta**2,
-                    people=people, stated_others=sorted(alike))
+                    people=people, stated_others=sorted(matches))
             return
         if same_people is None:
-            raise _who_are_they(alike, facts)
-        log.add(kind="copy", data_set=data_set, people=people, of=sorted(alike))
-        _lower(log, min(alike), Books.of(log.entries), total)
+            raise _who_are_they(matches, facts)
+        log.add(kind="copy", data_set=data_set, people=people, of=sorted(matches))
+        _lower(log, min(matches), Books.of(log.entries), total)
 
 
 def _standing(books: Books, label: str, spent: list[Any]) -> dict[str, Any]:
@@ -545,8 +545,8 @@ def _closed() -> InputError:
 # -- people who are known -------------------------------------------------------------------------
 
 
-def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
-           ) -> dict[str, tuple[float, str]]:
+def _matches(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
+             ) -> dict[str, tuple[float, str]]:
     """Populations that most of these people seem to be in: the largest share of each, by kind."""
     shares: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
                                             for label in books.unknown}
@@ -567,23 +567,23 @@ def _stored_sketches(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> di
     return {kind: [sketch.n, log.keep(sketch.to_bytes())] for kind, sketch in sketches.items()}
 
 
-def _known(books: Books, alike: Mapping[str, tuple[float, str]]) -> Known | None:
-    if not alike:
+def _known(books: Books, matches: Mapping[str, tuple[float, str]]) -> Known | None:
+    if not matches:
         return None
-    share, kind = max(alike.values(), key=lambda pair: (pair[1] == "repair", pair))
-    return Known(share, kind, books.odometer(*alike))
+    share, kind = max(matches.values(), key=lambda pair: (pair[1] == "repair", pair))
+    return Known(share, kind, books.odometer(*matches))
 
 
-def _who_are_they(alike: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
+def _who_are_they(matches: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
     return InputError(
-        f"About {percent(max(alike.values())[0])} of these {facts.people} seem to be in the ledger "
-        "already, in other data.", field="people",
+        f"About {percent(max(matches.values())[0])} of these {facts.people} seem to be in the "
+        "ledger already, in other data.", field="people",
         hint="Say whether they are the same: then this release counts together with those before.")
 
 
-def _are_the_same(alike: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
+def _are_the_same(matches: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
     return InputError(
-        f"About {percent(max(alike.values())[0])} of these {facts.people} have the same "
+        f"About {percent(max(matches.values())[0])} of these {facts.people} have the same "
         "observations as people in the ledger: they are the same people.", field="people",
         hint="Say so: then this release counts together with those before.")
 

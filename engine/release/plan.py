@@ -126,12 +126,12 @@ class ReleasePlan:
             Who adds the noise, where only sums over all sites are read. The data have all people at
             one site then, and there is one budget.
         """
-        asked = [asdict(budget) for budget in budgets]
+        requested = [asdict(budget) for budget in budgets]
         return cls._with_noise({
             "name": name, "unit": unit, "request": request, "data": data.public_facts(),
             "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-            **({"asked": asked} if shares is None else
-               {"asked": asked[0], "shares": asdict(shares)}),
+            **({"asked": requested} if shares is None else
+               {"asked": requested[0], "shares": asdict(shares)}),
             "sites": list(sites), "run": run})
 
     @classmethod
@@ -192,8 +192,9 @@ class ReleasePlan:
     @property
     def budgets(self) -> tuple[Budget, ...]:
         """The budget that was asked for, or that of each site."""
-        asked = self.plain["asked"]
-        return tuple(Budget(**budget) for budget in (asked if isinstance(asked, list) else [asked]))
+        requested = self.plain["asked"]
+        each = requested if isinstance(requested, list) else [requested]
+        return tuple(Budget(**budget) for budget in each)
 
     @property
     def sites(self) -> tuple[str, ...]:

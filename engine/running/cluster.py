@@ -138,17 +138,17 @@ def _refuse_unlike(client: Any, address: str) -> None:
         _refuse_other(theirs, _wanted())
 
 
-def _refuse_other(theirs: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    for name, value in wanted.items():
+def _refuse_other(theirs: Mapping[str, str], required: Mapping[str, str]) -> None:
+    for name, value in required.items():
         if theirs[name] != value:
             raise InputError(f"A worker has {name} {theirs[name]}; it must be {value}.",
                              field="executor", hint="Set up all machines alike, or results "
                              f"would depend on where they were made. {_HOW}")
 
 
-def _run(wanted: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run(required: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """One task in a worker, which may have come after the others were looked at."""
-    _refuse_other(surroundings(), wanted)
+    _refuse_other(surroundings(), required)
     return fn(*args, **kwargs)
 
 

@@ -278,9 +278,9 @@ def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     work = []
     for (source, mechanism), members in groups.items():
         study = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
-        for indices in studies.alike([cells[k].budgets for k in members]):
-            alike = tuple(members[index] for index in indices)
-            work.append(Block(alike, source, mechanism, tuple(cells[k].budgets for k in alike),
+        for indices in studies.grouped_by_delta([cells[k].budgets for k in members]):
+            group = tuple(members[index] for index in indices)
+            work.append(Block(group, source, mechanism, tuple(cells[k].budgets for k in group),
                               study, studies.block(source)))
     return work
 

@@ -352,7 +352,7 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
     return steps, np.array([rows[step] for step in steps])
 
 
-def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
+def grouped_by_delta(budgets: Sequence[Budgets]) -> list[list[int]]:
     """Places of budgets that may be released together: equal δ, and ε on the slider's range."""
     groups: dict[object, list[int]] = {}
     for index, one in enumerate(budgets):

@@ -26,14 +26,14 @@ _LEFT_OUT = ("accuracy", "answers")  # of the card: they are about the release, 
 TRANSCRIPT = "transcript.json"
 
 
-def released(protocol: Protocol, heard: Mapping[int, Whole]) -> Published:
+def released(protocol: Protocol, transcript: Mapping[int, Whole]) -> Published:
     """The release, from all messages.
 
     Parameters
     ----------
     protocol : Protocol
         Of the plan.
-    heard : mapping of int to tuple of int
+    transcript : mapping of int to tuple of int
         From `messages.checked`.
 
     Raises
@@ -41,7 +41,7 @@ def released(protocol: Protocol, heard: Mapping[int, Whole]) -> Published:
     InputError
         If some are missing.
     """
-    missing = [turn for turn in protocol.turns if turn.position not in heard]
+    missing = [turn for turn in protocol.turns if turn.position not in transcript]
     if missing:
         names = dict.fromkeys(protocol.plan.members[turn.site].name for turn in missing)
         raise InputError(f"{len(missing)} of {len(protocol.turns)} messages are missing: of "
@@ -50,7 +50,7 @@ def released(protocol: Protocol, heard: Mapping[int, Whole]) -> Published:
     budget = plan.release.cost.certified
     nobody = Odometer("", budget, 0.0, 0.0, ())  # a centre keeps no ledger
     receipt = Receipt(0, plan.made, plan.run[:16], budget, nobody, "drawn")
-    return published.assemble(plan.release, protocol.messages(heard), receipt)
+    return published.assemble(plan.release, protocol.messages(transcript), receipt)
 
 
 def all_files(protocol: Protocol, release: Published, received: Sequence[Message]

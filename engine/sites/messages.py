@@ -155,17 +155,17 @@ def checked(protocol: Protocol, messages: Sequence[Message], key: Key | None,
         if other.numbers != message.numbers or other.body != message.body:
             raise _refused(protocol.plan, turn, "was sent twice, with other numbers",
                            "A site draws a message once. Ask what happened there.")
-    heard: dict[int, Whole] = {}
+    transcript: dict[int, Whole] = {}
     for turn in protocol.turns:
         present = by_position.get(turn.position)
-        digest = protocol.digest_before(turn.round, heard)
+        digest = protocol.digest_before(turn.round, transcript)
         if present is None or digest is None:
             continue
         if present.body.get("heard") != digest:
             raise _refused(protocol.plan, turn, "follows other messages than those that are here",
                            "Somebody was told something else. Compare the transcripts.")
-        heard[turn.position] = present.numbers
-    return heard
+        transcript[turn.position] = present.numbers
+    return transcript
 
 
 def _turn(protocol: Protocol, message: Message) -> Turn:

@@ -108,8 +108,8 @@ class Centre(Controller):
                 return
         try:
             received = _read({"messages": list(self._heard.values())}, "A message")
-            heard = messages.checked(self._protocol, received, self._key)
-            release = centre.released(self._protocol, heard)
+            transcript = messages.checked(self._protocol, received, self._key)
+            release = centre.released(self._protocol, transcript)
             folder.write(str(self._place / self._settings["out"]),
                          centre.all_files(self._protocol, release, received))
         except InputError as problem:

@@ -145,25 +145,25 @@ class Protocol:
         """
         return tuple(turn for turn in self.turns if turn.round < number)
 
-    def digest_before(self, number: int, heard: Mapping[int, Whole]) -> str | None:
+    def digest_before(self, number: int, transcript: Mapping[int, Whole]) -> str | None:
         """What a message of a round says it has heard; None where some of it is missing.
 
         Parameters
         ----------
         number : int
             Of the round.
-        heard : mapping of int to tuple of int
+        transcript : mapping of int to tuple of int
             Messages by their position.
         """
         earlier = self.before(number)
-        if any(turn.position not in heard for turn in earlier):
+        if any(turn.position not in transcript for turn in earlier):
             return None
         digest = hashlib.sha256(bytes.fromhex(self.plan.digest))
         for turn in earlier:
-            digest.update(to_bytes(heard[turn.position]))
+            digest.update(to_bytes(transcript[turn.position]))
         return digest.hexdigest()
 
-    def exact(self, turn: Turn, data: Data, heard: Mapping[int, Whole]) -> Array:
+    def exact(self, turn: Turn, data: Data, transcript: Mapping[int, Whole]) -> Array:
         """A message in units of its noise, before noise is added: for its own site alone.
 
         Parameters
@@ -172,7 +172,7 @@ class Protocol:
             Whose earlier rounds were heard.
         data : Data
             Of the public sizes; the records of this site are real.
-        heard : mapping of int to tuple of int
+        transcript : mapping of int to tuple of int
             Messages by their position.
 
         Returns
@@ -180,7 +180,7 @@ class Protocol:
         (size,)
         """
         if self.plan.shares is not None:
-            base, sums = self._sums(heard, turn.step)
+            base, sums = self._sums(transcript, turn.step)
             return self._reached(data.pooled(), turn.step, sums) - base
         place = {other.key: other for other in self.turns}
 
@@ -188,8 +188,8 @@ class Protocol:
             other = place[key]
             if other == turn:
                 raise _Reached(values.copy())
-            if other.position in heard:
-                return multiples(heard[other.position], measured)
+            if other.position in transcript:
+                return multiples(transcript[other.position], measured)
             if other.round == turn.round:  # it does not depend on these: see the module
                 return np.zeros(values.shape)
             raise certified.unhardened(self.plan.release.cost.steps[key[1]])
@@ -211,7 +211,8 @@ class Protocol:
             return reached.values
         raise certified.unhardened(self.plan.release.cost.steps[step])
 
-    def _sums(self, heard: Mapping[int, Whole], until: str = "") -> tuple[Array, dict[Key, Array]]:
+    def _sums(self, transcript: Mapping[int, Whole], until: str = "") -> tuple[Array,
+                                                                               dict[Key, Array]]:
         """Sums of all rounds before a step, as the engine takes them, and that step of stand-ins.
 
         Of all rounds, where no step is named.
@@ -225,13 +226,13 @@ class Protocol:
             if key[1] == until:
                 return base, sums
             turns = [turn for turn in self.turns if turn.step == key[1]]
-            sums[key] = self._summed(turns, heard, base)
+            sums[key] = self._summed(turns, transcript, base)
 
-    def _summed(self, turns: Sequence[Turn], heard: Mapping[int, Whole], base: Array) -> Array:
+    def _summed(self, turns: Sequence[Turn], transcript: Mapping[int, Whole], base: Array) -> Array:
         """What all sites of a round send together, with what stand-ins send."""
         noise, total = turns[0].noise, (0,) * turns[0].noise.size
         for turn in turns:
-            total = pads.added(total, heard[turn.position])
+            total = pads.added(total, transcript[turn.position])
         total = pads.added(total, noise.whole(base))
         if not all(abs(number) < _EXACT for number in total):
             raise InputError(f"The pads of “{self.label(turns[0])}” do not cancel: some site "
@@ -239,12 +240,12 @@ class Protocol:
                              hint="Nothing can be read of this round. Make a new plan.")
         return multiples(total, noise)
 
-    def messages(self, heard: Mapping[int, Whole]) -> dict[Key, Array]:
+    def messages(self, transcript: Mapping[int, Whole]) -> dict[Key, Array]:
         """All messages as the engine takes them.
 
         Parameters
         ----------
-        heard : mapping of int to tuple of int
+        transcript : mapping of int to tuple of int
             All of them, by their position.
 
         Raises
@@ -253,8 +254,8 @@ class Protocol:
             If the pads of a sum do not cancel.
         """
         if self.plan.shares is not None:
-            return self._sums(heard)[1]
-        return {turn.key: multiples(heard[turn.position], turn.noise) for turn in self.turns}
+            return self._sums(transcript)[1]
+        return {turn.key: multiples(transcript[turn.position], turn.noise) for turn in self.turns}
 
 
 def multiples(whole: Whole, noise: HardenedNoise) -> Array:

@@ -184,19 +184,19 @@ class Site:
             If a message is refused, or the transcript is not the one that was answered before;
             then nothing is drawn.
         """
-        heard = messages.checked(self.protocol, received, self.key)
+        transcript = messages.checked(self.protocol, received, self.key)
         receipt = self.receipt
         kept = partial.stored(self.ledger, receipt)
-        self._check_transcript(heard, kept)
+        self._check_transcript(transcript, kept)
         answers: dict[Turn, bytes] = {}
         for turn in self.protocol.of_site(self.index):
             content = kept.get(turn.position)
             if content is None:
-                digest = self.protocol.digest_before(turn.round, heard)
+                digest = self.protocol.digest_before(turn.round, transcript)
                 if digest is None:
                     break
-                content = self._new_message(turn, heard, digest, receipt)
-            heard[turn.position] = _numbers(content)
+                content = self._new_message(turn, transcript, digest, receipt)
+            transcript[turn.position] = _numbers(content)
             answers[turn] = messages.write(self.plan, turn, _numbers(content),
                                            content[:_DIGEST].hex(), self.key)
         return answers
@@ -209,18 +209,18 @@ class Site:
         received : sequence of Message
             Of all sites.
         """
-        heard = messages.checked(self.protocol, received, self.key)
-        if len(heard) < len(self.protocol.turns):
+        transcript = messages.checked(self.protocol, received, self.key)
+        if len(transcript) < len(self.protocol.turns):
             return None
         receipt = self.receipt
-        self._check_transcript(heard, partial.stored(self.ledger, receipt))
-        self.ledger.store(receipt, messages_to_bytes(self.protocol.messages(heard)))
+        self._check_transcript(transcript, partial.stored(self.ledger, receipt))
+        self.ledger.store(receipt, messages_to_bytes(self.protocol.messages(transcript)))
         return published.again(self.ledger, receipt.release_id)
 
-    def _check_transcript(self, heard: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
+    def _check_transcript(self, transcript: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
         for turn in self.protocol.of_site(self.index):
-            content, present = kept.get(turn.position), heard.get(turn.position)
+            content, present = kept.get(turn.position), transcript.get(turn.position)
             what = self.protocol.label(turn)
             if present is not None and content is None:
                 raise InputError(
@@ -234,14 +234,15 @@ class Site:
                     f"“{what}” of {self.member.name} stands in the transcript with other numbers "
                     "than its ledger has: somebody wrote in its name.", field="message",
                     hint="Nothing more is drawn in this run. Find out who wrote it.")
-            digest = self.protocol.digest_before(turn.round, heard)
+            digest = self.protocol.digest_before(turn.round, transcript)
             if digest not in (None, content[:_DIGEST].hex()):
                 raise InputError(
                     f"The transcript before “{what}” is not the one that {self.member.name} "
                     "answered: a message was exchanged.", field="message",
                     hint="Nothing more is drawn in this run. Compare it with the others.")
 
-    def _new_message(self, turn: Turn, heard: Mapping[int, Whole], digest: str, receipt: Receipt
+    def _new_message(self, turn: Turn, transcript: Mapping[int, Whole], digest: str,
+                     receipt: Receipt
                ) -> bytes:
         """Draw a message and keep it.
 
@@ -249,7 +250,7 @@ class Site:
         """
         data = self._in_order(receipt)
         try:
-            exact = self.protocol.exact(turn, data, heard)
+            exact = self.protocol.exact(turn, data, transcript)
             numbers = self._noised(turn, exact, digest)
         except Exception:
             self.ledger.close(receipt)

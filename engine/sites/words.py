@@ -74,19 +74,19 @@ def sign_off(plan: SitePlan, site: int) -> list[str]:
         *lines_before(facts, plan.sizes, plan.mechanism.main_task.data is DataType.CURVES)]
 
 
-def turn_of(protocol: Protocol, heard: Mapping[int, Whole], site: int | None = None) -> str:
+def turn_of(protocol: Protocol, transcript: Mapping[int, Whole], site: int | None = None) -> str:
     """How far a run is, and who is next.
 
     Parameters
     ----------
     protocol : Protocol
         Of the plan.
-    heard : mapping of int to tuple of int
+    transcript : mapping of int to tuple of int
         What is there, by position.
     site : int, optional
         Whoever reads it.
     """
-    left = [turn for turn in protocol.turns if turn.position not in heard]
+    left = [turn for turn in protocol.turns if turn.position not in transcript]
     total = len(protocol.turns)
     if not left:
         return f"All {total} messages are there."
@@ -111,14 +111,14 @@ def sent(protocol: Protocol, turn: Turn) -> str:
             f"{turn.noise.size} {'masked' if protocol.plan.shares else 'noised'} numbers.")
 
 
-def messages_table(protocol: Protocol, heard: Mapping[int, Whole]) -> dict[str, list[Any]]:
+def messages_table(protocol: Protocol, transcript: Mapping[int, Whole]) -> dict[str, list[Any]]:
     """What everybody saw: a row for each message.
 
     Parameters
     ----------
     protocol : Protocol
         Of the plan.
-    heard : mapping of int to tuple of int
+    transcript : mapping of int to tuple of int
         What is there, by position.
 
     Returns
@@ -126,15 +126,16 @@ def messages_table(protocol: Protocol, heard: Mapping[int, Whole]) -> dict[str, 
     dict of str to list
         Columns by their title.
     """
-    turns = [turn for turn in protocol.turns if turn.position in heard]
+    turns = [turn for turn in protocol.turns if turn.position in transcript]
     return {"message": [turn.position + 1 for turn in turns],
             "round": [turn.round + 1 for turn in turns],
             "from": [protocol.plan.members[turn.site].name for turn in turns],
             "what": [protocol.label(turn) for turn in turns],
             "numbers": [turn.noise.size for turn in turns],
-            **({"masked: uniform": [_first_masked(heard[turn.position]) for turn in turns]}
+            **({"masked: uniform": [_first_masked(transcript[turn.position]) for turn in turns]}
                if protocol.plan.shares else
-               {"in units of their noise": [_first(heard[turn.position], turn) for turn in turns]})}
+               {"in units of their noise": [_first(transcript[turn.position],
+                                                   turn) for turn in turns]})}
 
 
 def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:

@@ -567,8 +567,8 @@ class UploadEvents(UploadedData[EventData]):
         """Ids, and the time and labels of each person; see `Source.traces`."""
         ids, people, n = traces_of_ids(self.events.ids), self._people, len(self.events.time)
         rows = np.frombuffer(people, dtype="<f8").reshape(n, -1)
-        alike = (rows[1:] == rows[:-1]) | np.isnan(rows[1:]) & np.isnan(rows[:-1])
-        if alike.all(axis=1).mean() > 1 - TELLING:  # as with whole days: nobody is told by them
+        is_same = (rows[1:] == rows[:-1]) | np.isnan(rows[1:]) & np.isnan(rows[:-1])
+        if is_same.all(axis=1).mean() > 1 - TELLING:  # as with whole days: nobody is told by them
             return {"ids": ids}
         width = len(people) // max(n, 1)
         return {"ids": ids, "values": tuple(

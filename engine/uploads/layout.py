@@ -208,8 +208,8 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
         return replace(_of_records(table), dates=table.dates)
     if kind == "transposed" or (kind is None and not choices and data == DataType.CURVES
                                 and has_people_in_columns(table)):
-        turned = suggest_layout(table.transposed(), roles, "wide", data)
-        return replace(turned, is_transposed=True)
+        transposed = suggest_layout(table.transposed(), roles, "wide", data)
+        return replace(transposed, is_transposed=True)
     suggested = roles_by_name(table, choices)
     series = _series(table, _names_of(choices))
     is_wide = data == DataType.CURVES and (kind or _kind(choices, suggested, series)) == "wide"

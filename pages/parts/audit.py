@@ -64,13 +64,13 @@ class Audited(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.subject = _subject(self.now)
-        self.mechanism, self.source = _as_on_its_page(self.subject, self.now)
-        self.code_note = _CODE_NOTE if self.now.part == "attack" else ""
+        self.subject = _subject(self.settings)
+        self.mechanism, self.source = _as_on_its_page(self.subject, self.settings)
+        self.code_note = _CODE_NOTE if self.settings.part == "attack" else ""
 
     @property
     def budget(self) -> Budget:
-        return limit_cards.budget(self.now, self.mechanism, self.source)
+        return limit_cards.budget(self.settings, self.mechanism, self.source)
 
     @cached_property
     def variants(self) -> tuple[broken.Bug, ...]:
@@ -79,15 +79,16 @@ class Audited(View):
     @property
     def variant(self) -> str:
         """The planted fault, where it is one of this mechanism."""
-        return self.now.variant if self.now.variant in {v.name for v in self.variants} else ""
+        names = {variant.name for variant in self.variants}
+        return self.settings.variant if self.settings.variant in names else ""
 
     def attack(self, variant: str = "") -> Attack:
-        source = self.source if self.now.around == "screen" else None
-        return Attack(self.mechanism, self.budget, source, variant, self.now.seed)
+        source = self.source if self.settings.around == "screen" else None
+        return Attack(self.mechanism, self.budget, source, variant, self.settings.seed)
 
     def strip(self) -> None:
         """What is simulated and what is claimed."""
-        current = self.now
+        current = self.settings
         if current.part == "reuse":
             budget = reuse_words.two_budgets(current.epsilon, current.again)
             odds = reuse_words.odds_of_two(current.epsilon, current.again, reuse_topic.DELTA,
@@ -107,20 +108,20 @@ class Audited(View):
     @property
     def changed(self) -> list[str]:
         """What differs from the default settings of what is attacked."""
-        return controls.changed_chips(self.mechanism) if self.now.part == "attack" else []
+        return controls.changed_chips(self.mechanism) if self.settings.part == "attack" else []
 
     def formula(self) -> None:
         """How it is done, and for an attack what is attacked."""
-        st.markdown(_METHODS[self.now.part])
-        if self.now.part == "reuse":
+        st.markdown(_METHODS[self.settings.part])
+        if self.settings.part == "reuse":
             st.latex(reuse_topic.FORMULA)
         else:
-            method = _lab(self) if self.now.part == "coverage" else self
+            method = _lab(self) if self.settings.part == "coverage" else self
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> Question:
         """Attacks, repetitions, or two releases of one average."""
-        current = self.now
+        current = self.settings
         if current.part == "attack":
             planted = [self.attack(self.variant)] * bool(self.variant)
             return ask(audit_topic.audit_answer, [self.attack(), *planted])
@@ -158,12 +159,12 @@ def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mecha
 
 
 def parts(view: Audited) -> None:
-    controls.bound(st.segmented_control, "Part", view.now.part,
-                   lambda chosen: session.change(part=chosen or view.now.part), "audit_part",
+    controls.bound(st.segmented_control, "Part", view.settings.part,
+                   lambda chosen: session.change(part=chosen or view.settings.part), "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
     st.page_link(st.Page(_PUBLISH), label="Check published files", query_params={
-        "s": links.encode(replace(view.now, folds=("release_check",)))},
+        "s": links.encode(replace(view.settings, folds=("release_check",)))},
                  icon=":material/fact_check:")
 
 
@@ -217,7 +218,7 @@ def _method(view: Audited) -> None:
     with left:
         _subject_choice(view)
     with middle:
-        controls.bound(st.selectbox, "Data", view.now.around,
+        controls.bound(st.selectbox, "Data", view.settings.around,
                        lambda chosen: session.change(around=chosen), "audit_around",
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
@@ -333,7 +334,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 
 def _lab(view: Audited) -> coverage_topic.Experiment:
     """The band or interval that is repeated, by the method and the data of its estimand."""
-    return limit_cards.question(_kind(view.now), view.now)
+    return limit_cards.question(_kind(view.settings), view.settings)
 
 
 def _kind(current: settings.Settings) -> str:
@@ -365,7 +366,7 @@ def coverage(view: Audited) -> None:
 
 def _limits(view: Audited) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
-    chosen_kind = _kind(view.now)
+    chosen_kind = _kind(view.settings)
     names = {key: kind.label for key, kind in coverage_topic.KINDS.items()
              if kind.task == coverage_topic.KINDS[chosen_kind].task}
     kind = coverage_topic.KINDS[chosen_kind]
@@ -403,8 +404,8 @@ def _misses(view: Audited, job: Job) -> None:
 def reuse(view: Audited) -> None:
     """One draw at two budgets gives the exact answer away."""
     layout.prose(reuse_words.INTRO)
-    _two_releases(view.now)
-    current, is_fresh = view.now, view.now.draw == "fresh"
+    _two_releases(view.settings)
+    current, is_fresh = view.settings, view.settings.draw == "fresh"
     releases = run.at_once(reuse_topic.reuse_answer, current.epsilon, current.again,
                            reuse_topic.DELTA, current.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")

@@ -39,12 +39,12 @@ class Effects(ReleaseView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
+        self.source, self.mechanism = session.source(TASK), self.settings.mechanism_of(TASK)
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
+        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
         self.answer: CoefficientsAnswer = run.answer(
-            coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
+            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed)
         self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
@@ -65,7 +65,8 @@ class Effects(ReleaseView):
                     f"are summed over {np.size(self.answer.error)} functions.")
 
     def question(self) -> Question:
-        return ask(coefficients_answer, self.source, self.mechanism, self.budget, self.now.seed)
+        return ask(coefficients_answer, self.source, self.mechanism, self.budget,
+                   self.settings.seed)
 
 
 def choices() -> None:
@@ -156,7 +157,7 @@ def errors(view: Effects) -> None:
 def over_budgets(view: Effects) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
-    source, current = view.source, view.now
+    source, current = view.source, view.settings
     steps, errors_by_step = with_present(BUDGET_STEPS, run.answer(
         errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
         view.budget.epsilon, view.answer.error)
@@ -171,7 +172,7 @@ def over_budgets(view: Effects) -> None:
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
     with right:
-        budget = replace(view.budget, delta=view.now.delta_on(source).value)
+        budget = replace(view.budget, delta=view.settings.delta_on(source).value)
         others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), current.seed)
         if not view.answer.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
@@ -186,7 +187,8 @@ def cost(view: Effects) -> None:
         return
     st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
+    costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget,
+                       view.settings.seed)
     with left:
         view.draw("Total errors over covariates", charts.cost(
             costs, view.mechanism.key, view.mechanism.family, view.facts), "cost", 320, 300)

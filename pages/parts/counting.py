@@ -28,14 +28,14 @@ class Counts(LiveView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.task = self.now.counted
+        self.task = self.settings.counted
         self.source = session.source(self.task)
-        self.mechanism = self.now.mechanism_of(self.task)
-        self.budget = Budget(self.now.epsilon)
-        self.arguments = self.source, self.mechanism, self.budget, self.now.seed
+        self.mechanism = self.settings.mechanism_of(self.task)
+        self.budget = Budget(self.settings.epsilon)
+        self.arguments = self.source, self.mechanism, self.budget, self.settings.seed
         self.answer: CountingAnswer = run.answer(counting_topic.counting_answer, *self.arguments)
         self.follow(counting_topic.counting_over_budgets, self.source, self.mechanism,
-                    self.now.seed)
+                    self.settings.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
 
@@ -143,7 +143,7 @@ def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
     by_function = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
-                               view.source, view.mechanism, view.budget.delta, view.now.seed)
+                               view.source, view.mechanism, view.budget.delta, view.settings.seed)
     if by_function is None:
         return
     steps, errors = with_present(BUDGET_STEPS, totals(by_function), view.budget.epsilon,
@@ -173,7 +173,7 @@ def coverage(view: Counts) -> None:
                     "released.")
         return
     study = run.answer(counting_topic.counting_study, view.source, view.mechanism, view.budget,
-                       view.now.seed)
+                       view.settings.seed)
     st.markdown(words.study(study))
 
 
@@ -184,6 +184,6 @@ def planner(view: Counts) -> None:
                     "needs.")
         return
     power = run.answer(counting_topic.power_of_test, view.source, view.mechanism, view.budget,
-                       view.now.seed)
+                       view.settings.seed)
     view.draw("Power", charts.power(power), "power", 320)
     st.markdown(words.power(power, view.budget))

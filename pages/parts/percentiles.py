@@ -40,13 +40,13 @@ class Percentiles(LiveView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.source, self.mechanism = session.source(TASK), self.now.mechanism_of(TASK)
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
+        self.source, self.mechanism = session.source(TASK), self.settings.mechanism_of(TASK)
+        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
         mechanism: Any = self.mechanism
         self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
-                    self.now.seed)
+                    self.settings.seed)
         self.answer: PercentilesAnswer = self.later(
-            percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
+            percentiles_answer, self.source, mechanism, self.budget, self.settings.seed)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
@@ -61,7 +61,7 @@ class Percentiles(LiveView):
 
     def question(self) -> Question:
         mechanism: Any = self.mechanism
-        return ask(percentiles_answer, self.source, mechanism, self.budget, self.now.seed)
+        return ask(percentiles_answer, self.source, mechanism, self.budget, self.settings.seed)
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def over_budgets(view: Percentiles) -> None:
         st.markdown(":small[Errors are being simulated.]")
         return
     errors = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
-                          view.source, view.mechanism, view.budget.delta, view.now.seed)
+                          view.source, view.mechanism, view.budget.delta, view.settings.seed)
     if errors is None:
         return
     steps, by_curve = with_present(BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error)
@@ -183,7 +183,7 @@ def planner_of(view: Percentiles) -> None:
                     "simulated population with values like theirs.")
         return
     percentile = _percentile(view)
-    target = view.now.percentile_target or usual_target(view.facts)
+    target = view.settings.percentile_target or usual_target(view.facts)
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
@@ -202,7 +202,7 @@ def _percentiles(view: Percentiles) -> list[float]:
 
 def _percentile(view: Percentiles) -> float:
     """The one that was chosen; of other percentiles the highest."""
-    chosen, offered = view.now.planned_percentile, _percentiles(view)
+    chosen, offered = view.settings.planned_percentile, _percentiles(view)
     return chosen if chosen in offered else offered[-1]
 
 
@@ -222,9 +222,9 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
         bar.progress(min(done / _STEPS, 0.95), text=f"Simulating: {done} numbers of people tried")
 
     try:
-        setting = Setting.of(view.source, view.mechanism, view.now.epsilon, view.now.delta,
-                             _name(percentile))
-        return run.answer(planning_topic.plan, setting, "people", target, view.now.seed,
+        setting = Setting.of(view.source, view.mechanism, view.settings.epsilon,
+                             view.settings.delta, _name(percentile))
+        return run.answer(planning_topic.plan, setting, "people", target, view.settings.seed,
                           progress=tell)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")

@@ -50,9 +50,9 @@ class Coefficients(ReleaseView):
     def __init__(self) -> None:
         super().__init__()
         self.source, self.mechanism = session.source(TASK), _mechanism()
-        self.budget = Budget(self.now.epsilon, session.delta(self.source, TASK).value)
+        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
         self.answer = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
-                                self.budget, self.now.seed)
+                                self.budget, self.settings.seed)
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
         self.spends = self.answer.spends
 
@@ -73,7 +73,7 @@ class Coefficients(ReleaseView):
 
     def question(self) -> Question:
         return ask(sparse_topic.sparse_answer, self.source, self.mechanism, self.budget,
-                   self.now.seed)
+                   self.settings.seed)
 
 
 def _mechanism() -> Way:
@@ -154,7 +154,7 @@ def over_budgets(view: Coefficients) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     lines = run.answer(sparse_topic.over_budgets, view.source, view.mechanism,
-                       view.budget.delta, view.now.seed)
+                       view.budget.delta, view.settings.seed)
     scenario = view.source, view.mechanism, view.budget.delta
     beside = None if view.answer.truth is None or not view.source.is_random else rate_cards.beside(
         TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
@@ -175,7 +175,7 @@ def intervals(view: Coefficients) -> None:
     target = controls.look("Confidence level for", list(_TARGETS), "sparse_target",
                            format_func=_TARGETS.__getitem__)
     mechanism = interval_mechanism(view.mechanism, target)
-    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.now.seed)
+    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
     for text in answer.warnings:
         st.warning(text, icon=":material/warning:")
     if not answer.is_refused:
@@ -206,15 +206,15 @@ def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
     mechanism, source = interval_mechanism(view.mechanism, _target(view)), view.source
     assert isinstance(source, Rows)
-    kind = run.answer(intervals_answer, source, mechanism, view.budget, view.now.seed).kind
+    kind = run.answer(intervals_answer, source, mechanism, view.budget, view.settings.seed).kind
     st.markdown(words.coverage(run.answer(
-        coverage_study, source, mechanism, view.budget, view.now.seed), kind))
+        coverage_study, source, mechanism, view.budget, view.settings.seed), kind))
 
 
 def _interval_ledger(view: Coefficients) -> None:
     """What the intervals spend."""
     mechanism = interval_mechanism(view.mechanism, _target(view))
-    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.now.seed)
+    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
     guarantee_cards.ledger(answer.spends, view.budget)
 
 

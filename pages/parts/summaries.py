@@ -42,11 +42,11 @@ class Summary(ReleaseView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.task = self.now.summary
+        self.task = self.settings.summary
         self.source = session.source(self.task)
-        self.mechanism = self.now.mechanism_of(self.task)
-        budget = Budget(self.now.epsilon, self.now.delta_on(self.source).value)
-        self.arguments = self.source, self.mechanism, self.task, budget, self.now.seed
+        self.mechanism = self.settings.mechanism_of(self.task)
+        budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
+        self.arguments = self.source, self.mechanism, self.task, budget, self.settings.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
         self.chosen, self.facts = self.answer.ways[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
@@ -222,7 +222,7 @@ def components(view: Summary) -> None:
     """The directions in which curves vary most, from the released covariance alone."""
     if view.task != COVARIANCE.key or view.chosen.releases is None:
         return
-    directions = summaries_topic.components(view.answer, view.source, view.now.seed)
+    directions = summaries_topic.components(view.answer, view.source, view.settings.seed)
     if directions is None:
         return
     st.header("Principal components", anchor=False)

@@ -165,7 +165,7 @@ def by_own_range(data, grid):
 
 
 def test_a_range_taken_from_the_data_is_caught(monkeypatch):
-    monkeypatch.setattr(density, "places", by_own_range)
+    monkeypatch.setattr(density, "grid_indices", by_own_range)
     points = np.append(np.linspace(-2, 3, 101), 0.5)
     assert largest_loss(Iclp(task="density"), neighbours(points)) > 2
 

@@ -112,7 +112,7 @@ def test_every_message_is_charged_to_lines_of_the_ledger_and_every_line_has_a_me
     lines = {server: {line.step.key for line in own} for server, own in
              accounting.by_server(heard.estimate.spends[0]).items()}
     charged = {server: set() for server in lines}
-    for message in heard.heard.values():
+    for message in heard.messages.values():
         servers = lines if message.server == transcript.CENTRE else [message.server]
         assert set(message.step.charged_to) <= set.union(*(lines[server] for server in servers))
         for server in servers:

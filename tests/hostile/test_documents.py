@@ -78,7 +78,7 @@ def release(tmp_path_factory):
 @pytest.fixture(scope="module")
 def study():
     source = SparseCurves(mean="growth", n_curves=90, n_observations_per_curve=5, n_servers=3)
-    rows = decision_topic.alike(source, "School")
+    rows = decision_topic.equal_sites(source, "School")
     return result_of(decision_topic.profile_of(source, AdaptiveMean(), rows, None, "sites", 1))
 
 

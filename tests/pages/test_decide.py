@@ -36,7 +36,7 @@ def recommended(at):
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_the_memo():
     at, usual = visit("decide"), settings.Settings()
-    rows = decision_topic.alike(usual.source, "School")
+    rows = decision_topic.equal_sites(usual.source, "School")
     answer = decision_topic.decision(result_of(decision_topic.profile_of(
         usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
     assert len(answer.options) == 3 and not at.error

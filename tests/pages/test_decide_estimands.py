@@ -55,7 +55,7 @@ def answered(key):
     source, delta = chosen.source_of(TASKS[key].data_of or key), chosen.delta
     if key == "wavelet_regression":
         source, delta = chosen.network.source(source), chosen.network.delta
-    rows = decision_topic.alike(source, decision_words.site_noun(source.facts)[0].capitalize())
+    rows = decision_topic.equal_sites(source, decision_words.site_noun(source.facts)[0].capitalize())
     return result_of(decision_topic.decision_of(source, chosen.mechanism_of(key), rows, delta,
                                                 chosen.noise, chosen.target, chosen.confidence))
 

@@ -287,7 +287,7 @@ def test_what_holds_for_everybody_has_the_largest_epsilon_and_the_largest_delta_
     few, many = accounting.guarantees(lines)
     assert few.epsilon > many.epsilon and few.delta < many.delta
     assert accounting.least_guarantee(lines) == Budget(0.9, 1e-6)
-    assert accounting.asked(lines) == Budget(2.0, 1e-6)
+    assert accounting.requested(lines) == Budget(2.0, 1e-6)
 
 
 def test_a_group_costs_k_times_mu_and_epsilon_and_k_squared_times_rho():

@@ -40,7 +40,7 @@ def few_data_sets():
 
 @pytest.fixture(scope="module")
 def profiles(few_data_sets):
-    rows = decision_topic.alike(GROWTH, "School")
+    rows = decision_topic.equal_sites(GROWTH, "School")
     return {noise: result_of(decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
             for noise in ("sites", "centre")}
 
@@ -53,7 +53,7 @@ def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(p
     assert option.accuracy.error == pytest.approx(measured.error, rel=1e-9)
     assert option.accuracy.within == pytest.approx(measured.within, rel=1e-9)
     assert option.odds.right == pytest.approx(planning_topic.protection(setting).odds.right, rel=1e-9)
-    rows = tuple(replace(row, epsilon=2.0) for row in decision_topic.alike(GROWTH, "School"))
+    rows = tuple(replace(row, epsilon=2.0) for row in decision_topic.equal_sites(GROWTH, "School"))
     federation = without_baseline(GROWTH, AdaptiveMean(), rows, 1)
     assert option.accuracy.error == pytest.approx(federation.together.error, rel=1e-9)
     central = profiles["centre"].option(AT_TWO)
@@ -211,7 +211,7 @@ def study_of(key, noise="sites"):
     data = TASKS[key].data_of or key
     source = sources.default(TASKS[data].source, data).resized(*SIZES[key])
     mechanism = mechanisms.default(TASKS[key].mechanism, key)
-    return result_of(decision_topic.profile_of(source, mechanism, decision_topic.alike(source, "Site"), None,
+    return result_of(decision_topic.profile_of(source, mechanism, decision_topic.equal_sites(source, "Site"), None,
                                                noise, 1))
 
 

@@ -152,10 +152,10 @@ class Placement:
         -------
         (…, X), twice
         """
-        turned = waves.swapaxes(-1, -2)
-        centre = self.centre[..., None, :] @ turned
+        transposed = waves.swapaxes(-1, -2)
+        centre = self.centre[..., None, :] @ transposed
         size = self.spread.shape[-1]
-        raw = self.spread[..., None, :] @ turned[..., :size, :] + _MIDDLE_SIZE
+        raw = self.spread[..., None, :] @ transposed[..., :size, :] + _MIDDLE_SIZE
         mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
         least = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
         return (np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
@@ -384,8 +384,8 @@ class PercentileFit:
         thresholds, expected = placement.thresholds(*curves)
         below = (values <= thresholds) - expected
         target = weights.targets(0, below)
-        turned = np.tensordot(directions, target, axes=(0, 0))
-        return np.asarray(turned.reshape(-1, target.shape[-1]))
+        rotated = np.tensordot(directions, target, axes=(0, 0))
+        return np.asarray(rotated.reshape(-1, target.shape[-1]))
 
     def _located(self, stage: str, plan: PercentilePlan, repeats: slice, weights: CurveWeights,
                  targets: Array, scale: Array, constants: Constants,

@@ -377,14 +377,14 @@ class Power:
         In both groups together.
     private, ordinary : (people,)
         Shares of data sets in which the test rejects at 5 %; 0 where nothing is released.
-    wanted : float
+    target : float
         The share that was asked for.
     """
 
     people: tuple[int, ...]
     private: Array
     ordinary: Array
-    wanted: float
+    target: float
 
     def needed(self, is_private: bool = True) -> float:
         """People at which the test first finds the difference often enough; ∞ beyond the table.
@@ -397,12 +397,12 @@ class Power:
             By the private test, else by the ordinary one.
         """
         share = np.maximum.accumulate(self.private if is_private else self.ordinary)
-        if share[-1] < self.wanted:
+        if share[-1] < self.target:
             return float("inf")
-        if share[0] >= self.wanted:
+        if share[0] >= self.target:
             return float(self.people[0])
-        index = int(np.argmax(share >= self.wanted))
-        part = (self.wanted - share[index - 1]) / (share[index] - share[index - 1])
+        index = int(np.argmax(share >= self.target))
+        part = (self.target - share[index - 1]) / (share[index] - share[index - 1])
         low, high = np.log(self.people[index - 1]), np.log(self.people[index])
         return float(np.exp(low + part * (high - low)))
 
@@ -411,7 +411,7 @@ POWER_STEPS = (100, 150, 228, 350, 500, 750, 1000, 1500, 2200, 3200)
 
 
 def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int,
-                  wanted: float = 0.8, people: Sequence[int] = POWER_STEPS, repeats: int = 200
+                  target: float = 0.8, people: Sequence[int] = POWER_STEPS, repeats: int = 200
                   ) -> Power:
     """How many people a log-rank test needs, with and without noise, by simulation.
 
@@ -423,7 +423,7 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
         Noised counts.
     seed : int
         Of data and noise.
-    wanted : float
+    target : float
         The power to reach.
     people : sequence of int
         Numbers that are tried, increasing.
@@ -448,4 +448,4 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
         else:
             shares.append((0.0, 0.0))
     private, ordinary = np.array(shares).T
-    return Power(tuple(people), private, ordinary, wanted)
+    return Power(tuple(people), private, ordinary, target)

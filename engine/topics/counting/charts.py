@@ -222,7 +222,7 @@ def power(tests: Power) -> Chart:
     data = [traces.line_with_points("Private test", x, plain(tests.private), "gradient", 2.4,
                                     "solid", {"size": 8, "color": "gradient"}),
             traces.line("Ordinary test", x, plain(tests.ordinary), "without", 2, UNPROTECTED),
-            traces.line("Wanted", [x[0], x[-1]], [tests.wanted] * 2, "quiet", 1.2,
+            traces.line("Wanted", [x[0], x[-1]], [tests.target] * 2, "quiet", 1.2,
                         "2px,3px", hoverinfo="skip")]
     spec = {"data": data, "layout": layout(
         legend=True, title=words.people_for(tests),

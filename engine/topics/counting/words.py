@@ -242,11 +242,11 @@ def power(planned: Power, budget: Budget) -> str:
         Of the private test.
     """
     private, ordinary = planned.needed(), planned.needed(is_private=False)
-    wanted = percent(planned.wanted)
+    target = percent(planned.target)
     if not math.isfinite(private):
         return (f"At ε = {budget.epsilon:g} even {whole(planned.people[-1])} people do not give "
-                f"the private test a power of {wanted}.")
-    return (f"For a power of {wanted} the private test needs about "
+                f"the private test a power of {target}.")
+    return (f"For a power of {target} the private test needs about "
             f"**{whole(two_digits_up(private))} people** at ε = {budget.epsilon:g}, the ordinary "
             f"one {whole(two_digits_up(ordinary))}.")
 
@@ -261,8 +261,8 @@ def people_for(planned: Power) -> str:
     """
     needed = planned.needed()
     if not np.isfinite(needed):
-        return f"{percent(planned.wanted)} power takes over {whole(planned.people[-1])} people"
-    return f"{percent(planned.wanted)} power takes {whole(two_digits_up(needed))} people"
+        return f"{percent(planned.target)} power takes over {whole(planned.people[-1])} people"
+    return f"{percent(planned.target)} power takes {whole(two_digits_up(needed))} people"
 
 
 def off(answer: CountingAnswer) -> str:

@@ -102,8 +102,8 @@ class Experiment:
         if self.kind not in KINDS:
             raise InputError(f"There are no intervals {brief(self.kind)}.", field="kind",
                              hint=f"Choose one of {', '.join(KINDS)}.")
-        wanted = KINDS[self.kind]
-        if not isinstance(self.mechanism, wanted.cls) or not self.source.serves(wanted.task):
+        requested = KINDS[self.kind]
+        if not isinstance(self.mechanism, requested.cls) or not self.source.serves(requested.task):
             raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” has no intervals.",
                              field="mechanism", hint="Choose others.")
         if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
@@ -181,11 +181,11 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     where : float
         The time on [0, 1], where there is one.
     """
-    wanted = KINDS[kind]
-    if wanted.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
+    requested = KINDS[kind]
+    if requested.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
         return WaveletPointwise.like(mechanism, f"{where:.6g}")
-    base = mechanism if isinstance(mechanism, wanted.cls) else wanted.cls()
-    return replace(base, **dict(wanted.chosen))
+    base = mechanism if isinstance(mechanism, requested.cls) else requested.cls()
+    return replace(base, **dict(requested.chosen))
 
 
 def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]:

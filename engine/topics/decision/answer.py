@@ -219,7 +219,7 @@ class Decision:
 # -- the study ------------------------------------------------------------------------------------
 
 
-def alike(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
+def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
     """The table of a source whose sites are given by their sizes alone.
 
     Parameters
@@ -271,7 +271,7 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
         source = Twin.of(source.facts, source.sizes)
     if source.has_free_sites:
         return source.with_sites(people, each)
-    if people == [*source.sizes.n_curves_per_server] and {*each} == {alike(source, "")[0]
+    if people == [*source.sizes.n_curves_per_server] and {*each} == {equal_sites(source, "")[0]
                                                          .n_observations_per_curve}:
         return source
     if isinstance(source, Twin):
@@ -567,9 +567,10 @@ def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy,
     reached = profile.distance(SHARES[confidence])[[EPSILON_STEPS.index(1.0), -1]]
     allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
 
-    def met(asked: Sequence[tuple[float, str]]) -> list[Remedy]:
-        steps = [_step(profile, *one) for one in asked]
-        return [Remedy(*one, EPSILON_STEPS[step]) for one, step in zip(asked, steps, strict=True)
+    def met(requested: Sequence[tuple[float, str]]) -> list[Remedy]:
+        steps = [_step(profile, *one) for one in requested]
+        return [Remedy(*one, EPSILON_STEPS[step]) for one,
+                step in zip(requested, steps, strict=True)
                 if step < len(EPSILON_STEPS)]
 
     return (*met([(target, share) for share in reversed(fewer)])[:1],

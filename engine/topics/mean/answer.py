@@ -592,15 +592,15 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
-    def error(changed: Source[CurveData], wanted: Sequence[Budget]) -> Array:
-        once = list(dict.fromkeys(wanted))  # many steps of the slider are twice another one
-        together = studies.alike([(budget,) for budget in once])
+    def error(changed: Source[CurveData], requested: Sequence[Budget]) -> Array:
+        once = list(dict.fromkeys(requested))  # many steps of the slider are twice another one
+        together = studies.grouped_by_delta([(budget,) for budget in once])
         errors = np.concatenate([
             root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in indices],
                                                seed)[0], axis=(1, 2)) for indices in together])
         order = [k for indices in together for k in indices]
         by_budget = dict(zip((once[k] for k in order), errors, strict=True))
-        return np.array([by_budget[budget] for budget in wanted])
+        return np.array([by_budget[budget] for budget in requested])
 
     def with_twice(symbol: str) -> Source[CurveData]:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)

@@ -88,8 +88,8 @@ def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mappin
         return np.full(len(x), np.nan)
     order = np.argsort(there)
     inside = (x >= there.min()) & (x <= there.max())
-    turned = np.exp(np.interp(np.log(x), np.log(there[order]), np.log(y[order])))
-    return np.where(inside, turned, np.nan)
+    inverse = np.exp(np.interp(np.log(x), np.log(there[order]), np.log(y[order])))
+    return np.where(inside, inverse, np.nan)
 
 
 # -- measured against the rate ----------------------------------------------------------------

@@ -109,11 +109,11 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     if not preview.change or grade not in _TOLD:
         return verdicts[grade]
     is_smoothed = verdicts[grade].endswith(_LOST)
-    told = (f"**{_TOLD[grade]} for {'the broad shape, and for ' * is_smoothed}changes over "
-            f"{uncapital(preview.facts.time_name)} of "
-            f"{escape(least(preview.facts, preview.change))}:** of a curve that changes less, no "
-            "change can be told.")
-    return f"{told} {_LOST}" if is_smoothed else told
+    verdict = (f"**{_TOLD[grade]} for {'the broad shape, and for ' * is_smoothed}changes over "
+               f"{uncapital(preview.facts.time_name)} of "
+               f"{escape(least(preview.facts, preview.change))}:** of a curve that changes less, "
+               "no change can be told.")
+    return f"{verdict} {_LOST}" if is_smoothed else verdict
 
 
 def _in_bold(sentence: str) -> str:

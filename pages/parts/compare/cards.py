@@ -48,12 +48,12 @@ class SideBySide(View):
         self.source = session.source()
         self.facts, self.words = self.source.facts, chosen_methods()
         self.methods = [_member(word, self.source) for word in self.words]
-        self.delta = self.now.delta_on(self.source).value
-        self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
-        self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
-                                 self.now.group, run.mean_at_every_step)
+        self.delta = self.settings.delta_on(self.source).value
+        self.step = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.budgets]
+        self.ways = side_by_side(self.source, self.methods, self.delta, self.settings.seed,
+                                 self.settings.group, run.mean_at_every_step)
         self.known = published(self.ways)
-        self.floor = (run.answer(floor, self.source, self.delta, self.now.group)
+        self.floor = (run.answer(floor, self.source, self.delta, self.settings.group)
                       if self.facts.is_simulated else None)
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
@@ -66,13 +66,13 @@ class SideBySide(View):
 
     def strip(self) -> None:
         """The facts, with the spans of errors and odds of all pictures below."""
-        odds = [method.odds[k] for method in self.known for k in self.at]
-        errors = [method.error[k] for method in self.known for k in self.at]
-        strips.fixed(self.facts, words.budgets(self.now.budgets), "compare_strip",
+        odds = [method.odds[k] for method in self.known for k in self.step]
+        errors = [method.error[k] for method in self.known for k in self.step]
+        strips.fixed(self.facts, words.budgets(self.settings.budgets), "compare_strip",
                      odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
-                     highest=max(self.now.budgets), pins_here=False,
-                     stated=self.now.delta_on(self.source))
+                     highest=max(self.settings.budgets), pins_here=False,
+                     stated=self.settings.delta_on(self.source))
 
     def formula(self) -> None:
         """What each method computes."""
@@ -81,8 +81,9 @@ class SideBySide(View):
 
     def question(self) -> questions.Question:
         """The table, and the errors at equal protection."""
-        return questions.ask(at_budgets, self.source, self.methods, self.now.budgets, self.delta,
-                   self.now.seed, self.now.group)
+        return questions.ask(at_budgets, self.source, self.methods, self.settings.budgets,
+                             self.delta,
+                   self.settings.seed, self.settings.group)
 
     def code(self) -> None:
         if self.known:
@@ -149,7 +150,7 @@ def choices(view: SideBySide) -> None:
             help="Ways to add the noise. The one chosen on Explore keeps its settings there.")
     with right:
         controls.bound(
-            st.multiselect, "Budgets (ε)", list(view.now.budgets),
+            st.multiselect, "Budgets (ε)", list(view.settings.budgets),
             lambda chosen: session.change(budgets=settings.checked_budgets(chosen)),
             "compare_budgets", options=list(EPSILON_STEPS), format_func=lambda e: f"{e:g}",
             max_selections=settings.MAX_BUDGETS, help="Steps of the slider, side by side.")
@@ -171,10 +172,10 @@ def sizes(view: SideBySide) -> None:
     if not view.known:
         return
     verdict(view)
-    epsilons, floor = [EPSILON_STEPS[k] for k in view.at], _floor_line(view)
+    epsilons, floor = [EPSILON_STEPS[k] for k in view.step], _floor_line(view)
     rows = len(view.known) + (floor is not None)
     view.draw("Errors side by side", charts.sizes(
-        [_line(method) for method in view.known], view.at, epsilons, view.facts.value_unit,
+        [_line(method) for method in view.known], view.step, epsilons, view.facts.value_unit,
         floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
     st.markdown(f":small[{words.SIZES}]")
 
@@ -190,9 +191,9 @@ def pictures(view: SideBySide) -> None:
             continue
         _caution(method, view, first_said)
         st.markdown(f":small[{words.promise(method.picture.budgets[0].delta)}]")
-        edge = charts.edge_of([view.difference(method, k) for k in view.at
+        edge = charts.edge_of([view.difference(method, k) for k in view.step
                                if not method.picture.is_refused(k)], view.facts)
-        for column, k in zip(st.columns(len(view.at), gap="small"), view.at, strict=True):
+        for column, k in zip(st.columns(len(view.step), gap="small"), view.step, strict=True):
             with column:
                 _cell(view, method, k, edge)
     st.markdown(f":small[{words.DIFFERENCE}]")
@@ -200,7 +201,7 @@ def pictures(view: SideBySide) -> None:
 
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
-    released = dict.fromkeys(text for k in view.at for text in method.picture.warnings[k])
+    released = dict.fromkeys(text for k in view.step for text in method.picture.warnings[k])
     for caution in (method.mechanism.caution(view.facts), quality.few_in_a_round(
             method.mechanism.fewest_in_a_round(method.picture.data.sizes)), *released):
         if caution in first_said:
@@ -232,10 +233,10 @@ def verdict(view: SideBySide) -> None:
     lines = [words.least(EPSILON_STEPS[k],
                          {method.label: float(method.error[k]) for method in view.known},
                          {method.label: _written(method, k) for method in view.known})
-             for k in view.at]
+             for k in view.step]
     is_truth = view.source.is_random
     if view.floor is not None:
-        lines.append(words.floor({EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.at},
+        lines.append(words.floor({EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.step},
                                  view.facts))
     st.markdown("  \n".join(lines) + "  \n" + words.aim(is_truth))
 
@@ -243,7 +244,7 @@ def verdict(view: SideBySide) -> None:
 def table(view: SideBySide) -> None:
     """What errors are made of, and the risk, a row for each method and budget."""
     st.header("Error components and attacker", anchor=False)
-    data = pd.DataFrame([_row(view, method, k) for k in view.at for method in view.known])
+    data = pd.DataFrame([_row(view, method, k) for k in view.step for method in view.known])
     layout.table(data, view.is_own, "content")
     st.markdown(":small[Parts are shares of the squared error. The attacker’s accuracy: between "
                 "two curves (guessing: 50 %). Power: at a 5 % false-positive rate (no "
@@ -267,7 +268,7 @@ def equal_protection(view: SideBySide) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Error against the attacker’s accuracy", charts.against_risk(
-            [_line(method) for method in view.known], view.at, view.facts.value_unit,
+            [_line(method) for method in view.known], view.step, view.facts.value_unit,
             2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
         st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
     with right:
@@ -300,7 +301,8 @@ def shapes_kept(view: SideBySide) -> None:
 
 
 def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape_cards.Answer:
-    draws = run.answer(drawn, view.source, method.mechanism, method.picture.budgets, view.now.seed)
+    draws = run.answer(drawn, view.source, method.mechanism, method.picture.budgets,
+                       view.settings.seed)
     return shape_cards.answer(question, draws, method.error, view.facts)
 
 
@@ -308,7 +310,7 @@ def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer)
     """How often one method keeps the answer at the chosen budgets."""
     each = [f"**{shape_words.in_draws(answer.at(k))}** ({shape_words.chance_range(answer.at(k))}) "
             f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
-            f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.at]
+            f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.step]
     st.markdown(f"{method.label}: {', '.join(each)}.")
 
 

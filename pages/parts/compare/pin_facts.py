@@ -99,7 +99,7 @@ def _study(scenario: Settings) -> dict[str, Any]:
         raise studied.refusal
     source, facts = studied.simulated, studied.on_screen.facts
     rows = ((studied.on_screen.has_free_sites and scenario.sites)
-            or decision_topic.alike(source, "Site"))
+            or decision_topic.equal_sites(source, "Site"))
     profile = run.answer(decision_topic.profile_of, source, method,
                          decision_topic.at_one_budget(rows), estimands.delta_of(scenario),
                          scenario.noise, scenario.seed)
@@ -155,7 +155,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
     return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in federation.members),
-            "budget": accounting.asked(federation.together.spends),
+            "budget": accounting.requested(federation.together.spends),
             "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
             "error": federation.together.error, "within": federation.together.accuracy.within,
             "error_unit": federation.facts.value_unit}
@@ -181,7 +181,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
-    budget = accounting.asked(answer.spends)
+    budget = accounting.requested(answer.spends)
     return {"facts": source.facts,
             "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],

@@ -100,9 +100,9 @@ def _solver(view: Study) -> None:
 def _trust(view: Study) -> None:
     """Of the study, with a gloss of each word of the field; and of sites that add noise."""
     if view.answer is not None:
-        for heading, sentence in words.protection(view.answer.profile, view.now.group).items():
+        for heading, sentence in words.protection(view.answer.profile, view.settings.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
-    if view.now.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
+    if view.settings.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
         _sites(site_cards.trust, site_cards.protected)()
 
 

@@ -35,7 +35,7 @@ def show(view: Study) -> None:
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
                            placeholder="Kept until the page is reloaded", persist_state="session")
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
-                      date=datetime.date.today().strftime("%-d %B %Y"), rule=view.now.rule)
+                      date=datetime.date.today().strftime("%-d %B %Y"), rule=view.settings.rule)
     with sheet:
         components.memo(html, "memo_sheet")
     st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
@@ -51,10 +51,10 @@ def _to_lab(view: Study) -> None:
     noise.
     """
     chosen = None if view.answer is None else view.answer.chosen
-    is_same = view.source is view.on_screen and view.now.noise == NoisePlace.SITES
+    is_same = view.source is view.on_screen and view.settings.noise == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)
     if (chosen is None or not is_same or in_lab is None
-            or replace(view.now, estimand=in_lab.estimand).estimated != view.decided.key):
+            or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key):
         session.recommend(None)
         return
     epsilon = chosen.budget.epsilon
@@ -73,7 +73,7 @@ def _link(view: Study) -> str:
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:
         return ""
-    token = links.encode(replace(view.now, folds=()))
+    token = links.encode(replace(view.settings, folds=()))
     page = urlsplit(st.context.url)
     if page.hostname in _LOOPBACK:
         return ""

@@ -91,7 +91,7 @@ def show(view: Study) -> None:
         _unit(view)
         _say("in")
         with st.container(width=120):
-            controls.bound(st.selectbox, "Confidence", view.now.confidence,
+            controls.bound(st.selectbox, "Confidence", view.settings.confidence,
                            lambda share: session.change(confidence=share), "confidence",
                            options=list(words.CONFIDENCES), label_visibility="collapsed",
                            format_func=words.CONFIDENCES.__getitem__)
@@ -162,7 +162,7 @@ def _unit(view: Study) -> None:
 def _who(view: Study) -> None:
     site = view.site
     with st.container(width=260):
-        controls.bound(st.selectbox, "Who adds noise", view.now.noise,
+        controls.bound(st.selectbox, "Who adds noise", view.settings.noise,
                        lambda who: session.change(noise=who), "noise",
                        options=list(map(str, NoisePlace)),
                        format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
@@ -183,11 +183,11 @@ def _resize(dial: str) -> Callable[[int], None]:
         view = Study()
         if view.refusal is not None:
             return
-        if view.on_screen.has_free_sites and view.now.sites:
+        if view.on_screen.has_free_sites and view.settings.sites:
             editor.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
-        setting = Setting(view.source, view.mechanism, view.now.epsilon, people, observations,
+        setting = Setting(view.source, view.mechanism, view.settings.epsilon, people, observations,
                           len(view.included))
         low, high = bounds(setting, dial)
         if dial == "sites":

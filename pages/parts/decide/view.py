@@ -42,13 +42,13 @@ class Study(View):
             editor.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
-        self.now = session.current()
-        self.decided = TASKS[self.now.decided]
+        self.settings = session.current()
+        self.decided = TASKS[self.settings.decided]
         studied = estimands.on_screen()
         self.on_screen: Source = studied.on_screen
         self.source: Source = studied.simulated
         self.refusal = studied.refusal
-        self.mechanism = self.now.mechanism_of(self.decided.key)
+        self.mechanism = self.settings.mechanism_of(self.decided.key)
         self.task = ""
         self.facts = self.source.facts
         self.answer: Decision | None = None
@@ -56,9 +56,9 @@ class Study(View):
     @cached_property
     def rows(self) -> tuple[SiteRow, ...]:
         """The table of the settings, or the sites of the curves."""
-        if self.on_screen.has_free_sites and self.now.sites:
-            return self.now.sites
-        return decision_topic.alike(self.source, capital(self.site))
+        if self.on_screen.has_free_sites and self.settings.sites:
+            return self.settings.sites
+        return decision_topic.equal_sites(self.source, capital(self.site))
 
     @property
     def included(self) -> list[SiteRow]:
@@ -70,8 +70,8 @@ class Study(View):
 
     @property
     def target(self) -> float:
-        if self.now.target is not None:
-            return self.now.target
+        if self.settings.target is not None:
+            return self.settings.target
         return decision_topic.usual_target(self.decided, self.facts)
 
     @property
@@ -92,12 +92,12 @@ class Study(View):
     def with_rows(self, rows: tuple[SiteRow, ...]
                   ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """The same for another table of sites."""
-        return (self.source, self.mechanism, rows, estimands.delta_of(self.now), self.now.noise,
-                self.now.seed)
+        return (self.source, self.mechanism, rows, estimands.delta_of(self.settings),
+                self.settings.noise, self.settings.seed)
 
     def decide(self, profile: Profile) -> None:
-        self.answer = decision_topic.decision(profile, self.target, self.now.confidence,
-                                              self.now.group)
+        self.answer = decision_topic.decision(profile, self.target, self.settings.confidence,
+                                              self.settings.group)
 
     def shared(self) -> Decision | None:
         """The same study where sites add shares of the noise; None where it is refused."""
@@ -107,7 +107,8 @@ class Study(View):
                                  str(NoisePlace.SUMS), seed)
         except InputError:
             return None
-        return decision_topic.decision(profile, self.target, self.now.confidence, self.now.group)
+        return decision_topic.decision(profile, self.target, self.settings.confidence,
+                                       self.settings.group)
 
     def strip(self) -> None:
         """The facts of the recommendation."""
@@ -129,7 +130,7 @@ class Study(View):
     def question(self) -> Question:
         source, mechanism, rows, delta, noise, _ = self.arguments
         return ask(decision_topic.decision_of, source, mechanism, rows, delta, noise, self.target,
-                   self.now.confidence, self.now.seed).about(Person(self.now.group))
+                   self.settings.confidence, self.settings.seed).about(Person(self.settings.group))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""

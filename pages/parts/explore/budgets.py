@@ -31,7 +31,7 @@ def budgets(scene: Scene) -> None:
     delta = session.current().delta_on(scene.source).value
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
-    chart, sentences = scene.made_once(f"bought {scene.at} {delta} {is_known} {has_rate}",
+    chart, sentences = scene.made_once(f"bought {scene.step} {delta} {is_known} {has_rate}",
                                        lambda: _bought(scene))
     st.subheader("Error at every budget", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
@@ -49,11 +49,11 @@ def budgets(scene: Scene) -> None:
 
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
-    study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
+    study, facts, here = scene.answer.study, scene.facts, scene.budget.epsilon
     chosen_method, every = methods(scene)
-    others, beside = _least_errors(every, scene.at, 2 * facts.value_half_width), _beside(scene)
+    others, beside = _least_errors(every, scene.step, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
-    chart = charts.against_budget(scene.shown, scene.at, chosen_method,
+    chart = charts.against_budget(scene.answer, scene.step, chosen_method,
                                   odds=scene.odds, others=others,
                                   floor=scene.floor if np.isfinite(scene.floor).any() else None,
                                   in_table=[m for m in every if m.label not in drawn],
@@ -61,11 +61,11 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     when_free = error_words.when_free(scene.epsilons, scene.private_shares)
     if scene.is_refused:
         return chart, [when_free]
-    typical = float(scene.error[scene.at])
-    errors = {other.label: float(other.errors[scene.at]) for other in others}
+    typical = float(scene.error[scene.step])
+    errors = {other.label: float(other.errors[scene.step]) for other in others}
     return chart, [
         quality.budget_ratio(facts, here, typical, study.baseline,
-                             scene.shown.error_at(here / 2), scene.shown.error_at(2 * here)),
+                             scene.answer.error_at(here / 2), scene.answer.error_at(2 * here)),
         when_free, quality.compared(typical, errors),
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
@@ -91,7 +91,7 @@ def why_this_method(scene: Scene) -> None:
         st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:
         chosen_method, others = methods(scene)
-        errors = {method.label: float(method.errors[scene.at])
+        errors = {method.label: float(method.errors[scene.step])
                   for method in (chosen_method, *others)}
         st.markdown(f":small[{quality.why_method(chosen_method.label, errors, scene.facts)}]")
 
@@ -104,7 +104,7 @@ def knows_methods(scene: Scene) -> bool:
 def _arguments(scene: Scene) -> tuple[Any, ...]:
     current = session.current()
     delta = current.delta_on(scene.source).value
-    budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
+    budgets = tuple(replace(budget, delta=delta) for budget in scene.answer.budgets)
     return settings.TASK, scene.source, current.mechanism, budgets, current.seed
 
 
@@ -123,7 +123,7 @@ def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.
     default = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default
-        for other in others if np.isfinite(other.errors[scene.at])}
+        for other in others if np.isfinite(other.errors[scene.step])}
 
 
 def _method(mechanism: Mechanism, label: str, errors: Array) -> charts.Method:

@@ -44,8 +44,8 @@ class Explored(Scene):
             self.made_once("strip", lambda: [
                 components.Budgeted(tags.budget_chip(b), weak=max(
                     b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
-                for b, o in zip(self.shown.budgets, self.odds, strict=True)]),
-            self.at, facts, pure=self.budget.is_pure)
+                for b, o in zip(self.answer.budgets, self.odds, strict=True)]),
+            self.step, facts, pure=self.budget.is_pure)
         odometer.lines(self.source)
 
     def promise(self) -> None:
@@ -65,7 +65,7 @@ def figure(scene: Scene) -> None:
     """The live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once("figure", lambda: components.figure_payload(
-        scene.facts, scene.shown, scene.at_budgets))
+        scene.facts, scene.answer, scene.at_budgets))
     picked = components.figure(session.FIGURE, payload, scene.start, scene.rev,
                                new_noise=scene.facts.is_simulated,
                                with_truth="truth" in current.shown,
@@ -82,16 +82,16 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
         if shape_cards.compares_groups(scene.source):
             groups = shape_cards.grouped_releases(scene)
             return scene.made_once("groups", lambda: components.groups_payload(
-                scene.facts, scene.shown, groups))
+                scene.facts, scene.answer, groups))
         if session.current().shape == settings.NEXT:
             people = shape_cards.next_person(scene)
             return scene.made_once("next person", lambda: components.asked_payload(
-                scene.facts, scene.shown, people))
+                scene.facts, scene.answer, people))
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)
             return scene.made_once(f"asked {question}", lambda: components.asked_payload(
-                scene.facts, scene.shown, answers))
+                scene.facts, scene.answer, answers))
     return None
 
 
@@ -100,7 +100,7 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
 
 def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
-    study, unit = scene.shown.study, scene.facts.value_unit
+    study, unit = scene.answer.study, scene.facts.value_unit
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
@@ -110,10 +110,10 @@ def accuracy(scene: Scene) -> None:
 
 
 def _how_close(scene: Scene, k: int) -> list[components.Said]:
-    if scene.shown.is_refused(k):
+    if scene.answer.is_refused(k):
         return [components.Said(
             "Nothing would be published at this ε, so there is no error to state.")]
-    study = scene.shown.study
+    study = scene.answer.study
     return [components.Said(quality.accuracy(
         scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
         scene.source.is_random)), components.Said(quality.rests_on(
@@ -121,7 +121,7 @@ def _how_close(scene: Scene, k: int) -> list[components.Said]:
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
-    preview, facts = scene.shown, scene.facts
+    preview, facts = scene.answer, scene.facts
     if preview.is_refused(k):
         return []
     dashed = " Dashed: without privacy." if preview.study.baseline is not None else ""
@@ -139,7 +139,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
-    shares, facts = scene.shown.study.shares, scene.facts
+    shares, facts = scene.answer.study.shares, scene.facts
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
@@ -156,9 +156,9 @@ def limits(scene: Scene) -> None:
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
-    if scene.shown.is_refused(k):
+    if scene.answer.is_refused(k):
         return []
-    key = error_words.shares_key(scene.facts, scene.shown.study.shares[k])
+    key = error_words.shares_key(scene.facts, scene.answer.study.shares[k])
     return [components.Said(key, "small")]
 
 
@@ -175,10 +175,10 @@ def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart]
                 ) -> None:
     """One figure for each step, none where nothing would be published; the present one by title."""
     if not scene.is_refused:
-        scene.charts[title] = make(scene.at)
+        scene.charts[title] = make(scene.step)
 
     def drawn(k: int) -> tuple[str, str]:
-        if scene.shown.is_refused(k):
+        if scene.answer.is_refused(k):
             return "", "Nothing would be published."
         chart = make(k)
         return components.as_json(chart.spec), chart.alt
@@ -203,7 +203,7 @@ def take_away(scene: Scene) -> None:
                       on_click=_save, args=(kind,), disabled=reason is not None, help=reason)
         st.download_button(
             "Get the numbers",
-            b"" if reason else lambda: export.numbers_csv(scene.shown, scene.at, plain),
+            b"" if reason else lambda: export.numbers_csv(scene.answer, scene.step, plain),
             "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
             disabled=reason is not None, icon=":material/table:", key="get_numbers")
         st.download_button(
@@ -222,20 +222,20 @@ def _save(kind: str) -> None:
 
 def numbers(scene: Scene) -> None:
     """The tables behind the charts of this page."""
-    preview, study = scene.shown, scene.shown.study
+    preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
-    error = scene.errors_in_words[scene.at]
+    error = scene.errors_in_words[scene.step]
     from_what = error_words.distance(scene.facts, "mean")
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
                 + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: preview.times, "non-private mean": preview.non_private,
-               "privacy noise range low": preview.noise_low[scene.at],
-               "privacy noise range high": preview.noise_high[scene.at],
+               "privacy noise range low": preview.noise_low[scene.step],
+               "privacy noise range high": preview.noise_high[scene.step],
                "sampling variability ±": preview.sampling}
     if preview.band is not None:
-        columns |= {"release 1": preview.releases[scene.at, 0],
-                    "95 % band from": preview.band.low[scene.at, 0],
-                    "95 % band to": preview.band.high[scene.at, 0]}
+        columns |= {"release 1": preview.releases[scene.step, 0],
+                    "95 % band from": preview.band.low[scene.step, 0],
+                    "95 % band to": preview.band.high[scene.step, 0]}
     if preview.truth is not None:
         columns["true mean"] = preview.truth
     layout.table(pd.DataFrame(columns).round(3), scene.is_own, 220)

@@ -26,7 +26,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
     method = Detail("more", "Method and options", partial(_method, scene))
     if scene is None:
         return [data, method]
-    spends = scene.shown.spends[scene.at]
+    spends = scene.answer.spends[scene.step]
 
     def detail(key: str, title: str, draw: Callable[[Scene], None], *folds: str) -> Detail:
         return Detail(key, title, partial(draw, scene), folds)
@@ -43,7 +43,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
         *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),
         Detail("formula", "Formula and source", lambda: guarantees.formula(
-            session.current().mechanism, scene.shown.tuning[scene.at])),
+            session.current().mechanism, scene.answer.tuning[scene.step])),
         detail("numbers", "Numbers and files", _numbers),
         Detail("code", "Code", scene.code, ("explore_code",), is_fold=True),
     ]
@@ -72,15 +72,15 @@ def _accuracy(scene: Scene) -> None:
     cards.accuracy(scene)
     cards.limits(scene)
     _behind(scene, "accuracy_numbers")
-    if scene.shown.truth is not None:
+    if scene.answer.truth is not None:
         controls.bound(st.toggle, "Show the true mean", "truth" in session.current().shown,
                        lambda on: session.change(shown=("truth",) * on), "truth",
                        help="Known only because these curves are simulated.")
 
 
 def _attacker(scene: Scene) -> None:
-    spends = scene.shown.spends[scene.at]
-    scene.charts |= odds.card(scene.facts, spends, scene.shown.data.sizes, scene)
+    spends = scene.answer.spends[scene.step]
+    scene.charts |= odds.card(scene.facts, spends, scene.answer.data.sizes, scene)
     _behind(scene, "attacker_numbers")
     guarantees.consequences(spends, scene.facts, "explore")
 

@@ -40,17 +40,17 @@ class Scene(ReleaseView):
 
     def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
         super().__init__()
-        self.shown, self.source, self.facts = preview, source, source.facts
+        self.answer, self.source, self.facts = preview, source, source.facts
         self.mechanism, self.sizes = current.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
         self.rev = st.session_state.rev
-        self.at = self.epsilons.index(current.epsilon)
-        self.budget = preview.budgets[self.at]
-        self.spends, self.tuning = preview.spends[self.at], preview.tuning[self.at]
+        self.step = self.epsilons.index(current.epsilon)
+        self.budget = preview.budgets[self.step]
+        self.spends, self.tuning = preview.spends[self.step], preview.tuning[self.step]
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        return run.made_once(self.shown, (name, session.current().group), make)
+        return run.made_once(self.answer, (name, session.current().group), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
@@ -59,26 +59,26 @@ class Scene(ReleaseView):
     @property
     def cautions(self) -> list[str]:
         few = quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes))
-        return [*super().cautions, few, *self.shown.warnings[self.at]]
+        return [*super().cautions, few, *self.answer.warnings[self.step]]
 
     def question(self) -> Question:
         """The picture at the chosen budget."""
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.now.seed)
+        return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
 
     @property
     def limit_of_band(self) -> str:
         """What the confidence band relies on that no release can show; empty if nothing."""
-        return "" if self.shown.band is None else self.mechanism.limit_of_band(self.facts)
+        return "" if self.answer.band is None else self.mechanism.limit_of_band(self.facts)
 
     @property
     def start(self) -> components.Picked:
         """Where the figure stands, for all that the server knows."""
-        return components.Picked(self.at, session.current().view)
+        return components.Picked(self.step, session.current().view)
 
     @property
     def is_refused(self) -> bool:
         """Whether nothing would be published at the chosen budget."""
-        return self.shown.is_refused(self.at)
+        return self.answer.is_refused(self.step)
 
     @cached_property
     def plain(self) -> dict[str, object] | None:
@@ -88,32 +88,32 @@ class Scene(ReleaseView):
     @cached_property
     def error(self) -> Array:
         """The error at every budget; NaN where nothing is published."""
-        return self.where_published(self.shown.study.error)
+        return self.where_published(self.answer.study.error)
 
     def where_published(self, values: Array) -> Array:
-        return np.where(self.shown.published, values, np.nan)
+        return np.where(self.answer.published, values, np.nan)
 
     @property
     def private_shares(self) -> Array:
         """Share of privacy noise in the squared error at every budget; none of unknown truths."""
         if not self.source.is_random:
             return np.empty(0)
-        return self.where_published(self.shown.study.shares[:, 0])
+        return self.where_published(self.answer.study.shares[:, 0])
 
     @property
     def odds(self) -> list[risk.Odds]:
-        return self.made_once("odds", lambda: [odds_card.of(s) for s in self.shown.spends])
+        return self.made_once("odds", lambda: [odds_card.of(s) for s in self.answer.spends])
 
     @cached_property
     def errors_in_words(self) -> list[str]:
         """The error at every budget with its 95 % value, as every page writes it."""
         return [numbers.error(error, self.facts.value_unit, within)
-                for error, within in zip(self.error, self.shown.study.within, strict=True)]
+                for error, within in zip(self.error, self.answer.study.within, strict=True)]
 
     @cached_property
     def floor(self) -> Array:
         """What no unbiased method with Gaussian noise is below, at every budget; NaN: unknown."""
-        floor = run.answer(least_errors, self.source, tuple((b,) for b in self.shown.budgets)
+        floor = run.answer(least_errors, self.source, tuple((b,) for b in self.answer.budgets)
                            ) if self.facts.is_simulated else None
         return np.full(len(self.epsilons), math.nan) if floor is None else floor.errors
 
@@ -123,7 +123,7 @@ class Scene(ReleaseView):
         source, current = self.source, session.current()
         if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
             return None
-        return source, current.mechanism, self.shown.budgets, current.seed
+        return source, current.mechanism, self.answer.budgets, current.seed
 
     @property
     def knows_changes(self) -> bool:
@@ -138,9 +138,9 @@ class Scene(ReleaseView):
 
     def what_limits(self, k: int) -> str:
         """What limits the error at a step of the slider: the sentence of every page."""
-        if self.shown.is_refused(k):
+        if self.answer.is_refused(k):
             return "Nothing would be published at this ε."
-        return error_words.what_limits(self.facts, self.shown.study.shares[k])
+        return error_words.what_limits(self.facts, self.answer.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
@@ -151,10 +151,10 @@ class Scene(ReleaseView):
 
     def changes_at(self, k: int) -> dict[str, float]:
         """Relative changes of the error at a step when a size is doubled; empty as above."""
-        if self.shown.is_refused(k) or not self.changes:
+        if self.answer.is_refused(k) or not self.changes:
             return {}
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
-        doubled = self.shown.error_at(2 * self.epsilons[k])
+        doubled = self.answer.error_at(2 * self.epsilons[k])
         if doubled is not None:  # the error that stands beside the chart of budgets
             here["epsilon"] = doubled / float(self.error[k]) - 1
         return here
@@ -162,10 +162,10 @@ class Scene(ReleaseView):
     @property
     def at_budgets(self) -> list[components.AtBudget]:
         """What is said at every budget."""
-        return at_budgets(self.facts, self.shown, self.odds)
+        return at_budgets(self.facts, self.answer, self.odds)
 
 
-def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
+def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
                ) -> list[components.AtBudget]:
     """What the figure says at every budget.
 
@@ -173,31 +173,31 @@ def at_budgets(facts: PublicFacts, shown: MeanAnswer, odds: Sequence[risk.Odds]
     ----------
     facts : PublicFacts
         Names, units and bounds.
-    shown : MeanAnswer
+    answer : MeanAnswer
         The picture, of any number of budgets.
     odds : sequence of Odds
         Of an attacker, one for each budget.
     """
-    n_curves, errors = shown.data.n_curves, (shown.study.error, shown.study.within)
+    n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
     in_words = [[numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
                  if is_published and math.isfinite(value) else ""
-                 for value, is_published in zip(values, shown.published, strict=True)]
+                 for value, is_published in zip(values, answer.published, strict=True)]
                 for values in errors]
-    steps = [budget.epsilon for budget in shown.budgets]
+    steps = [budget.epsilon for budget in answer.budgets]
     return [_at_budget(facts, n_curves, steps, *at_one) for at_one in zip(
-        shown.budgets, odds, shown.feasibility, _notes(facts, shown), *in_words, strict=True)]
+        answer.budgets, odds, answer.feasibility, _notes(facts, answer), *in_words, strict=True)]
 
 
-def _notes(facts: PublicFacts, shown: MeanAnswer) -> list[str]:
+def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
     """What is said of the band at each budget, by the verdict that a release would carry.
 
     Of a file it is said where most releases show no change.
     """
-    band = shown.band
+    band = answer.band
     if band is None:
-        return [""] * len(shown.budgets)
+        return [""] * len(answer.budgets)
     notes = []
-    for feasibility, size, *ends in zip(shown.feasibility, band.n_functions,
+    for feasibility, size, *ends in zip(answer.feasibility, band.n_functions,
                                         *np.clip((band.low, band.high), facts.value_low,
                                                  facts.value_high), strict=True):
         low, high = ends
@@ -234,10 +234,10 @@ def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: 
 
 def first_figure() -> dict[str, Any]:
     """What the figure of the first visit of anybody is sent."""
-    front, shown = FRONT_PAGE, run.front_picture()
+    front, answer = FRONT_PAGE, run.front_picture()
     facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
-    odds = [risk.of_ledger(spends, front.group) for spends in shown.spends]
-    payload = components.figure_payload(facts, shown, at_budgets(facts, shown, odds))
+    odds = [risk.of_ledger(spends, front.group) for spends in answer.spends]
+    payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
     return components.figure_message(
         payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
         with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))

@@ -35,7 +35,7 @@ class MeanCurve(Scene):
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.is_refused else self.errors_in_words[self.at]
+        return "" if self.is_refused else self.errors_in_words[self.step]
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -69,16 +69,16 @@ def options() -> None:
 def estimate(view: MeanCurve) -> None:
     """Private and non-private mean, with the confidence band of the release."""
     if view.is_refused:
-        title, why = view.at_budgets[view.at].refused or ("", "")
+        title, why = view.at_budgets[view.step].refused or ("", "")
         st.error(f"**{title}** {why}", icon=":material/block:")
         return
     shows = controls.look("Show", list(_SHOWS), "mean_show", label_visibility="collapsed",
                           format_func=_SHOWS.get)
-    chart = view.made_once(f"curve {view.at} {shows}",
-                           lambda: curve(view.shown, view.at, shows))
+    chart = view.made_once(f"curve {view.step} {shows}",
+                           lambda: curve(view.answer, view.step, shows))
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
-    smoothed = "" if view.shown.band is None else quality.few_functions(
-        view.shown.band.n_functions[view.at])
+    smoothed = "" if view.answer.band is None else quality.few_functions(
+        view.answer.band.n_functions[view.step])
     if smoothed:
         st.warning(smoothed, icon=":material/warning:")
     if view.limit_of_band:
@@ -89,24 +89,25 @@ def error(view: MeanCurve) -> None:
     """How far off a release is, and what that is made of."""
     if view.is_refused:
         return
-    study, facts = view.shown.study, view.facts
+    study, facts = view.answer.study, view.facts
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    st.markdown(quality.accuracy(facts, float(view.error[view.at]), float(study.within[view.at]),
+    st.markdown(quality.accuracy(facts, float(view.error[view.step]),
+                                 float(study.within[view.step]),
                                  study.baseline, view.source.is_random))
-    simulated = study.simulated(view.at, studies.data_sets(view.source))
+    simulated = study.simulated(view.step, studies.data_sets(view.source))
     st.markdown(quality.rests_on("95 % of releases", simulated))
     view.draw("Twenty equally likely releases", small_charts.error_dots(
-        study.errors[view.at], study.baseline, facts.value_unit,
-        float(view.floor[view.at])), "dots", 118)
-    floor = quality.floor(facts, float(view.floor[view.at]), float(view.error[view.at]))
+        study.errors[view.step], study.baseline, facts.value_unit,
+        float(view.floor[view.step])), "dots", 118)
+    floor = quality.floor(facts, float(view.floor[view.step]), float(view.error[view.step]))
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))
-    st.markdown(view.what_limits(view.at))
-    shares = study.shares[view.at]
+    st.markdown(view.what_limits(view.step))
+    shares = study.shares[view.step]
     view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts)),
               "split", 44)
     st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
     if view.knows_changes:
-        st.markdown(view.if_doubled(view.at))
+        st.markdown(view.if_doubled(view.step))
     else:
         simulate_doubled(view)

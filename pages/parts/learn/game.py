@@ -19,5 +19,5 @@ def show(seed: int) -> None:
     preview = run.mean_at_every_step(now.source, now.mechanism, delta, seed)
     scene = Scene(preview, now.source, now)
     payload = scene.made_once("figure", lambda: components.figure_payload(
-        scene.facts, scene.shown, scene.at_budgets))
-    components.figure(_KEY, payload, components.Picked(scene.at, "attack"), _REV)
+        scene.facts, scene.answer, scene.at_budgets))
+    components.figure(_KEY, payload, components.Picked(scene.step, "attack"), _REV)

@@ -33,11 +33,11 @@ def show() -> None:
               on_click=_close)
     chapter = session.current().chapter
     _choices(chapter)
-    wanted = st.session_state.get(_SEARCH, "").strip()
+    query = st.session_state.get(_SEARCH, "").strip()
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        if wanted:
-            _search_results(wanted)
+        if query:
+            _search_results(query)
         elif chapter == handbook.GLOSSARY:
             _terms()
         else:
@@ -45,7 +45,7 @@ def show() -> None:
             st.header(text.title, anchor=False)
             st.markdown(text.text)
     with right:
-        if not wanted and chapter != handbook.GLOSSARY:
+        if not query and chapter != handbook.GLOSSARY:
             links(handbook.chapter(chapter))
 
 
@@ -83,10 +83,10 @@ def _title(chapter: str) -> str:
     return "Glossary" if chapter == handbook.GLOSSARY else handbook.chapter(chapter).title
 
 
-def _search_results(wanted: str) -> None:
+def _search_results(query: str) -> None:
     """Sections and terms that hold all of the words."""
-    sections, terms = handbook.search(wanted), glossary.search(wanted)
-    st.header(f"Found for “{escape(wanted)}”", anchor=False)
+    sections, terms = handbook.search(query), glossary.search(query)
+    st.header(f"Found for “{escape(query)}”", anchor=False)
     if not sections and not terms:
         st.info("**Nothing holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")

@@ -40,7 +40,7 @@ def show() -> None:
     if view.is_presented:
         if lesson.has_game and slides.place(lesson) == "game":  # what is guessed comes first
             with layout.user_errors():
-                slides.show_game(lesson, view.worked, view.now.seed)
+                slides.show_game(lesson, view.worked, view.settings.seed)
         else:
             slides.show(_SLIDE, view.message, lesson, view.worked)
         return
@@ -56,7 +56,7 @@ def show() -> None:
         explain(view)
     if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
         with layout.user_errors():
-            game.show(view.now.seed)
+            game.show(view.settings.seed)
     page.cards(view, ways)
     if not lesson.has_game:  # its figure says the same, and has a slider
         view.strip()
@@ -73,7 +73,7 @@ class LessonView(View):
         super().__init__()
         self.lesson = lesson
         with st.spinner("Computing this lesson"):
-            self.worked = run.answer(work, lesson.key, self.now.seed)
+            self.worked = run.answer(work, lesson.key, self.settings.seed)
         self.message = guess.payload(lesson.key, self.worked.picture, self.worked.guess,
                                      self.filled(lesson.ask),
                                      "slides" if self.is_presented else "page",
@@ -82,7 +82,7 @@ class LessonView(View):
     @property
     def is_presented(self) -> bool:
         """Whether a class looks on."""
-        return self.now.presenter == "on"
+        return self.settings.presenter == "on"
 
     @property
     def is_revealed(self) -> bool:
@@ -95,7 +95,7 @@ class LessonView(View):
     def link(self) -> str:
         """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
         token = links.encode(replace(settings.Settings(), lesson=self.lesson.key,
-                                       seed=self.now.seed))
+                                       seed=self.settings.seed))
         others = reached.page_for_others("learn")
         return f"{others}?s={token}" if others else ""
 
@@ -107,7 +107,7 @@ class LessonView(View):
         """
         chips = [components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
                  components.Chip(*self.lesson.unit, "blue", "shield"),
-                 components.Chip(f"Seed {self.now.seed} · the class sees the same noise",
+                 components.Chip(f"Seed {self.settings.seed} · the class sees the same noise",
                                  "Whoever opens the link sees this noise. A seed is never used for "
                                  "a release.", "gray", "person")]
         components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
@@ -127,7 +127,7 @@ class LessonView(View):
 
     def question(self) -> Question:
         """The whole lesson."""
-        return ask(work, self.lesson.key, self.now.seed)
+        return ask(work, self.lesson.key, self.settings.seed)
 
 
 @st.dialog("A class guesses along")
@@ -139,7 +139,7 @@ def _class_dialog(view: LessonView) -> None:
     if not reached.page_for_others("learn"):
         st.warning(reached.what_to_do(), icon=":material/wifi_off:")
     if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
-                 on_click=slides.begin_class, args=(view.lesson, view.now.seed, view.worked)):
+                 on_click=slides.begin_class, args=(view.lesson, view.settings.seed, view.worked)):
         st.rerun()
 
 
@@ -221,7 +221,7 @@ def ways(view: LessonView) -> None:
                           key=f"teach_{text.lower()}", on_click=session.change,
                           kwargs={"lesson": other.key})
         st.download_button(
-            "Handout", handout(view.lesson, view.worked, view.now.seed, view.link),
+            "Handout", handout(view.lesson, view.worked, view.settings.seed, view.link),
             f"privacy-curves-lesson-{view.lesson.key}.html", "text/html", on_click="ignore",
             icon=":material/print:", key="teach_handout",
             help="One page to print: story, picture, question, and the answer upside down.")
@@ -239,7 +239,7 @@ def _going_on(view: LessonView, token: str) -> str:
 
     They stand in the order in which the page will write them, so that Back leads back.
     """
-    return links.encode(replace(links.decode(token)[0], seed=view.now.seed))
+    return links.encode(replace(links.decode(token)[0], seed=view.settings.seed))
 
 
 def _seed() -> None:

@@ -76,38 +76,38 @@ class Planned(View):
         self.source = (self.on_screen if self.on_screen.is_random
                        else session.twin_of(self.on_screen))
         self.facts: PublicFacts = self.source.facts
-        self.unknown = self.now.unknown
+        self.unknown = self.settings.unknown
 
     @cached_property
     def target(self) -> float:
-        if self.now.typical is not None:
-            return self.now.typical
+        if self.settings.typical is not None:
+            return self.settings.typical
         return self.recommended or usual_target(self.facts)
 
     @property
     def has_table(self) -> bool:
         """Whether the sizes are those of a table, and changed there alone."""
-        return not self.facts.is_upload and self.now.has_table(settings.TASK)
+        return not self.facts.is_upload and self.settings.has_table(settings.TASK)
 
     @property
     def arguments(self) -> tuple[Setting, str, float, int]:
         """All that the answer depends on."""
-        return self.setting, self.unknown, self.target, self.now.seed
+        return self.setting, self.unknown, self.target, self.settings.seed
 
     @cached_property
     def setting(self) -> Setting:
-        return setting_of(self.now, self.source)
+        return setting_of(self.settings, self.source)
 
     def formula(self) -> None:
         """What the method computes, and how a blank is filled."""
-        guarantee_cards.formula(self.now.mechanism, {})
+        guarantee_cards.formula(self.settings.mechanism, {})
         st.markdown(planning_words.METHOD)
 
     def question(self) -> Question:
         setting = self.setting
         return ask(planning_topic.plan_of, setting.source, setting.mechanism, setting.epsilon,
-                   setting.delta, self.unknown, self.target, self.now.seed).about(
-            Person(self.now.group))
+                   setting.delta, self.unknown, self.target, self.settings.seed).about(
+            Person(self.settings.group))
 
 
 # -- the question -------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def beyond_rule(answer: PlanningAnswer) -> None:
 
 def answer(view: Planned, answer: PlanningAnswer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
-    answer = answer.for_group(view.now.group)
+    answer = answer.for_group(view.settings.group)
     if answer.is_possible and answer.protection is not None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
@@ -259,7 +259,7 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         _steps(view, answer)
     st.download_button(
         "Write the memo", lambda: memo.decision_memo(
-            view.setting, answer, view.facts, view.now.rule),
+            view.setting, answer, view.facts, view.settings.rule),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
         key="memo", help="One page to print: the answer, what it rests on, what is not "
                          "covered, and the alternatives.")
@@ -284,14 +284,15 @@ def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
-        controls.number("Attacker’s accuracy, at most (%)", view.now.risk,
+        controls.number("Attacker’s accuracy, at most (%)", view.settings.risk,
                         lambda value: session.change(risk=settings.checked_risk(value)),
                         "plan_risk",
                         help="By an attacker who knows every other curve and has narrowed one down "
                         "to two. A coin toss is right 50 % of the time.")
         slot = st.empty()
         slot.markdown(":gray[Computing…]")
-        allowed = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
+        allowed = run.answer(budget_for_risk, view.setting, view.settings.risk / 100,
+                             view.settings.group)
         slot.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",

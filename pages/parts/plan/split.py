@@ -31,7 +31,7 @@ def fold(view: plan_cards.Planned) -> None:
         if not is_open:
             return
         st.markdown(planning_words.split_lead(view.facts))
-        delta, split = session.delta(view.source).value, view.now.split
+        delta, split = session.delta(view.source).value, view.settings.split
         if delta == 0:  # pure budgets add in one way only
             split = replace(split, way=WAYS[0])
         _total(split, delta)
@@ -113,11 +113,11 @@ def _answer(view: plan_cards.Planned, split: Split, budgets: Sequence[Budget]) -
     setting = replace(view.setting, delta=budgets[0].delta)
     slot = layout.pending(_TABLE, False)
     errors = run.parts(planning_topic.error_map, setting, (setting.people,),
-                       tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
+                       tuple(budget.epsilon for budget in budgets), view.settings.seed)[0]
     unit = view.facts.value_unit
     protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
                    for budget in budgets]
-    guesses = [odds_words.odds_short(protection.for_group(view.now.group).odds)
+    guesses = [odds_words.odds_short(protection.for_group(view.settings.group).odds)
                for protection in protections]
     with slot():
         layout.table({

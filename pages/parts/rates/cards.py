@@ -40,16 +40,16 @@ class RateAtPoint(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rate = rate_on_screen(self.now) or self.now.rate
-        self.problem = (self.now.estimated if self.now.estimated in self.rate.tasks
+        self.rate = rate_on_screen(self.settings) or self.settings.rate
+        self.problem = (self.settings.estimated if self.settings.estimated in self.rate.tasks
                         else settings.TASK if self.serves_curves else min(self.rate.tasks))
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
-        if self.has_scenario and not self.now.example:
+        if self.has_scenario and not self.settings.example:
             self.rate = self.rate.of_scenario(self.source)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
-        self.along = self.now.along if self.now.along in names else "epsilon"
+        self.along = self.settings.along if self.settings.along in names else "epsilon"
         others = [name for name in names if name != self.along]
-        self.across = self.now.across if self.now.across in others else others[0]
+        self.across = self.settings.across if self.settings.across in others else others[0]
 
     @property
     def serves_curves(self) -> bool:
@@ -65,12 +65,12 @@ class RateAtPoint(View):
     def point(self) -> dict[str, float]:
         """All symbols: the scenario's sizes where there is one, else usual ones."""
         sizes, default = self.source.sizes, {s.name: float(s.default) for s in self.rate.symbols}
-        here = {"epsilon": self.now.epsilon, "delta": self.delta}
+        here = {"epsilon": self.settings.epsilon, "delta": self.delta}
         if self.has_scenario:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
-        if self.now.example:
-            here |= PRESETS[self.now.example].point
+        if self.settings.example:
+            here |= PRESETS[self.settings.example].point
         return default | {name: value for name, value in here.items() if name in default}
 
     @property
@@ -83,7 +83,7 @@ class RateAtPoint(View):
     def weighted(self) -> Weighted:
         """Constants as chosen: all one, or so that privacy has its measured share here."""
         share = self.measured_share
-        if self.rate.has_constants or self.now.constants == "one" or share is None:
+        if self.rate.has_constants or self.settings.constants == "one" or share is None:
             return Weighted.plain(self.rate)
         return Weighted.with_privacy_share(self.rate, share, **self.point)
 
@@ -92,20 +92,20 @@ class RateAtPoint(View):
         """The share of privacy noise in the error that Explore shows; None where there is none."""
         scene = self.scene
         return None if scene is None or scene.is_refused else float(
-            scene.shown.study.shares[scene.at, 0])
+            scene.answer.study.shares[scene.step, 0])
 
     @cached_property
     def scene(self) -> Scene | None:
         """What Explore shows, where the rate is about it."""
-        if not self.serves_curves or self.now.example or not self.source.is_random:
+        if not self.serves_curves or self.settings.example or not self.source.is_random:
             return None
         try:
             preview = run.mean_at_every_step(
-                self.source, self.now.mechanism, session.delta(self.source).value, self.now.seed,
-                session.steps(self.now.epsilon))
+                self.source, self.settings.mechanism, session.delta(self.source).value,
+                self.settings.seed, session.steps(self.settings.epsilon))
         except InputError:
             return None
-        return Scene(preview, self.source, self.now)
+        return Scene(preview, self.source, self.settings)
 
     @property
     def facts(self) -> PublicFacts:
@@ -118,7 +118,7 @@ class RateAtPoint(View):
     @property
     def has_shares(self) -> bool:
         """Whether shares of the terms can be stated: not of data whose constants nothing fits."""
-        return bool(self.rate.has_constants or not self.has_scenario or self.now.example
+        return bool(self.rate.has_constants or not self.has_scenario or self.settings.example
                     or self.measured_share is not None)
 
     @property
@@ -143,27 +143,27 @@ class RateAtPoint(View):
         budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
         scene, error = self.scene, ""
         if scene is not None:
-            odds = odds_words.odds_short(scene.odds[scene.at])
-            error = scene.errors_in_words[scene.at]
+            odds = odds_words.odds_short(scene.odds[scene.step])
+            error = scene.errors_in_words[scene.step]
         else:
             odds = self._odds(budget)
         strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                      TASKS[self.problem].unit, budget.epsilon,
-                     self.serves_curves and not self.now.example,
+                     self.serves_curves and not self.settings.example,
                      None if scene is None else scene.stated_delta)
 
     def _odds(self, budget: Budget) -> str:
         """The odds of the method of this problem; of the budget alone where there is none."""
-        if self.now.example or self.problem not in LAB_TASKS:
+        if self.settings.example or self.problem not in LAB_TASKS:
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
-        return strips.by_method(self.now.mechanism_of(self.problem), source, Budget(
+        return strips.by_method(self.settings.mechanism_of(self.problem), source, Budget(
             budget.epsilon, session.delta(source, self.problem).value))
 
     @property
     def changed(self) -> list[str]:
         """Everything unusual about the curves, the method and the rate."""
-        of_rate = [] if self.now.example else controls.changed_chips(self.rate)
+        of_rate = [] if self.settings.example else controls.changed_chips(self.rate)
         return controls.all_changed() + of_rate
 
     def formula(self) -> None:
@@ -179,7 +179,7 @@ class RateAtPoint(View):
 
     def question(self) -> Question:
         """The rate at the present point, with slopes and limits where they are measured."""
-        is_fitted = self.now.constants == "fitted" and not self.rate.has_constants
+        is_fitted = self.settings.constants == "fitted" and not self.rate.has_constants
         share = self.measured_share if is_fitted else None
         measured = practice_cards.request_of(self)
         if measured is None:
@@ -228,8 +228,8 @@ def choices(view: RateAtPoint) -> None:
                        lambda name: session.change(across=name), "across",
                        options=[name for name in names if name != view.along],
                        format_func=view.symbol, help="The vertical axis of the map.")
-        controls.bound(st.selectbox, "Sizes", PRESETS[view.now.example].label
-                       if view.now.example else view.own_sizes, example, "example",
+        controls.bound(st.selectbox, "Sizes", PRESETS[view.settings.example].label
+                       if view.settings.example else view.own_sizes, example, "example",
                        options=[view.own_sizes, *(p.label for p in PRESETS.values())],
                        help="Where you are on the map: your scenario, or a figure or table of the "
                        "paper on private mean functions.")
@@ -250,7 +250,7 @@ def regimes(view: RateAtPoint) -> None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
                     f"dropped. {view.mark}]")
         return
-    controls.bound(st.segmented_control, "Constants", view.now.constants,
+    controls.bound(st.segmented_control, "Constants", view.settings.constants,
                    lambda chosen: session.change(constants=chosen or "fitted"), "constants",
                    options=["fitted", "one"], format_func={
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
@@ -260,7 +260,7 @@ def regimes(view: RateAtPoint) -> None:
 
 
 def _about_constants(view: RateAtPoint) -> str:
-    if view.now.constants == "fitted":
+    if view.settings.constants == "fitted":
         return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
                 "squared error here, as measured.")
     share = view.weighted.shares(**view.point)
@@ -313,14 +313,14 @@ def answer(view: RateAtPoint) -> None:
 def _measured(view: RateAtPoint) -> None:
     """What limits the error of the scenario, in the words of Explore."""
     if view.scene is not None:
-        st.markdown(f"Measured: {view.scene.what_limits(view.scene.at)}")
+        st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
 
 
 def _doubled(view: RateAtPoint) -> None:
     """What doubling each size buys: as measured, and by theory, side by side."""
     scene = view.scene
     is_known = scene is not None and scene.knows_changes
-    measured = scene.changes_at(scene.at) if scene is not None and is_known else {}
+    measured = scene.changes_at(scene.step) if scene is not None and is_known else {}
     rows = rate_words.if_doubled(view.weighted if view.has_shares else None, view.point, view.rate,
                                  measured)
     if rows:
@@ -345,12 +345,12 @@ def notions(view: RateAtPoint) -> None:
     lines = _lines(view)
     if hasattr(view.rate, charts.SMOOTHNESS):
         controls.bound(
-            st.segmented_control, "Against", view.now.against,
+            st.segmented_control, "Against", view.settings.against,
             lambda chosen: session.change(against=chosen or "map"), "against",
             options=["map", "smoothness"], format_func={
                 "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
             help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
-    smooth = view.now.against == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
+    smooth = view.settings.against == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
     chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
@@ -362,7 +362,7 @@ def by_eye(view: RateAtPoint) -> None:
         return
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
-    shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.now.seed)
+    shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.settings.seed)
     chart = charts.by_eye(shown)
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
     dots = len(next(iter(shown.estimates.values())))

@@ -64,12 +64,12 @@ def request_of(view: RateAtPoint) -> Check | None:
     if not values and limits is None:
         return None
     return Check(view.rate, view.point, view.along, methods if values else (), values, limits,
-                 view.now.seed)
+                 view.settings.seed)
 
 
 def why_not(view: RateAtPoint) -> str:
     """Why nothing is measured here; empty where something is."""
-    if view.now.example:
+    if view.settings.example:
         return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
                 "measure.")
     if view.has_scenario and not view.source.is_random:
@@ -91,14 +91,14 @@ def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
         present = _of_problem(view)
         return () if present is None else (present,)
     present = _of_scenario(view)
-    proved, delta = view.rate.attained_by(), view.now.delta_on(view.source).value
+    proved, delta = view.rate.attained_by(), view.settings.delta_on(view.source).value
     if proved in (None, present.mechanism) or not delta:  # its noise needs a δ above 0
         return (present,)
     return replace(present, mechanism=proved, delta=delta), present
 
 
 def _of_scenario(view: RateAtPoint) -> Setting:
-    return Setting.of(view.source, view.now.mechanism_of(view.problem), view.now.epsilon,
+    return Setting.of(view.source, view.settings.mechanism_of(view.problem), view.settings.epsilon,
                       view.delta)
 
 
@@ -111,7 +111,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
                if name in view.rate.dials}
     source, mechanism = example
     default = source.sizes.n_observations_per_curve  # where the rate depends on none
-    return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
+    return Setting(source, mechanism, view.settings.epsilon, round(of_dial.get("people", 1)),
                    round(of_dial.get("readings", default)), round(of_dial.get("sites", 1)),
                    0.0 if mechanism.guarantee.is_pure else None)
 
@@ -120,10 +120,10 @@ def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
     """Limits of the problem's own page; None where no method gives any."""
     if view.problem not in LAB_TASKS:
         return None
-    kind = coverage_topic.usual_kind(view.problem, view.now.mechanism_of(view.problem))
-    if kind is None or not view.now.source_of(view.problem).is_random:
+    kind = coverage_topic.usual_kind(view.problem, view.settings.mechanism_of(view.problem))
+    if kind is None or not view.settings.source_of(view.problem).is_random:
         return None
-    return limit_cards.question(kind, view.now)
+    return limit_cards.question(kind, view.settings)
 
 
 # -- the section ----------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
         rate = controls.with_value(view.rate, "smoothness", entered["smoothness"])
         session.change_source(view.problem, resized)
         session.change(rate=rate)
-        if epsilon != view.now.epsilon:
+        if epsilon != view.settings.epsilon:
             session.set_epsilon(epsilon)
     except InputError as problem:
         st.session_state.problem = (_FORM, problem)
@@ -311,7 +311,7 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = links.encode(replace(view.now, tab="verify", part="coverage",
+    token = links.encode(replace(view.settings, tab="verify", part="coverage",
                                    limits=here.limits.kind, folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")
@@ -319,7 +319,7 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
 
 def _instead(view: RateAtPoint, here: Check) -> str:
     """Why limits are not those of the method on screen."""
-    chosen_method = view.now.mechanism_of(view.problem)
+    chosen_method = view.settings.mechanism_of(view.problem)
     assert here.limits is not None
     if type(chosen_method) is type(here.limits.mechanism):
         return ""

@@ -45,9 +45,9 @@ class Regression(ReleaseView):
         self.source, self.mechanism = network.source(), network.mechanism()
         self.network, self.facts = network.network(), self.source.facts
         self.answer = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
-                                self.network, self.now.seed)
+                                self.network, self.settings.seed)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
-        self.budget = accounting.asked(self.spends)
+        self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
 
     @property
@@ -65,7 +65,7 @@ class Regression(ReleaseView):
 
     def question(self) -> Question:
         return ask(regression_topic.regression_answer, self.source, self.mechanism, self.network,
-                   self.now.seed)
+                   self.settings.seed)
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -132,14 +132,15 @@ def point(view: Regression) -> None:
         st.markdown(words.ONLY_EVEN)
         return
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
-    where.setdefault(view.now.point, words.place(view.facts, view.now.point))
+    where.setdefault(view.settings.point, words.place(view.facts, view.settings.point))
     estimate = run.made_once(
-        view.answer, ("point", view.now.point), lambda: regression_topic.point_answer(
+        view.answer, ("point", view.settings.point), lambda: regression_topic.point_answer(
             view.source, regression_topic.at_a_point(view.mechanism), view.answer.plan,
-            view.network, view.now.point, view.now.seed))
+            view.network, view.settings.point, view.settings.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
+        controls.bound(st.select_slider, "Where: move this, or touch the picture",
+                       view.settings.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
         view.draw("One point", charts.point(view.answer, estimate), "point", 320,
                   picked=lambda x: _move(_on_unit_scale(view, x)))

@@ -70,7 +70,7 @@ class Choice(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.what = self.now.publish
+        self.what = self.settings.publish
         self.task = session.data_task(self.what)
 
     @property
@@ -95,14 +95,14 @@ class Choice(View):
 
     @property
     def mechanism(self) -> Mechanism:
-        return self.now.mechanism_of(self.what)
+        return self.settings.mechanism_of(self.what)
 
     @property
     def budget(self) -> Budget:
         """The same for every group: δ goes by all people."""
         file = self.file
-        delta = 0.0 if file is None else self.now.delta_on(file, self.mechanism).value
-        return Budget(self.now.epsilon, delta)
+        delta = 0.0 if file is None else self.settings.delta_on(file, self.mechanism).value
+        return Budget(self.settings.epsilon, delta)
 
     @property
     def key(self) -> str:
@@ -244,7 +244,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
     """Which methods have a hardened path for this task and budget."""
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
-    budget = Budget(choice.budget.epsilon, choice.now.delta_on(source).value)
+    budget = Budget(choice.budget.epsilon, choice.settings.delta_on(source).value)
     labels = [label for cls in mechanisms.for_task(choice.task)
               for label, parameters in cls.presets_for(choice.task)
               if not cls(**parameters).why_not_published(budget)]

@@ -86,8 +86,8 @@ def _plan(choice: Choice) -> None:
     st.download_button("Study (JSON)", json.dumps(study, ensure_ascii=False, indent=1),
                        "study.json", "application/json", icon=":material/edit_note:",
                        on_click="ignore", key="plan_study")
-    wanted = ("key", "pads") if is_summed else ("key",)
-    if not all(part in site for site in study["sites"] for part in wanted):
+    required = ("key", "pads") if is_summed else ("key",)
+    if not all(part in site for site in study["sites"] for part in required):
         st.markdown("A plan with masked sums needs what “site-key” printed at every site: its key "
                     "and its pads." if is_summed else
                     "A plan needs a key of every site, or the shared secret’s line above. From the "
@@ -184,14 +184,14 @@ def _follow(choice: Choice) -> None:
 def _progress(protocol: Protocol, there: Folder, key: Key | None) -> None:
     """How far the run is, and all messages so far."""
     received = there.received()
-    heard = _heard(protocol, received, key)
-    st.progress(len(heard) / len(protocol.turns), text=words.turn_of(protocol, heard))
+    transcript = _checked(protocol, received, key)
+    st.progress(len(transcript) / len(protocol.turns), text=words.turn_of(protocol, transcript))
     if there.unfinished:
         st.markdown(f"Not whole yet: {escape(', '.join(there.unfinished))}.")
-    if len(heard) == len(protocol.turns):
-        _result(protocol, received, heard)
-    elif heard:
-        layout.table(words.messages_table(protocol, heard))
+    if len(transcript) == len(protocol.turns):
+        _result(protocol, received, transcript)
+    elif transcript:
+        layout.table(words.messages_table(protocol, transcript))
 
 
 # -- afterwards ------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def _open(choice: Choice) -> None:
     except UnicodeDecodeError:
         raise InputError("This file is no transcript.", field="transcript") from None
     protocol, received = centre.from_transcript(text)
-    _result(protocol, received, _heard(protocol, received, secret))
+    _result(protocol, received, _checked(protocol, received, secret))
 
 
 def _secret(part: str) -> Key | None:
@@ -221,7 +221,7 @@ def _secret(part: str) -> Key | None:
     return key_of(text) if text.strip() else None
 
 
-def _heard(protocol: Protocol, received: list[messages.Message], key: Key | None) -> Any:
+def _checked(protocol: Protocol, received: list[messages.Message], key: Key | None) -> Any:
     """All messages, checked; signatures where they can be."""
     unsigned = key is None and protocol.plan.scheme is Scheme.HMAC
     if unsigned and received:
@@ -230,9 +230,10 @@ def _heard(protocol: Protocol, received: list[messages.Message], key: Key | None
     return messages.checked(protocol, received, key, unsigned)
 
 
-def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping[int, Any]) -> None:
+def _result(protocol: Protocol, received: list[messages.Message],
+            transcript: Mapping[int, Any]) -> None:
     """The release, what each site was charged, and what the centre saw."""
-    release = centre.released(protocol, heard)
+    release = centre.released(protocol, transcript)
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
@@ -243,7 +244,7 @@ def _result(protocol: Protocol, received: list[messages.Message], heard: Mapping
     st.markdown("**What each site’s people were charged**")
     layout.table(words.budgets_table(protocol.plan))
     st.markdown("**What the centre saw**: noised numbers, and nothing else")
-    layout.table(words.messages_table(protocol, heard), height=280)
+    layout.table(words.messages_table(protocol, transcript), height=280)
     with st.container(horizontal=True):
         for name, content in centre.all_files(protocol, release, received).items():
             st.download_button(name, content, name, on_click="ignore", key=f"sites_get_{name}")

@@ -42,8 +42,8 @@ class SitesTable(View):
             editor.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
-        self.now = session.current()
-        self.rows = site_table.with_delta(editor.rows(), self.now.delta)
+        self.settings = session.current()
+        self.rows = site_table.with_delta(editor.rows(), self.settings.delta)
 
     @property
     def is_own(self) -> bool:
@@ -57,12 +57,13 @@ class SitesTable(View):
     @property
     def style(self) -> tuple[str, str]:
         """Key and family of the method, which decide its colour."""
-        return self.now.mechanism.key, self.now.mechanism.family
+        return self.settings.mechanism.key, self.settings.mechanism.family
 
     def question(self) -> Question:
         """The whole table."""
-        return ask(sites_topic.federation, self.source, self.now.mechanism, self.rows, self.now.seed
-                   ).about(Person(self.now.group))
+        return ask(sites_topic.federation, self.source, self.settings.mechanism, self.rows,
+                   self.settings.seed
+                   ).about(Person(self.settings.group))
 
 
 def solved() -> SitesTable:
@@ -72,8 +73,9 @@ def solved() -> SitesTable:
         if len(view.rows) < 2 and view.is_fixed:
             raise InputError("These curves are at one site, so there is nothing to compare.",
                              hint="Choose simulated curves, or a file with a column for the site.")
-        view.answer = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed
-                                    ).for_group(view.now.group)
+        view.answer = run.federation(view.source, view.settings.mechanism, view.rows,
+                                     view.settings.seed
+                                    ).for_group(view.settings.group)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
     return view
@@ -92,8 +94,8 @@ def answer(view: SitesTable) -> None:
     layout.prose(site_words.compared(view.answer))
     if view.answer.baseline is None and view.source.is_random:
         timed.afterwards("Without privacy: being simulated.", lambda: run.federation(
-            view.source, view.now.mechanism, view.rows, view.now.seed, is_whole=True))
-    state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
+            view.source, view.settings.mechanism, view.rows, view.settings.seed, is_whole=True))
+    state, here = st.session_state, digest((view.rows, view.settings.mechanism, view.settings.seed,
                                             view.facts.name))
     earlier = state.setdefault("sites_seen", [])
     if not earlier or earlier[-1][0] != here:
@@ -106,7 +108,7 @@ def answer(view: SitesTable) -> None:
 def warnings(view: SitesTable) -> None:
     """What does not suit these curves, or so few, and promises that the constants do not keep."""
     assert view.answer is not None
-    for words in (view.now.mechanism.caution(view.facts),
+    for words in (view.settings.mechanism.caution(view.facts),
                   quality.few_in_a_round(view.answer.together.fewest_in_a_round)):
         if words:
             st.warning(words, icon=":material/warning:")
@@ -197,8 +199,8 @@ def what_if(view: SitesTable) -> None:
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
     cases = []
-    for case in sites_topic.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
-                                    run.of_sites):
+    for case in sites_topic.what_if(view.source, view.settings.mechanism, view.rows,
+                                    view.settings.seed, run.of_sites):
         cases.append(case)
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
@@ -210,7 +212,8 @@ def what_if(view: SitesTable) -> None:
 
 def transcript(view: SitesTable) -> None:
     """Every message of one release, as the centre sees it."""
-    messages = sites_topic.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed)
+    messages = sites_topic.transcript_of(view.source, view.settings.mechanism, view.rows,
+                                         view.settings.seed)
     st.markdown(site_words.seen(messages))
     if messages:
         _numbers(view, site_words.messages_table(messages), height=320)

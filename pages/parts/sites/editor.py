@@ -16,7 +16,7 @@ from engine.language.grammar import a, capital
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.topics.decision import words as decision_words
-from engine.topics.decision.answer import alike
+from engine.topics.decision.answer import equal_sites
 from engine.topics.sites import site_table as tables
 from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow
@@ -42,7 +42,7 @@ def rows() -> tuple[SiteRow, ...]:
         now = session.current()
         noun = capital(decision_words.site_noun(source.facts)[0])
         return now.sites or tuple(replace(row, epsilon=now.epsilon)
-                                  for row in alike(source, noun))
+                                  for row in equal_sites(source, noun))
     default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(default) else default
 

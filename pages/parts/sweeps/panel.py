@@ -93,7 +93,7 @@ class Sweep(View):
 
     def formula(self) -> None:
         """What the method computes, and the error that is drawn."""
-        guarantee_cards.formula(self.now.mechanism_of(self.task), {})
+        guarantee_cards.formula(self.settings.mechanism_of(self.task), {})
         st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
         st.latex(glossary.find("Integrated squared error").formula)
 

@@ -64,7 +64,7 @@ class Slider(Protocol):
     rev: int
 
     @property
-    def shown(self) -> Any: ...
+    def answer(self) -> Any: ...
     @property
     def odds(self) -> Sequence[risk.Odds]: ...
     def made_once(self, name: str, make: Callable[[], Any]) -> Any: ...
@@ -126,7 +126,7 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
     """The same for every step of a slider."""
     def make() -> tuple[Any, ...]:
         steps = [_Step(facts, spends, odds) for spends, odds in
-                 zip(slider.shown.spends, slider.odds, strict=True)]
+                 zip(slider.answer.spends, slider.odds, strict=True)]
         return ([s.above for s in steps], [s.below for s in steps],
                 [components.as_json(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
 

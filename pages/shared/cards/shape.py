@@ -146,7 +146,7 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
     InputError
         If the method has no covariance.
     """
-    return run.answer(asked, scene.source, scene.mechanism, scene.shown.budgets,
+    return run.answer(asked, scene.source, scene.mechanism, scene.answer.budgets,
                       session.current().seed, question)
 
 
@@ -158,7 +158,7 @@ def next_person(scene: Scene) -> AskedReleases:
     InputError
         If the method has no covariance.
     """
-    return run.answer(asked_next, scene.source, scene.mechanism, scene.shown.budgets,
+    return run.answer(asked_next, scene.source, scene.mechanism, scene.answer.budgets,
                       session.current().seed)
 
 
@@ -170,27 +170,27 @@ def grouped_releases(scene: Scene) -> GroupedReleases:
     InputError
         If they cannot be compared.
     """
-    return run.answer(asked_groups, scene.source, scene.mechanism, scene.shown.budgets,
+    return run.answer(asked_groups, scene.source, scene.mechanism, scene.answer.budgets,
                       session.current().seed)
 
 
 def _groups(scene: Scene) -> None:
     """What releases of two groups say, and how often they tell them apart."""
     groups = grouped_releases(scene)
-    texts = groups.texts[scene.at]
+    texts = groups.texts[scene.step]
     _list(texts)
     st.markdown(f":small[{shape_words.groups_asked(*groups.names, scene.budget)}]")
     st.subheader(shape_words.HOW_OFTEN, anchor=False)
-    st.markdown(shape_words.groups_told(groups.detected(scene.at), len(texts)))
+    st.markdown(shape_words.groups_told(groups.detected(scene.step), len(texts)))
 
 
 def _next_person(scene: Scene) -> None:
     """What releases say of the next person, and how often simulated new people lie there."""
     people = next_person(scene)
-    _list([mark.text for mark in people.marks[scene.at]])
+    _list([mark.text for mark in people.marks[scene.step]])
     st.markdown(f":small[{escape(NORMAL_PEOPLE)} {shape_words.ASKING}]")
     assert people.right is not None
-    right = [share for share in people.right[scene.at].tolist() if np.isfinite(share)]
+    right = [share for share in people.right[scene.step].tolist() if np.isfinite(share)]
     if right:
         st.subheader(shape_words.HOW_OFTEN, anchor=False)
         st.markdown(shape_words.new_people(right, scene.facts))
@@ -243,18 +243,18 @@ def _first(scene: Scene) -> ReleasedCurve:
 
 
 def _answers_of_releases(scene: Scene, question: Question) -> None:
-    marks = asked_releases(scene, question).marks[scene.at]
+    marks = asked_releases(scene, question).marks[scene.step]
     _list([mark.text for mark in marks])
     st.markdown(f":small[{shape_words.ASKING}]")
 
 
 def _how_often(scene: Scene, asked: Question) -> None:
-    facts, picture = scene.facts, scene.shown
+    facts, picture = scene.facts, scene.answer
     mechanism = session.current().mechanism
     draws = run.answer(mean_topic.drawn, scene.source, mechanism, picture.budgets,
                        session.current().seed)
     kept_answer = answer(asked, draws, scene.error, facts)
-    sentences(asked, kept_answer, scene.at, scene.budget, facts)
+    sentences(asked, kept_answer, scene.step, scene.budget, facts)
     label, variant = controls.named(mechanism)
     line = charts.Line(label, mechanism.key, mechanism.family, variant,
                        np.where(kept_answer.known, scene.error, np.nan), np.array([]))

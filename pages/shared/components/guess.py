@@ -208,10 +208,10 @@ def step(key: str, message: Mapping[str, Any]) -> int | None:
 
 
 def _step(state: Mapping[str, Any], message: Mapping[str, Any]) -> int | None:
-    told = state.get("step")
-    if not isinstance(told, Mapping) or told.get("tag") != message["tag"]:
+    report = state.get("step")
+    if not isinstance(report, Mapping) or report.get("tag") != message["tag"]:
         return None
-    at = told.get("step")
+    at = report.get("step")
     return at if isinstance(at, int) and 0 <= at <= LAST_STEP else None
 
 

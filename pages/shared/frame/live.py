@@ -50,7 +50,7 @@ class LiveView(ReleaseView):
             Of the engine; called with the arguments and the ε of all steps.
         *arguments : object
         """
-        self._compute = function, *arguments, session.steps(self.now.epsilon)
+        self._compute = function, *arguments, session.steps(self.settings.epsilon)
         if run.knows(*self._compute):
             self.pictures = run.answer(*self._compute)
 
@@ -66,8 +66,8 @@ class LiveView(ReleaseView):
             return run.answer(*call)
         self._later = call
         if self.pictures:
-            return self.pictures[self.at]
-        present: tuple[Any, ...] = (*self._compute[:-1], (self.now.epsilon,))
+            return self.pictures[self.step]
+        present: tuple[Any, ...] = (*self._compute[:-1], (self.settings.epsilon,))
         return run.answer(*present)[0]
 
     def complete(self) -> None:
@@ -99,19 +99,19 @@ class LiveView(ReleaseView):
         return None
 
     @property
-    def at(self) -> int:
+    def step(self) -> int:
         """The step of the slider at which the page stands."""
-        return session.steps(self.now.epsilon).index(self.now.epsilon)
+        return session.steps(self.settings.epsilon).index(self.settings.epsilon)
 
     def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
         if not self.pictures:
             return super().budgeted(present)
         # errors of other budgets are not simulated before the slider comes to rest there
-        error = f"{present.error} at ε = {self.now.epsilon:g}" if present.error else ""
+        error = f"{present.error} at ε = {self.settings.epsilon:g}" if present.error else ""
         words = [self._words(picture.budget, picture.spends, picture.is_refused, error)
                  for picture in self.pictures]
-        words[self.at] = present
-        return words, self.at
+        words[self.step] = present
+        return words, self.step
 
     def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
                ) -> components.Budgeted:

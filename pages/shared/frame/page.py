@@ -61,7 +61,7 @@ class View:
     task: str = settings.TASK
 
     def __init__(self) -> None:
-        self.now = session.current()
+        self.settings = session.current()
         self.charts: dict[str, Chart] = {}
 
     @property

@@ -327,8 +327,8 @@ class Jobs:
 
     def _end_what_was_left(self) -> None:
         """Free as many places as are wanted and held by jobs that nobody waits for."""
-        wanted = len(self._waiting) - (self._places - len(self._running))
-        for job in [job for job in self._running if job.is_left][:max(0, wanted)]:
+        needed = len(self._waiting) - (self._places - len(self._running))
+        for job in [job for job in self._running if job.is_left][:max(0, needed)]:
             job.stop()
 
     def _open(self) -> None:

@@ -321,8 +321,8 @@ def source(task: str = TASK) -> Source:
 def twin_of(real: Source) -> Twin:
     """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
     default = Twin.of(real.facts, real.sizes)
-    origin, wanted = st.session_state.get("twin", (None, default))
-    return wanted if origin == default else default
+    origin, stated = st.session_state.get("twin", (None, default))
+    return stated if origin == default else default
 
 
 def change_twin(real: Source, twin: Twin) -> None:

@@ -83,8 +83,8 @@ def choice(file: Source | None) -> None:
 
 def looked_at(groups: tuple[Source, ...]) -> Source:
     """The one that preview, forecast and attacker are about: at first the smallest."""
-    wanted = st.session_state.get(_LOOKED_AT)
-    return next((group for group in groups if name(group) == wanted), groups[0])
+    requested = st.session_state.get(_LOOKED_AT)
+    return next((group for group in groups if name(group) == requested), groups[0])
 
 
 def look(groups: tuple[Source, ...]) -> None:
