@@ -247,12 +247,18 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             *of_steps, *self.cautions(facts, plans, fit, model, released)))
 
     def exact_fit(self, data: CurveData) -> Fit:
-        """Least squares on all curves with the basis size of an unlimited budget, and its band."""
-        names, scale = self.names(data.facts), self.scale(data.facts)
-        basis = self.functions(self.size(data.sizes, math.inf, data.facts), data.facts)
-        curves = self.in_unit_scale(data, basis)
-        values = least_squares.fit(curves)
-        covariance = scale.half**2 * least_squares.covariance(curves, values)
+        """Least squares on all curves with the basis size of an unlimited budget, and its band.
+
+        Where common times do not tell that many functions apart, a smooth curve through the times.
+        """
+        facts = data.facts
+        names, scale = self.names(facts), self.scale(facts)
+        basis, ridge = least_squares.shown_by(
+            self.functions(self.size(data.sizes, math.inf, facts), facts),
+            self.law_of_times(facts).times)
+        curves, ridges = self.in_unit_scale(data, basis), np.tile(ridge, max(len(names), 1))
+        values = least_squares.fit(curves, ridges)
+        covariance = scale.half**2 * least_squares.covariance(curves, values, ridges)
         if names:
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(
