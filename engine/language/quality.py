@@ -366,7 +366,7 @@ def least(facts: PublicFacts, change: float) -> str:
     return f"about {with_unit(number(change, 2), facts.value_unit)} and more"
 
 
-def level_only(wide: float, is_flat: bool) -> str:
+def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
     """Why a release with enough people is coarse all the same: its band, as `verdict` takes it.
 
     Parameters
@@ -375,17 +375,40 @@ def level_only(wide: float, is_flat: bool) -> str:
         The average width of the band as a share of the stated range.
     is_flat : bool
         Whether a constant curve fits into it.
+    at_times : float
+        Its average width at few common times, as such a share; 0 where there are none.
 
     Returns
     -------
     str
         Empty where the band tells more than a level.
     """
+    if wide >= WIDE > at_times > 0 and not is_flat:
+        return ("Coarse between the common times: there the confidence band is wide. It spans "
+                f"{percent(wide)} of the stated range on average, {percent(at_times)} at those "
+                "times.")
     if wide >= WIDE:
         return ("Coarse: only the level can be trusted, because the confidence band spans "
                 f"{percent(wide)} of the stated range.")
     return ("Coarse: only the level can be trusted, because a constant curve fits into the "
             "confidence band.") if is_flat else ""
+
+
+def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
+    """How wide a band is at few common times: ", 2.7 cm at the common times"; empty without them.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The unit of values.
+    half_width : float
+        To either side, on average over these times; 0 where there are none.
+    mark : str
+        Around the number, such as "**".
+    """
+    if not half_width:
+        return ""
+    return f", {mark}{with_unit(number(half_width), facts.value_unit)}{mark} at the common times"
 
 
 def few_functions(size: int) -> str:

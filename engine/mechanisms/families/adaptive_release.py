@@ -47,12 +47,13 @@ STEPS_DISAGREE = (
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
 LONG_TAILS = (
-    "People differ from the mean by more than the first steps of this release could tell, as where "
-    "observations lie at both ends of their bounds or are rare events. The confidence band may be "
-    "too narrow, and the mean pulled towards where most people are.")
+    "Some people differ from the mean by far more than most do, as with rare events, or with values "
+    "at both ends of the bounds. The curve may lie too close to where most people are, and the "
+    "confidence band may be too narrow.")
 NEAR_A_BOUND = (
-    "The released curve lies near a stated bound. If most observations lie at that bound and few "
-    "far from it, as with rare events, the mean is pulled towards the bound, out of its band.")
+    "The released curve lies near a stated bound. If most values are at that bound and a few far "
+    "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
+    "can miss the true mean.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "

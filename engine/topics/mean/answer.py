@@ -79,7 +79,8 @@ class PlausibleBand:
 
     `without` (GRID_SIZE,) is the half-width of the same band around the average without protection;
     `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions are
-    kept. NaN where nothing is published.
+    kept, `few_times` the common times, on [0, 1], between which it is wider than at them. NaN where
+    nothing is published.
     """
 
     low: Array
@@ -87,6 +88,7 @@ class PlausibleBand:
     without: Array
     kind: str
     n_functions: tuple[int, ...]
+    few_times: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
@@ -314,7 +316,9 @@ def _plausible(estimate: Estimate, without: Estimate, count: int) -> PlausibleBa
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.basis_sizes[:count])
+    unseen = estimate.band.unseen
+    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.basis_sizes[:count],
+                         () if unseen is None else unseen.times)
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
