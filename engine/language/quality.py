@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from engine.core.bands import holds_a_constant, least_change
 from engine.core.lists import counted
 from engine.core.types import Array, Budget, PublicFacts
@@ -392,6 +394,45 @@ def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
                 f"{percent(wide)} of the stated range.")
     return ("Coarse: only the level can be trusted, because a constant curve fits into the "
             "confidence band.") if is_flat else ""
+
+
+_UNLIKE = 0.05  # of all weight that would have to move between sites
+
+
+def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, sites: str) -> str:
+    """That sites do not count by their people, and what follows if these differ.
+
+    Parameters
+    ----------
+    weights : (sites,)
+        Of each site in the result, summing to 1; NaN where nothing is published.
+    people : sequence of int
+        At each site.
+    facts : PublicFacts
+        The noun for several persons.
+    sites : str
+        Several of them, such as "hospitals".
+
+    Returns
+    -------
+    str
+        Empty where weights are nearly the shares of people.
+
+    Examples
+    --------
+    >>> facts = PublicFacts(person="patient", people="patients")
+    >>> by_precision(np.array([0.8, 0.2]), (300, 100), facts, "hospitals")
+    'Hospitals count by the precision of what they send: if their patients differ, this is not the \
+average of all patients.'
+    >>> by_precision(np.array([0.75, 0.25]), (300, 100), facts, "hospitals")
+    ''
+    """
+    shares = np.array(people) / sum(people)
+    if not 0.5 * np.abs(weights - shares).sum() >= _UNLIKE:
+        return ""
+    return (f"{capital(sites)} count by the precision of what they send: if their "
+            f"{escape(facts.people)} differ, this is not the average of all "
+            f"{escape(facts.people)}.")
 
 
 def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
