@@ -48,8 +48,8 @@ STEPS_DISAGREE = (
     "band cannot be relied on.")
 LONG_TAILS = (
     "Some people differ from the mean by far more than most do, as with rare events, or with "
-    "values at both ends of the bounds. The curve may lie too close to where most people are, and the "
-    "confidence band may be too narrow.")
+    "values at both ends of the bounds. The curve may lie too close to where most people are, and "
+    "the confidence band may be too narrow.")
 NEAR_A_BOUND = (
     "The released curve lies near a stated bound. If most values are at that bound and a few far "
     "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
