@@ -28,6 +28,11 @@ class Unseen(Protocol):
     `engine.numerics.unseen_details`.
     """
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        """The common times, on [0, 1]."""
+        ...
+
     def are_open(self, size: int) -> bool:
         """Whether they are, where this many functions are kept."""
         ...
@@ -234,6 +239,20 @@ def least_change(low: Array, high: Array) -> float:
         Ends of a band, or of several, at some places.
     """
     return float(np.mean(high - low))
+
+
+def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
+    """The average width of bands at some times.
+
+    Parameters
+    ----------
+    low, high : (…, k)
+        Ends of a band, or of several, on the drawing grid.
+    times : sequence of float
+        On [0, 1].
+    """
+    width = (high - low).reshape(-1, np.shape(low)[-1]).mean(axis=0)
+    return float(np.interp(times, drawing_grid(), width).mean())
 
 
 def _reach(covariance: Array, rows: Array, kind: str) -> Array:

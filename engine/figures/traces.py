@@ -96,6 +96,19 @@ def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) ->
             for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)]
 
 
+def common_times(facts: PublicFacts) -> list[Spec]:
+    """Dotted upright lines at the common times, for the shapes of a layout.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        With the times.
+    """
+    return [{"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1,
+             "layer": "below", "line": {"color": "quiet", "width": 1, "dash": "2px,3px"}}
+            for x in plain(facts.from_unit_time(np.array(facts.common_times)), 6)]
+
+
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
     """Points without a line."""
     return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name,

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from engine.core.bands import holds_a_constant, least_change
 from engine.core.lists import counted
 from engine.core.types import Array, Budget, PublicFacts
@@ -366,7 +368,7 @@ def least(facts: PublicFacts, change: float) -> str:
     return f"about {with_unit(number(change, 2), facts.value_unit)} and more"
 
 
-def level_only(wide: float, is_flat: bool) -> str:
+def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
     """Why a release with enough people is coarse all the same: its band, as `verdict` takes it.
 
     Parameters
@@ -375,17 +377,79 @@ def level_only(wide: float, is_flat: bool) -> str:
         The average width of the band as a share of the stated range.
     is_flat : bool
         Whether a constant curve fits into it.
+    at_times : float
+        Its average width at few common times, as such a share; 0 where there are none.
 
     Returns
     -------
     str
         Empty where the band tells more than a level.
     """
+    if wide >= WIDE > at_times > 0 and not is_flat:
+        return ("Coarse between the common times: there the confidence band is wide. It spans "
+                f"{percent(wide)} of the stated range on average, {percent(at_times)} at those "
+                "times.")
     if wide >= WIDE:
         return ("Coarse: only the level can be trusted, because the confidence band spans "
                 f"{percent(wide)} of the stated range.")
     return ("Coarse: only the level can be trusted, because a constant curve fits into the "
             "confidence band.") if is_flat else ""
+
+
+_UNLIKE = 0.05  # of all weight that would have to move between sites
+
+
+def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, sites: str) -> str:
+    """That sites do not count by their people, and what follows if these differ.
+
+    Parameters
+    ----------
+    weights : (sites,)
+        Of each site in the result, summing to 1; NaN where nothing is published.
+    people : sequence of int
+        At each site.
+    facts : PublicFacts
+        The noun for several persons.
+    sites : str
+        Several of them, such as "hospitals".
+
+    Returns
+    -------
+    str
+        Empty where weights are nearly the shares of people.
+
+    Examples
+    --------
+    >>> facts = PublicFacts(person="patient", people="patients")
+    >>> by_precision(np.array([0.8, 0.2]), (300, 100), facts, "hospitals")
+    'Hospitals count by the precision of what they send: if their patients differ, this is not the \
+average of all patients.'
+    >>> by_precision(np.array([0.75, 0.25]), (300, 100), facts, "hospitals")
+    ''
+    """
+    shares = np.array(people) / sum(people)
+    if not 0.5 * np.abs(weights - shares).sum() >= _UNLIKE:
+        return ""
+    return (f"{capital(sites)} count by the precision of what they send: if their "
+            f"{escape(facts.people)} differ, this is not the average of all "
+            f"{escape(facts.people)}.")
+
+
+def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
+    """How wide a band is at few common times: ", 2.7 cm at the common times"; empty without them.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The unit of values.
+    half_width : float
+        To either side, on average over these times; 0 where there are none.
+    mark : str
+        Around the number, such as "**".
+    """
+    if not half_width:
+        return ""
+    return f", {mark}{with_unit(number(half_width), facts.value_unit)}{mark} at the common times"
 
 
 def few_functions(size: int) -> str:

@@ -15,7 +15,7 @@ from engine.topics.reuse.answer import FORMULA, SOURCE, ReuseAnswer, reuse_answe
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2
-_PLACES = tuple(np.round(np.linspace(0.05, 0.95, 10), 2).tolist())
+_PLACES = (3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0)  # years
 # `FORMULA` solved for the mean, on one line.
 _SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" ", "\N{NO-BREAK SPACE}")
 
@@ -41,19 +41,19 @@ class ReusedNoise(Lesson):
     label = "reused noise hides nothing"
     unit = tags.unit_tag(SOURCE.facts)
     story = (
-        "The mean of {n} curves is published with ε = {first}. Later it is published again, "
-        "with ε = {second}.",
+        "The mean height of {n} children at each age is published with ε = {first}. Later it is "
+        "published again, with ε = {second}.",
         "To save work, the programmer uses the same random draw both times. It is only "
         "rescaled, and the scales are public.",
         "Both releases are in the figure. The mean without noise is not.")
     ask = "What was the mean before noise was added?"
-    shows = ("From the two releases the mean comes back exactly: to **{digits} decimal "
-             "digits**. The noise in them was typically {noise_first} and {noise_second}.")
+    shows = ("From the two releases the mean comes back exactly: in cm to **{digits} decimal "
+             "digits**. The noise in them was typically {noise_first} cm and {noise_second} cm.")
     explains = (
         "The two releases, r₁ and r₂, are two equations. Unknown are the draw and the mean. The "
         "scales of the noise, s₁ and s₂, are public. So there is one solution:",
         _SOLUTION,
-        "With fresh noise for the second release this formula is off by up to {fresh}.",
+        "With fresh noise for the second release this formula is off by up to {fresh} cm.",
         "Explore uses one draw at all ε, so that the figure moves smoothly. That is fine for "
         "simulated curves, and never done for a release.")
     question = Question("Both releases kept their ε. What went wrong?", (
@@ -75,16 +75,16 @@ class ReusedNoise(Lesson):
                  "digits": str(exact_digits(same)), "noise_first": noise[0],
                  "noise_second": noise[1], "fresh": noise[2]}
         truth = np.interp(_PLACES, same.times, same.exact)
-        middle = float(np.round(same.exact.mean(), 1))
+        middle = float(np.round(same.exact.mean()))
         guess = Guess(tuple(truth.tolist()), (middle,) * len(_PLACES),
-                      tuple(f"Mean at time {t:g}" for t in _PLACES), close=0.3, step=0.1,
-                      places=_PLACES, decimals=2)
+                      tuple(f"Mean at age {t:g}" for t in _PLACES), close=3.0, step=1.0,
+                      places=_PLACES)
         return Worked(words, _picture(same), guess, f"ε = {FIRST:g}, then ε = {SECOND:g}")
 
 
 def _picture(releases: ReuseAnswer) -> Picture:
-    low, high = (math.floor(2 * float(releases.first.min())) / 2,
-                 math.ceil(2 * float(releases.first.max())) / 2)
+    low, high = (10 * math.floor(float(releases.first.min()) / 10),
+                 10 * math.ceil(float(releases.first.max()) / 10))
     marks = (
         Mark(releases.times, releases.first, "functional", f"First release, ε = {FIRST:g}",
              dash="2,2", width=1.8),
@@ -94,16 +94,16 @@ def _picture(releases: ReuseAnswer) -> Picture:
              after=True),
         Mark(releases.times, releases.recovered, "bias", "Recovered by the formula", dash="6,4",
              after=True))
-    alt = "Two noisy releases of one mean over time; the second is nearer to it."
+    alt = "Two noisy releases of one mean growth curve; the second is nearer to it."
 
     def column(values: Array) -> list[float]:
-        return [round(float(value), 3) for value in values[::5]]
+        return [round(float(value), 2) for value in values[::5]]
 
-    heights = plain_ticks(*np.arange(math.ceil(low), high + 0.01))
     return Picture(
-        Axis("Time (from 0 to 1)", 0, 1, plain_ticks(0, 0.2, 0.4, 0.6, 0.8, 1)),
-        Axis("Mean (arbitrary unit)", low, high, heights), marks, alt,
+        Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
+        Axis("Mean height (cm)", low, high, plain_ticks(*range(20 * -(-low // 20), high + 1, 20))),
+        marks, alt,
         f"{alt} What the formula gives lies exactly on the non-private mean.",
-        {"time": column(releases.times), "first release": column(releases.first),
+        {"age": column(releases.times), "first release": column(releases.first),
          "second release": column(releases.second), "non-private mean": column(releases.exact),
          "what the formula gives": column(releases.recovered)})

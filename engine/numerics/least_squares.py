@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from engine.core.arrays import Array
+from engine.core.types import Design, TimeLaw
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import are_told_apart
 
 _RIDGE = 1e-10  # keeps a design with too few points solvable
+_SMOOTH_RIDGE, _SMOOTHEST = 1e-9, 41  # of the first of so many functions, through few times
 
 
 class Curves(Protocol):
@@ -39,24 +43,58 @@ class Curves(Protocol):
         ...
 
 
-def fit(curves: Curves) -> Array:
+def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
+    """The functions to be fitted to curves with these common times, and the ridge for them.
+
+    Few times may not tell functions apart: least squares would join them by spikes. Then more
+    functions, with a ridge that grows like l³, draw a smooth curve through what the times tell.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of as many functions as the sizes allow.
+    times : sequence of float
+        The common times, on [0, 1]; empty where there are none.
+
+    Returns
+    -------
+    Basis
+        That one, or one of 41 functions.
+    (r,) ndarray
+        The ridge.
+
+    Examples
+    --------
+    >>> visits = (0.0, 0.04, 0.12, 0.25, 0.5, 1.0)
+    >>> [shown_by(Basis(size), visits)[0].size for size in (2, 12)]
+    [2, 41]
+    """
+    if are_told_apart(basis, Design(law=TimeLaw.COMMON, times=tuple(times)) if times else Design()):
+        return basis, np.full(basis.size, _RIDGE)
+    order = np.arange(1.0, _SMOOTHEST + 1)
+    return Basis(_SMOOTHEST, family=basis.family), _SMOOTH_RIDGE * order**3
+
+
+def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
     """Least squares over all readings, every curve with weight one.
 
     Parameters
     ----------
     curves : Curves
         Moments of (repeats, curves).
+    ridge : (p,) or float
+        As for `solve`.
 
     Returns
     -------
     (repeats, p)
         Coefficients.
     """
-    return solve(*curves.average())
+    return solve(*curves.average(), ridge)
 
 
-def solve(gram: Array, cross: Array) -> Array:
-    """Solve the normal equations; a ridge of 1e-10 keeps a design with too few points solvable.
+def solve(gram: Array, cross: Array, ridge: Array | float = _RIDGE) -> Array:
+    """Solve the normal equations; a ridge keeps a design with too few points solvable.
 
     Parameters
     ----------
@@ -64,17 +102,19 @@ def solve(gram: Array, cross: Array) -> Array:
         Average products of the basis functions.
     cross : (repeats, p)
         Average products with the responses.
+    ridge : (p,) or float
+        Added to the diagonal.
 
     Returns
     -------
     (repeats, p)
         Coefficients.
     """
-    stable = gram + _RIDGE * np.eye(gram.shape[-1])
+    stable = gram + ridge * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
-def covariance(curves: Curves, coefficients: Array) -> Array:
+def covariance(curves: Curves, coefficients: Array, ridge: Array | float = _RIDGE) -> Array:
     """Covariance of the least-squares coefficients.
 
     Curves are independent, readings within one are not: the sandwich formula over curves.
@@ -85,16 +125,18 @@ def covariance(curves: Curves, coefficients: Array) -> Array:
         Moments of (repeats, curves).
     coefficients : (repeats, p)
         Of `fit`.
+    ridge : (p,) or float
+        That of `fit`.
 
     Returns
     -------
     (repeats, p, p)
     """
     return sandwich(curves.average()[0],
-                    curves.gradients(coefficients[:, None])(slice(None))[:, 0])
+                    curves.gradients(coefficients[:, None])(slice(None))[:, 0], ridge)
 
 
-def sandwich(gram: Array, scores: Array) -> Array:
+def sandwich(gram: Array, scores: Array, ridge: Array | float = _RIDGE) -> Array:
     """Covariance of least-squares coefficients from what each curve adds to their gradient.
 
     Parameters
@@ -103,12 +145,14 @@ def sandwich(gram: Array, scores: Array) -> Array:
         Average products of the basis functions.
     scores : (repeats, p, curves)
         Gradients at the fit.
+    ridge : (p,) or float
+        That of the fit.
 
     Returns
     -------
     (repeats, p, p)
     """
-    stable = gram + _RIDGE * np.eye(gram.shape[-1])
+    stable = gram + ridge * np.eye(gram.shape[-1])
     influence = np.linalg.solve(stable, scores) / scores.shape[-1]
     return np.asarray(influence @ influence.swapaxes(-1, -2))
 

@@ -92,7 +92,7 @@ def _lines(release: Published) -> list[str]:
     low, high = min(float(v.min()) for v in every), max(float(v.max()) for v in every)
     room = 0.06 * ((high - low) or 1.0)
     ends = (float(release.x[0]), float(release.x[-1])), (low - room, high + room)
-    out = [*_axes(release, *ends), *_at_risk(release, ends[0])]
+    out = [*_axes(release, *ends), *_at_risk(release, ends[0]), *_common_times(release, ends[0])]
     if isinstance(functions, ReleasedPercentiles):
         return out + _nested(release, functions, *ends)
     stepped = is_staircase(release)
@@ -108,6 +108,16 @@ def _lines(release: Published) -> list[str]:
                    f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
                    f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
     return out + _legend(release, shades)
+
+
+def _common_times(release: Published, across: tuple[float, float]) -> list[str]:
+    """Dotted upright lines where everybody was observed, if the band is wide between them."""
+    band, facts = release.uncertainty.band, release.facts
+    if band is None or not band.at_times:
+        return []
+    return [f'<path d="M{_x(float(time), across):.1f} {_TOP}V{_HEIGHT - _BOTTOM}" fill="none" '
+            f'stroke="{colour("quiet", "light")}" stroke-dasharray="2 3"/>'
+            for time in facts.from_unit_time(np.array(facts.common_times))]
 
 
 def _heat(release: Published) -> list[str]:
@@ -208,6 +218,9 @@ def _legend(release: Published, shades: Sequence[str]) -> list[str]:
     if release.ranges and _has_dashed_ends(release):
         keys += [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
                   f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
+    if release.uncertainty.band is not None and release.uncertainty.band.at_times:
+        keys.append((f'<path d="M13 -12V2" fill="none" stroke="{colour("quiet", "light")}" '
+                     'stroke-dasharray="2 3"/>', "common times"))
     out, x = [], float(_LEFT)
     for mark, name in keys:
         out.append(f'<g transform="translate({x:.0f} 60)">{mark}<text x="32">{escape(name)}</text>'

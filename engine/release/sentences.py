@@ -356,10 +356,12 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
     if verdict is not None and verdict.verdict == "coarse":
         parts.append(quality.coarse(facts, verdict, budget, n))
     elif uncertainty.is_coarse:
-        parts.append(quality.level_only(uncertainty.wide, uncertainty.is_flat))
+        at_times = 0.0 if band is None else band.at_times / facts.value_half_width
+        parts.append(quality.level_only(uncertainty.wide, uncertainty.is_flat, at_times))
     if band is not None:
         half = with_unit(number(band.half_width), facts.value_unit)
-        parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average.")
+        parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average"
+                     f"{quality.at_common_times(facts, band.at_times)}.")
     if verdict is not None and not uncertainty.is_coarse:
         parts.append(quality.noise_forecast(verdict))
     if band is None and not uncertainty.findings:
@@ -412,7 +414,9 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
               "not lie in its middle."] * band.is_of_unshrunk,
             *[band.limit] * bool(band.limit),
             *[f"Dashed: outside the range {span} the band is not meant to hold, because steep "
-              "starts and ends are smoothed away."] * (not band.counts_ends)]
+              "starts and ends are smoothed away."] * (not band.counts_ends),
+            *["Dotted: the common times. Between them the band is as wide as smooth curves may "
+              "differ there."] * bool(band.at_times)]
 
 
 def _as_far_as_drawn(band: ReleasedBand) -> str:

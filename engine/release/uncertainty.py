@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.bands import LEVEL, UNCOVERED_END, reach_the_ends
+from engine.core.bands import LEVEL, UNCOVERED_END, reach_the_ends, width_at
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate
 from engine.privacy.feasibility import Feasibility, verdict
@@ -47,6 +47,8 @@ class ReleasedBand:
         Whether it counts how steeply the curve may start and end, or relies on its being periodic.
     is_periodic : bool
         Whether it relies on the curve ending where it began, as stated.
+    at_times : float
+        Its average half-width at few common times, between which it is wider; 0 without them.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class ReleasedBand:
     is_of_unshrunk: bool = False
     counts_ends: bool = False
     is_periodic: bool = False
+    at_times: float = 0.0
 
     def inside(self, x: Array) -> slice:
         """Which of the places the band is meant for.
@@ -145,6 +148,9 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     if not estimate.band_kind or not ranges:
         return None
     counts_ends = estimate.intervals is None and reach_the_ends(estimate)
+    unseen, at_times = None if estimate.band is None else estimate.band.unseen, 0.0
+    if unseen is not None and unseen.are_open(estimate.basis_sizes[0]):
+        at_times = float(np.mean([width_at(*ends, unseen.times) / 2 for ends in ranges]))
     is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
@@ -152,7 +158,7 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
                         (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
                         counts_bias=estimate.band is not None and estimate.band.bias is not None,
                         is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
-                        counts_ends=counts_ends, is_periodic=is_periodic)
+                        counts_ends=counts_ends, is_periodic=is_periodic, at_times=at_times)
 
 
 def _all_but_the_ends(count: int) -> slice:

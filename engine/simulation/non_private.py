@@ -35,7 +35,8 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     functions. Here their number is doubled for as long as that predicts the curves that were left
     out better in each of five folds, so that a narrow peak is drawn. Observations beyond the stated
     bounds count as they were recorded, unless they are so few (`PublicFacts.has_few_beyond`) that
-    they are errors of recording: those are moved to the bound.
+    they are errors of recording: those are moved to the bound. The means at a few times that do not
+    tell that many functions apart are joined by a smooth curve.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
         data = data.of_servers(servers)
     default: Mechanism = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     size = _predicts_best(data, default.without_protection(data).basis.size)
-    return Estimate.of(MEAN_FUNCTION.key, _least_squares(data, size), ((),))
+    basis, ridge = least_squares.shown_by(Basis(size, family="cosine"), _few_times(data, size))
+    return Estimate.of(MEAN_FUNCTION.key, _least_squares(data, basis, ridge), ((),))
 
 
 def _without_impossible(data: CurveData) -> CurveData:
@@ -98,18 +100,25 @@ def _losses(data: CurveData, sizes: tuple[int, ...]) -> Array:
     return losses
 
 
-def _least_squares(data: CurveData, size: int) -> Fit:
+def _few_times(data: CurveData, size: int) -> tuple[float, ...]:
+    """The times of all observations, where they are few for so many functions; else none."""
+    times = np.unique(data.times[0])
+    return tuple(times.tolist()) if len(times) < _SPARE * size else ()
+
+
+def _least_squares(data: CurveData, basis: Basis, ridge: Array) -> Fit:
     """Every curve with weight one; the sandwich covariance over curves."""
+    size = basis.size
     gram, cross = np.zeros((1, size, size)), np.zeros((1, size))
     for _, rows, weights, values in _observations(data, size):
         gram[0] += (rows * weights[:, None]).T @ rows / data.n_curves
         cross[0] += rows.T @ (weights * values) / data.n_curves
-    fitted = least_squares.solve(gram, cross)
+    fitted = least_squares.solve(gram, cross, ridge)
     scores = np.zeros((data.n_curves, size))  # of each curve: its gradient at the fit
     for curves, rows, weights, values in _observations(data, size):
         np.add.at(scores, curves, rows * (weights * (values - rows @ fitted[0]))[:, None])
-    covariance = least_squares.sandwich(gram, scores.T[None])
-    return Fit.exact(Basis(size, family="cosine"), fitted, covariance, "pointwise")
+    covariance = least_squares.sandwich(gram, scores.T[None], ridge)
+    return Fit.exact(basis, fitted, covariance, "pointwise")
 
 
 def _observations(data: CurveData, size: int

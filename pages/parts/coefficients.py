@@ -187,8 +187,9 @@ def cost(view: Effects) -> None:
         return
     st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget,
-                       view.settings.seed)
+    with left, st.spinner("The cost of each covariate is being simulated.", show_time=True):
+        costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget,
+                           view.settings.seed)
     with left:
         view.draw("Total errors over covariates", charts.cost(
             costs, view.mechanism.key, view.mechanism.family, view.facts), "cost", 320, 300)

@@ -148,7 +148,10 @@ def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
     said = re.search(r"Large \(400 of 480 people\) has a weight of \*\*(\d+) %\*\*, Small \(20 of 480 "
                      r"people\) of \*\*(\d+|less than 1) %", words(at))
     assert int(said.group(1)) > 50 and "Large (400 of 480 people)" in memo(at)
-    assert "has a weight" not in words(visit("decide", f"{SMALL}~c.n_servers-3"))
+    alike = words(visit("decide", f"{SMALL}~c.n_servers-3"))
+    assert "has a weight" not in alike
+    unlike = "count by the precision of what they send: if their people differ"
+    assert unlike in words(at) and unlike in memo(at) and unlike not in alike
 
 
 def test_a_memo_prints_no_address_of_this_machine():

@@ -63,6 +63,17 @@ def test_curves_that_few_functions_draw_get_no_more():
     assert np.allclose(mean.band.covariance, plain.band.covariance, rtol=1e-5)
 
 
+def test_the_means_at_a_few_visits_are_joined_by_a_smooth_curve():
+    visits = np.array([0.0, 4.0, 12.0, 25.0, 50.0, 100.0])
+    source = upload(lambda t: 20 + 40 * (1 - np.exp(-4 * t)), times=visits)
+    grid = drawing_grid()
+    for mean in (non_private_mean(source),
+                 AdaptiveMean().without_protection(source.draw(1, None))):
+        at_visits = mean.values(visits / 100)[0, 0, 0]
+        assert np.abs(at_visits - sample_mean(source)).max() < 0.1
+        assert np.abs(mean.values(grid)[0, 0, 0] - 20 - 40 * (1 - np.exp(-4 * grid))).max() < 5
+
+
 def test_observations_beyond_the_bounds_count_as_recorded_and_releases_do_not_see_them():
     source = upload(lambda t: 52 + 20 * t, low=55)
     assert source.draw(1, None).values.min() == 55

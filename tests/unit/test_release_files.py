@@ -492,6 +492,16 @@ def test_a_release_with_a_band_as_wide_as_the_range_is_coarse_whatever_was_forec
         "Coarse: only the level can be trusted, because the confidence band spans 55 %")
 
 
+def test_a_band_that_is_wide_between_a_few_visits_is_measured_at_them_and_says_where_they_are(one):
+    band = replace(one.uncertainty.band, half_width=41.0, at_times=2.0)
+    told = sentences.headline(Uncertainty(band, wide=41 / 75), NARROW, Budget(1.0), 18)
+    assert told.startswith("Coarse between the common times") and "2" in told.split("average,")[-1]
+    visits = replace(one, functions=replace(one.functions, uncertainty=replace(
+        one.uncertainty, band=band)))
+    assert any("common times" in text for text in captions.statements(visits))
+    assert picture(visits).count(">common times<") == 1 and ">common times<" not in picture(one)
+
+
 @pytest.mark.parametrize("size", [50.0, 150.0, 500.0])
 def test_what_sizes_let_expect_is_said_of_noise_alone_and_never_reads_as_accuracy(size):
     narrow = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0,

@@ -109,6 +109,19 @@ def test_a_preview_whose_bands_span_a_quarter_of_the_range_is_coarse_whatever_si
         assert "only the level" in words.survives(result, "mean_function")
 
 
+def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
+    visits = (0.0, 0.04, 0.12, 0.25, 0.5, 1.0)
+    result = seen(1.0, Sizes((300,), 1800, 6),
+                  replace(FACTS, design=Design.common(visits), observations_per_curve=6))
+    assert 0 < result.at_times < 0.4 * result.half_width
+    assert numbers.number(result.at_times) in words.error(result, "mean_function")
+    assert "between the common times" in words.survives(result, "mean_function")
+    marks = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+    assert [mark["x0"] for mark in marks] == pytest.approx([2 + 16 * visit for visit in visits])
+    assert seen().at_times == 0
+    assert not preview_charts.chart(seen(), "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+
+
 def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
     result = seen(1.0, Sizes((150,), 1200, 8))
     few = [share for text, share in result.warnings if "basis functions are kept: short" in text]

@@ -47,12 +47,13 @@ STEPS_DISAGREE = (
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
     "band cannot be relied on.")
 LONG_TAILS = (
-    "People differ from the mean by more than the first steps of this release could tell, as where "
-    "observations lie at both ends of their bounds or are rare events. The confidence band may be "
-    "too narrow, and the mean pulled towards where most people are.")
+    "Some people differ from the mean by far more than most do, as with rare events, or with "
+    "values at both ends of the bounds. The curve may lie too close to where most people are, and "
+    "the confidence band may be too narrow.")
 NEAR_A_BOUND = (
-    "The released curve lies near a stated bound. If most observations lie at that bound and few "
-    "far from it, as with rare events, the mean is pulled towards the bound, out of its band.")
+    "The released curve lies near a stated bound. If most values are at that bound and a few far "
+    "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
+    "can miss the true mean.")
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
@@ -247,12 +248,18 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             *of_steps, *self.cautions(facts, plans, fit, model, released)))
 
     def exact_fit(self, data: CurveData) -> Fit:
-        """Least squares on all curves with the basis size of an unlimited budget, and its band."""
-        names, scale = self.names(data.facts), self.scale(data.facts)
-        basis = self.functions(self.size(data.sizes, math.inf, data.facts), data.facts)
-        curves = self.in_unit_scale(data, basis)
-        values = least_squares.fit(curves)
-        covariance = scale.half**2 * least_squares.covariance(curves, values)
+        """Least squares on all curves with the basis size of an unlimited budget, and its band.
+
+        Where common times do not tell that many functions apart, a smooth curve through the times.
+        """
+        facts = data.facts
+        names, scale = self.names(facts), self.scale(facts)
+        basis, ridge = least_squares.shown_by(
+            self.functions(self.size(data.sizes, math.inf, facts), facts),
+            self.law_of_times(facts).times)
+        curves, ridges = self.in_unit_scale(data, basis), np.tile(ridge, max(len(names), 1))
+        values = least_squares.fit(curves, ridges)
+        covariance = scale.half**2 * least_squares.covariance(curves, values, ridges)
         if names:
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(

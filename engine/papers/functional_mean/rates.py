@@ -124,11 +124,12 @@ def _rule_in_order(index: int, *expected: str) -> Check:
             ("II", "III"): n ** ((1 - a) / (2 * a)) * m**-0.5, ("IV", "III"): n**-0.5}
         order, predicted = _order(rows), [printed[pair] for pair in pairwise(expected)]
         terms, changes = [term for term, _ in order], [epsilon for _, epsilon in order[1:]]
+        ruling = [f"{TERM_NAMES[term]} ({term})" for term in terms]
+        later = [f"from ε = {epsilon:.4g}: {name}"
+                 for name, epsilon in zip(ruling[1:], changes, strict=True)]
         return Finding(
             terms == list(expected) and np.allclose(changes, predicted, rtol=1e-3),
-            f"In order {', '.join(terms)}, changing at "
-            f"{', '.join(f'ε = {epsilon:.4g}' for epsilon in changes)}; printed "
-            f"{Listed(predicted):.4g}.")
+            f"Largest: {'; '.join([ruling[0], *later])}. Printed: ε = {Listed(predicted):.4g}.")
     return check
 
 

@@ -438,9 +438,13 @@ def contributions(answer: Decision) -> str:
         Empty where sites are alike, or the result is not put together of what they release.
     """
     profile, option = answer.profile, answer.chosen or answer.more_private
-    if profile.weights is None or option is None or len({row.n_curves for row in profile.rows}) < 2:
+    if profile.weights is None or option is None:
         return ""
+    people, several = [row.n_curves for row in profile.rows], site_noun(profile.facts)[1]
     weights = profile.weights[EPSILON_STEPS.index(option.budget.epsilon)]
+    unlike = quality.by_precision(weights, people, profile.facts, several)
+    if len(set(people)) < 2:
+        return unlike
     most, least = int(weights.argmax()), int(weights.argmin())
 
     def named(k: int) -> str:
@@ -448,10 +452,9 @@ def contributions(answer: Decision) -> str:
         return (f"{escape(row.name)} ({whole(row.n_curves)} of {whole(profile.n_people)} "
                 f"{escape(profile.facts.people)})")
 
-    several = site_noun(profile.facts)[1]
     return (f"The result is a weighted average of what {several} send. At ε = "
             f"{option.budget.epsilon:g} {named(most)} has a weight of **{_share(weights[most])}**, "
-            f"{named(least)} of **{_share(weights[least])}**.")
+            f"{named(least)} of **{_share(weights[least])}**. {unlike}").rstrip()
 
 
 def _share(weight: float) -> str:

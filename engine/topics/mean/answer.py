@@ -79,7 +79,8 @@ class PlausibleBand:
 
     `non_private` (GRID_SIZE,) is the half-width of the same band around the average without
     protection; `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions
-    are kept. NaN where nothing is published.
+    are kept, `few_times` the common times, on [0, 1], between which it is wider than at them. NaN
+    where nothing is published.
     """
 
     low: Array
@@ -87,6 +88,7 @@ class PlausibleBand:
     non_private: Array
     kind: str
     n_functions: tuple[int, ...]
+    few_times: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
@@ -315,8 +317,9 @@ def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> Plausib
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
+    unseen = estimate.band.unseen
     return PlausibleBand(low, high, _half_width(non_private, kind), kind,
-                         estimate.basis_sizes[:count])
+                         estimate.basis_sizes[:count], () if unseen is None else unseen.times)
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:

@@ -45,7 +45,8 @@ def chart(release: Published) -> Chart:
     data += [traces.line(name, x, table[name], shades[k], 2.6, _DASHES[k % len(_DASHES)])
              for k, name in enumerate(release.columns)]
     look = layout(legend=several > 1, title=heading(release),
-                  xaxis=axis(release.axis), yaxis=axis(release.value, grid=True))
+                  xaxis=axis(release.axis), yaxis=axis(release.value, grid=True),
+                  shapes=traces.common_times(release.facts) if band and band.at_times else [])
     if release.at_risk:
         notes, room = numbers_at_risk(release.at_risk)
         look |= {"annotations": notes, "margin": {**look["margin"], "b": 8 + room}}

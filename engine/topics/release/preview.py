@@ -34,7 +34,7 @@ from engine.privacy.feasibility import Feasibility, verdict
 from engine.release import sentences
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
-from engine.release.uncertainty import STAIRCASE, band_of
+from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
 from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
 from engine.sources.twins import twin_of
@@ -116,6 +116,8 @@ class ReleasePreview:
         Whether a constant curve fits into most of these bands.
     half_width : float or None
         Of the band to either side, on average over places, functions and releases; None without.
+    at_times : float
+        The same at few common times, between which it is wider; 0 without them.
     """
 
     facts: PublicFacts
@@ -132,6 +134,7 @@ class ReleasePreview:
     change: float = 0.0
     is_flat: bool = False
     half_width: float | None = None
+    at_times: float = 0.0
 
     @property
     def grade(self) -> str | None:
@@ -190,6 +193,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
     change = 0.0 if ends is None else least_change(*ends)
+    released_band = _band(estimate, points, scale)
     return ReleasePreview(
         facts=facts, points=points, curves=curves, band=band,
         errors=np.sqrt(squared.ravel()), verdict=mechanism.feasibility(sizes, (budget,)),
@@ -198,18 +202,18 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
         wide=change / (2 * facts.value_half_width), change=change,
         is_flat=ends is not None and 2 * _share_flat(*ends) > 1,
-        half_width=_half_width(estimate, points, scale))
+        half_width=None if released_band is None else released_band.half_width,
+        at_times=0.0 if released_band is None else released_band.at_times)
 
 
-def _half_width(estimate: Estimate, points: Array, scale: float) -> float | None:
-    """Of the bands of all releases, as each release would say it of its own."""
+def _band(estimate: Estimate, points: Array, scale: float) -> ReleasedBand | None:
+    """The bands of all releases together, as each release would say it of its own."""
     if estimate.limits is None:
         return None
     low, high = (end.reshape(-1, end.shape[-1]) * scale for end in estimate.limits)
     if low.shape[-1] != len(points) or not np.isfinite(high - low).all():
         return None
-    band = band_of(estimate, list(zip(low, high, strict=True)), points)
-    return None if band is None else band.half_width
+    return band_of(estimate, list(zip(low, high, strict=True)), points)
 
 
 def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts

@@ -47,7 +47,8 @@ def chart(preview: ReleasePreview, across: str, up: str) -> Chart:
         table[f"{name}, twin’s truth"] = plain(curve.truth, 6)
     spec = {"data": data, "layout": layout(
         legend=True, title=_finding(preview, up), xaxis=axis(across),
-        yaxis=axis(up, grid=True, **_within_bounds(preview, up)))}
+        yaxis=axis(up, grid=True, **_within_bounds(preview, up)),
+        shapes=traces.common_times(preview.facts) if preview.at_times else [])}
     return Chart(spec, _alt(preview), table)
 
 

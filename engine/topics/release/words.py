@@ -9,7 +9,7 @@ from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, percent, with_unit
-from engine.language.quality import least, level_only
+from engine.language.quality import at_common_times, least, level_only
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
@@ -56,7 +56,8 @@ def band(preview: ReleasePreview) -> str:
                 f"of each curve that is published with it, {where[preview.band]}. Dashed: the true "
                 "curves of the twin.")
     return ("Shaded: the 95 % confidence band that is published with the curve, "
-            f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin.")
+            f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin."
+            + " Dotted: the common times." * bool(preview.at_times))
 
 
 def error(preview: ReleasePreview, task: str) -> str:
@@ -75,7 +76,7 @@ def error(preview: ReleasePreview, task: str) -> str:
     half = preview.half_width
     wide = "" if half is None else (
         f" Their 95 % confidence bands reach **{with_unit(number(half), unit)}** to either side on "
-        "average.")
+        f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
             f"the truth{together}), 95 % of them below {most}.{wide} Of your data this is a "
             "forecast.")
@@ -105,7 +106,8 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     """The verdict, with the size of changes that can be told where there is a band over time."""
     is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
     if grade == "coarse" and is_of_band:
-        return _in_bold(level_only(preview.wide, preview.is_flat))
+        return _in_bold(level_only(preview.wide, preview.is_flat,
+                                   preview.at_times / preview.facts.value_half_width))
     if not preview.change or grade not in _TOLD:
         return verdicts[grade]
     is_smoothed = verdicts[grade].endswith(_LOST)

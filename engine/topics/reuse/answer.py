@@ -16,9 +16,10 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.gaussian_process import GaussianProcess
-from engine.sources.dense_curves import DenseCurves
+from engine.sources.sparse_curves import SparseCurves
 
-SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
+SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=33, times="common")
+FACTS = SOURCE.facts
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε
 DELTA = 1.0 / SOURCE.n_curves**2
 FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "

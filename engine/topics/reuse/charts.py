@@ -6,10 +6,11 @@ import numpy as np
 
 from engine.core.palette import translucent
 from engine.figures import labels, traces
-from engine.figures.theme import Chart, axis, layout
+from engine.figures.theme import Chart, axis, layout, time_axis
 from engine.figures.traces import plain
-from engine.language.numbers import number
-from engine.topics.reuse.answer import ReuseAnswer
+from engine.language.grammar import uncapital
+from engine.language.numbers import number, with_unit
+from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 
 def reused(answer: ReuseAnswer) -> Chart:
@@ -29,12 +30,13 @@ def reused(answer: ReuseAnswer) -> Chart:
              (translucent("raw", 0.55), 5, "solid"), ("bias", 2.2, "6px,4px"))
     data = [traces.line(name, times, values, *look, hovertemplate=labels.hover())
             for (name, values), look in zip(columns.items(), looks, strict=True)]
-    spread = np.abs(np.concatenate([answer.first, answer.second, answer.exact]))
-    most = 1.15 * float(spread.max())
-    low = 1.15 * min(0.0, float(min(answer.first.min(), answer.second.min())))
+    heights = np.concatenate([answer.first, answer.second, answer.exact])
+    low, high = float(heights.min()), float(heights.max())
+    room = 0.05 * (high - low)
     spec = {"data": data, "layout": layout(
-        legend=True, title=_finding(answer), xaxis=axis("Time (share of the range)"),
-        yaxis=axis("Mean response (no unit)", grid=True, range=[low, most]))}
+        legend=True, title=_finding(answer), xaxis=time_axis(FACTS),
+        yaxis=axis(f"Mean {uncapital(FACTS.value_name)} ({FACTS.value_unit})", grid=True,
+                   range=[low - room, high + room]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})
@@ -43,4 +45,5 @@ def reused(answer: ReuseAnswer) -> Chart:
 def _finding(answer: ReuseAnswer) -> str:
     if answer.largest_error < 1e-6 * float(np.abs(answer.exact).max()):
         return "Reused noise gives the mean away exactly"
-    return f"The formula misses the mean by up to {number(answer.largest_error)}"
+    error = with_unit(number(answer.largest_error), FACTS.value_unit)
+    return f"The formula misses the mean by up to {error}"

@@ -7,14 +7,14 @@ import math
 from engine.core.types import Budget
 from engine.language import numbers, odds_words
 from engine.privacy import accounting, risk
-from engine.topics.reuse.answer import ReuseAnswer
+from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 GIVEN_AWAY, FAILS = "Given away", "The formula fails"
-METHOD = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
-          "process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
-INTRO = ("The same average of simulated curves is published at two budgets. If both releases add "
-         "the **same draw of noise**, only scaled, anyone can solve for the exact average: two "
-         "equations, two unknowns.")
+METHOD = ("r₁ and r₂ are the two releases of the mean growth f of 200 simulated children by a "
+          "Gaussian process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
+INTRO = ("The mean growth curve of simulated children is published at two budgets. If both "
+         "releases add the **same draw of noise**, only scaled, anyone can solve for the exact "
+         "mean: two equations, two unknowns.")
 RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
               "such pictures are for looking, and why a release draws its noise anew.")
 
@@ -29,17 +29,19 @@ def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
     is_fresh : bool
         Whether each has noise of its own.
     """
-    first_noise, second_noise = (numbers.number(noise) for noise in answer.noise)
+    first_noise, second_noise, error = (
+        numbers.with_unit(numbers.number(distance), FACTS.value_unit)
+        for distance in (*answer.noise, answer.largest_error))
     first, second = (f"ε = {budget.epsilon:g}" for budget in answer.budgets)
     noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
              "from the average.")
     if is_fresh:
-        error = numbers.number(answer.largest_error)
         return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
                 f"to **{error}**.")
     if answer.largest_error < 1e-9:
         return f"{noisy} Together they give it away: **off by nothing but rounding**."
-    return f"{noisy} Together they give it away, up to {numbers.small(answer.largest_error)}."
+    away = numbers.with_unit(numbers.small(answer.largest_error), FACTS.value_unit)
+    return f"{noisy} Together they give it away, up to {away}."
 
 
 def spent(answer: ReuseAnswer, is_fresh: bool) -> str:

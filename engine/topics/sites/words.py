@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from operator import attrgetter
 
+import numpy as np
+
 from engine.core.bands import NORMAL
 from engine.core.types import PublicFacts
-from engine.language import numbers
+from engine.language import numbers, quality
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import at_most_percent, number, small, times, with_unit
 from engine.language.odds_words import odds_main
@@ -192,11 +194,14 @@ def largest_share(federation: SitesAnswer) -> str:
     heaviest = max(federation.members, key=lambda member: member.weight)
     text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, sampling "
             "variability the rest.")
+    unlike = quality.by_precision(
+        np.array([member.weight for member in federation.members]),
+        [member.row.n_curves for member in federation.members], federation.facts, "sites")
     if most.share - min(member.share for member in federation.members) < 0.02:
-        return f"{text} All sites add about the same."
+        return f"{text} All sites add about the same. {unlike}".rstrip()
     joined = " and has" if heaviest is most else f"; {heaviest.row.name} has"
     return (f"{text} {most.row.name} adds most ({100 * most.share:.0f} %){joined} the largest "
-            f"weight ({100 * heaviest.weight:.0f} %).")
+            f"weight ({100 * heaviest.weight:.0f} %). {unlike}").rstrip()
 
 
 LINES = {"difference": "Difference", "curve": "The curve itself"}

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
+from engine.core.bands import width_at
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_words, numbers, quality
 from engine.mechanisms import Mechanism
@@ -207,7 +208,9 @@ def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
         is_flat = 2 * len(flat) > len(low)
         why = ""
         if verdict(feasibility, wide, is_flat) == "coarse":
-            why = flat[0] if is_flat else quality.level_only(wide, is_flat)
+            at_times = width_at(low, high, band.few_times) if band.few_times else 0.0
+            why = flat[0] if is_flat else quality.level_only(
+                wide, is_flat, at_times / (2 * facts.value_half_width))
         notes.append(f"{why} {quality.few_functions(size)}".strip())
     return notes
 

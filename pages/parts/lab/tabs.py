@@ -37,8 +37,11 @@ class Tab:
 def estimate(estimand: Estimand) -> list[Detail]:
     """The blocks of an estimand, the same for all."""
     estimand.own_data()
-    view = page.look(estimand.see)
-    page.cards(view, *estimand.cards)
+    above, below = st.container(), layout.picture_of(estimand.task)
+    with above:
+        view = page.look(estimand.see, data=estimand.task)
+    with below():  # nothing of another estimand stands there meanwhile
+        page.cards(view, *estimand.cards)
     more = [] if view is None else [Detail(each.key, each.title, partial(each.draw, view))
                                     for each in estimand.details]
     return [*more, *page.details(view)]

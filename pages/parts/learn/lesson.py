@@ -144,17 +144,11 @@ def _class_dialog(view: LessonView) -> None:
 
 
 def _above(view: LessonView, details: list[Detail]) -> None:
-    """Back to the path, on to the slides, and the drawer."""
+    """Back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
                   on_click=session.change, kwargs={"lesson": ""})
-        st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
-                  on_click=session.change, kwargs={"presenter": "on"},
-                  help="For a projector. A class can guess along on its phones.")
-        if slides.classroom() is None:
-            if st.button("Open a class", icon=":material/groups:", key="learn_class"):
-                _class_dialog(view)
-        else:
+        if slides.classroom() is not None:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
             st.markdown(slides.class_in_words(), width="content")
@@ -211,7 +205,7 @@ def question(view: LessonView) -> None:
 
 
 def ways(view: LessonView) -> None:
-    """The lessons before and after, the same for a class and on paper, and pages to go on."""
+    """The lessons before and after, pages to go on, and below them what a teacher needs."""
     before, after = neighbours(view.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
         for other, text, icon in ((before, "Previous", "arrow_back"), (after, "Next",
@@ -220,15 +214,23 @@ def ways(view: LessonView) -> None:
                 st.button(f"{text}: {other.label}", icon=f":material/{icon}:",
                           key=f"teach_{text.lower()}", on_click=session.change,
                           kwargs={"lesson": other.key})
+        for see in view.lesson.see:
+            page, token = places.present(see.script.removesuffix(".py"), see.token)
+            st.page_link(_PAGES / f"{page}.py", label=see.label, icon=":material/open_in_new:",
+                         query_params={"s": _going_on(view, token)} if token else None)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("For a class:", width="content")
+        st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
+                  on_click=session.change, kwargs={"presenter": "on"},
+                  help="For a projector. A class can guess along on its phones.")
+        if slides.classroom() is None and st.button(
+                "Open a class", icon=":material/groups:", key="learn_class"):
+            _class_dialog(view)
         st.download_button(
             "Handout", handout(view.lesson, view.worked, view.settings.seed, view.link),
             f"privacy-curves-lesson-{view.lesson.key}.html", "text/html", on_click="ignore",
             icon=":material/print:", key="teach_handout",
             help="One page to print: story, picture, question, and the answer upside down.")
-        for see in view.lesson.see:
-            page, token = places.present(see.script.removesuffix(".py"), see.token)
-            st.page_link(_PAGES / f"{page}.py", label=see.label, icon=":material/open_in_new:",
-                         query_params={"s": _going_on(view, token)} if token else None)
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")
         st.code(view.link, language=None, wrap_lines=True)

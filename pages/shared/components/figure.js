@@ -812,6 +812,7 @@ function paint(S) {                       // everything: new data, size, theme o
   S.main.value = y => low + (S.main.box.bottom - y) / (S.main.box.bottom - S.main.box.top) * (high - low);
   rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
   markBounds(S);
+  markVisits(S);
   nameTicks(S);
   S.limit = null;
   for (const P of [S.main, S.difference]) {
@@ -882,6 +883,14 @@ function markBounds(S) {                  // the public bounds, where they are i
     grid.append(svg('line', {x1: box.left, x2: box.right, y1: at, y2: at, class: 'public-bound'}),
       svg('text', {x: box.left + 8, y: isTop ? at + 15 : at - 6, class: 'tick'}, words.public_bound));
   }
+}
+
+function markVisits(S) {                  // the few times at which everybody was observed: between them bands are wide
+  const {data: {visits, words}, main, difference} = S;
+  if (!visits.length) return;
+  for (const {body, box, x} of [main, difference])
+    body.before(...visits.map(time => svg('line', {x1: x(time), x2: x(time), y1: box.top, y2: box.bottom, class: 'visit'})));
+  main.grid.append(svg('text', {x: main.box.right - 8, y: main.box.bottom - 6, 'text-anchor': 'end', class: 'tick'}, words.visits));
 }
 
 function inLines(S, texts, left, sample) {   // places of names above the plot, in as many lines as they take

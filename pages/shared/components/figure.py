@@ -184,6 +184,8 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
         "noise": _by_budget(noise, noise_scales),
         "truth": None if view.truth is None else _spanned(view.truth - non_private),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
+        "visits": [] if view.band is None else facts.from_unit_time(
+            np.array(view.band.few_times)).tolist(),
         **_single_curves(view.data.curves(MAX_CURVES), scale)}
 
 
@@ -502,6 +504,7 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
         "mean": "non-private mean", "release": "one release", "difference": "difference",
         "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
         else f"{n_curves} {people}", "band": "95 % band", "public_bound": "public bound",
+        "visits": "dotted: the common times",
         "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
         "attack": "Be the attacker",

@@ -122,9 +122,12 @@ function nameTables() {                   // drawn on a canvas, without a name: 
   }
 }
 
-function surface() {                      // the colour of the page, which is no variable
+function surface() {                      // the colour of the page, which is no variable, and the logo for it
   const app = document.querySelector('[data-testid=stApp]');
-  if (app) document.documentElement.style.setProperty('--pc-page', getComputedStyle(app).backgroundColor);
+  if (!app) return;
+  const page = getComputedStyle(app).backgroundColor, [r, g, b] = page.match(/[\d.]+/g).map(Number);
+  document.documentElement.style.setProperty('--pc-page', page);
+  document.documentElement.dataset.pcTheme = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128 ? 'dark' : 'light';
 }
 
 function repair() {

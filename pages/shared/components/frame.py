@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
+from engine.core.palette import THEMES
+
 _HERE = Path(__file__).parent
+_LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-testid=stLogo])"
+
+
+def _logo(theme: str) -> str:
+    """The logo of a theme while the page has it: the server hears of a change only later."""
+    drawn = base64.b64encode((_HERE.parent / "assets" / f"logo_{theme}.svg").read_bytes()).decode()
+    return (f":root[data-pc-theme={theme}] {_LOGOS} "
+            f"{{ content: url(data:image/svg+xml;base64,{drawn}) }}")
+
+
 _component = st.components.v2.component(
     "privacy_curves_frame", html="<span hidden></span>",
-    css=(_HERE / "frame.css").read_text("utf-8"), js=(_HERE / "frame.js").read_text("utf-8"),
+    css=(_HERE / "frame.css").read_text("utf-8") + "\n".join(map(_logo, THEMES)),
+    js=(_HERE / "frame.js").read_text("utf-8"),
     isolate_styles=False)  # its rules are about what stands around it
 
 # Rules about the frame, for as long as something stands on the page.

@@ -248,7 +248,8 @@ def begin(title: str) -> None:
     layout.link_problems()
 
 
-def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430) -> AnyView | None:
+def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430, data: str = ""
+         ) -> AnyView | None:
     """Compute what is on screen; draw its strip, its promise and the lead.
 
     Parameters
@@ -257,7 +258,7 @@ def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430) -
         Gives the view, or None where it has said why there is none.
     lead : str
         What the page is for.
-    height : int
+    height, data
         As in `compute`.
 
     Returns
@@ -265,7 +266,7 @@ def look(see: Callable[[], AnyView | None], lead: str = "", height: int = 430) -
     View or None
         None if it cannot be had; the reason is then on the page, whose controls stay usable.
     """
-    return above(compute(see, height), lead)
+    return above(compute(see, height, data), lead)
 
 
 def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> V | None:
