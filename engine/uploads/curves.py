@@ -358,12 +358,15 @@ class _AtOneTime(NamedTuple):
 
 def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
     """Count them, of observations that are in order of curves and times (N,)."""
-    repeated = int(((curve[1:] == curve[:-1]) & (times[1:] == times[:-1])).sum())
+    is_again = (curve[1:] == curve[:-1]) & (times[1:] == times[:-1])
+    repeated = int(is_again.sum())
     if not repeated:
         return _AtOneTime(0, 0)
-    order = np.lexsort((values, times, curve))
-    rows = np.stack([curve[order], times[order], values[order]])
-    copies = int((rows[:, 1:] == rows[:, :-1]).all(axis=0).sum())
+    shared = np.flatnonzero(np.append(is_again, False) | np.append(False, is_again))  # mostly few
+    moment, value = np.cumsum(np.append(False, ~is_again))[shared], values[shared]
+    order = np.lexsort((value, moment))
+    moment, value = moment[order], value[order]
+    copies = int(((moment[1:] == moment[:-1]) & (value[1:] == value[:-1])).sum())
     return _AtOneTime(copies, repeated - copies)
 
 

@@ -416,9 +416,11 @@ class Estimated:
 
     @property
     def settings(self):
-        return settings.Settings(
-            **lab_tasks.settings_of(self.task), seed=self.seed, epsilon=self.epsilon
-        ).with_study(self.task, self.source, self.mechanism)
+        usual = settings.Settings(
+            **lab_tasks.settings_of(self.task), seed=self.seed, epsilon=self.epsilon)
+        if self.source is self.mechanism is None:  # a task on the data of another has no study to change
+            return usual
+        return usual.with_study(self.task, self.source, self.mechanism)
 
     @property
     def parts(self):

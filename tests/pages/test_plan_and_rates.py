@@ -140,7 +140,7 @@ def test_the_numbers_behind_the_charts_are_there():
 @pytest.mark.slow
 def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
     result = own_curves()
-    at = visit("plan", "target-5", upload=result, show_upload=True)
+    at = visit("decide", "open-planner~typical-5~target-20", upload=result, show_upload=True)
     setting = Setting.of(result, settings.Settings().mechanism, 1.0)
     found = answered(at, setting, "epsilon", 5.0)
     answer = planning_words.verdict(found, result.facts)

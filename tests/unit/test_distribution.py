@@ -1,10 +1,11 @@
 """Sources and documents as the distribution has them: the same program below `privacy_curves`."""
 
 import ast
+import re
 
 import pytest
 
-from distribution.names import Names, lay_out
+from distribution.names import FOLDERS, Names, lay_out
 from tests.server import ROOT
 
 NAMES = Names(ROOT)
@@ -42,6 +43,11 @@ def test_people_are_told_the_command_that_is_installed():
 def test_an_import_that_would_bind_another_name_is_refused():
     with pytest.raises(ValueError, match="line 2"):
         NAMES.python("import os\nimport engine.core\n")
+
+
+def test_no_module_of_the_project_binds_a_name_that_the_distribution_has_not():
+    bound = re.compile(rf"^ *import ({'|'.join(FOLDERS)})\b(?!.* as )", re.M)
+    assert [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if bound.search(path.read_text("utf-8"))] == []
 
 
 @pytest.mark.slow

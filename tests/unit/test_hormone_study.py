@@ -120,7 +120,7 @@ def test_more_sites_than_women_are_refused():
 def test_doubling_its_sizes_can_be_asked_for():
     budgets = tuple(Budget(e, 1e-5) for e in (1.0, 8.0))
     changes = if_doubled(STUDY, AdaptiveMean(), budgets, 1)
-    assert set(changes) == {"epsilon", "people", "readings"}
+    assert set(changes) == {"epsilon", "people", "observations"}
     assert changes["people"][0] < 0
 
 
