@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.types import Array, PublicFacts
-from engine.language.grammar import capital
 from engine.uploads.columns import Integers
 from engine.uploads.units import known_unit, same_unit
 
@@ -178,6 +177,7 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
     if outside > MAX_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
         share = "nearly all" if outside > _NEARLY_ALL else "more than half of the"
-        what = "Of {} people most observations lie" if counts is not None else "{} observations lie"
-        raise InputError(f"{capital(what.format(share))} outside the stated range of "
-                         f"{stated.name}, {bounds}.", field=stated.field, hint=hint)
+        whose = (f"Of {share} people most" if counts is not None else
+                 f"{share[0].upper()}{share[1:]}")
+        raise InputError(f"{whose} observations lie outside the stated range of {stated.name}, "
+                         f"{bounds}.", field=stated.field, hint=hint)
