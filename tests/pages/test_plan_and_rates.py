@@ -213,8 +213,8 @@ def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
     limit = error_words.what_limits(usual.source.facts, view.study.shares[at])
     assert limit in words(explore) and limit in words(rate)
-    for sentence in error_words.if_doubled(usual.source.facts, here):
-        assert typed(sentence) in words(explore)
+    for sentence in map(typed, error_words.if_doubled(usual.source.facts, here)):
+        assert sentence in words(explore)
     measured = [line.split(" | ")[1] for line in words(rate).splitlines() if line.startswith("| ")]
     for size in ("people", "observations", "epsilon"):  # beside what theory says of the same
         assert typed(change(here[size])) in measured
