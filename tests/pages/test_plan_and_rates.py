@@ -22,7 +22,7 @@ from engine.topics.rates.presets import PRESETS
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
-from tests.pages.reading import components, words
+from tests.pages.reading import components, typed, words
 from tests.waiting import PATIENCE
 
 
@@ -57,7 +57,7 @@ def test_a_typed_target_changes_the_answer_and_the_address():
 def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_finds_its_budget():
     """The page asks what 19 of 20 releases are within: that is another number."""
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-1~open-planner")
-    study = next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent)
+    study = typed(next(sent["html"] for sent in components(at, "memo_sheet") if "html" in sent))
     epsilon = float(re.search(r"differential privacy at ε = ([\d.]+)", study).group(1))
     asked = float(at.text_input(key="w_plan_error").value)
     said = float(re.search(r"the error is (?:<b>)?([\d.]+)", study).group(1))
@@ -213,11 +213,11 @@ def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
     limit = error_words.what_limits(usual.source.facts, view.study.shares[at])
     assert limit in words(explore) and limit in words(rate)
-    for sentence in error_words.if_doubled(usual.source.facts, here):
+    for sentence in map(typed, error_words.if_doubled(usual.source.facts, here)):
         assert sentence in words(explore)
     measured = [line.split(" | ")[1] for line in words(rate).splitlines() if line.startswith("| ")]
     for size in ("people", "observations", "epsilon"):  # beside what theory says of the same
-        assert change(here[size]) in measured
+        assert typed(change(here[size])) in measured
 
 
 def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():
