@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -153,9 +154,11 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
             if doubted[..., k].any():
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
         if fit.band is not None:
-            average = fit.band.centre[..., 0, :] @ fit.basis(drawing_grid()).T
-            near = released & lie_near_a_bound(average - facts.value_middle,
-                                               facts.value_half_width)
+            rows = fit.basis(drawing_grid())
+            near = released & lie_near_a_bound(
+                fit.band.centre[..., 0, :] @ rows.T - facts.value_middle,
+                standard_errors(fit.band.covariance[..., 0, :, :], rows), model.sizes.n_curves,
+                facts.value_half_width)
             if near.any():
                 yield Caution(NEAR_A_BOUND, near)
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])

@@ -251,7 +251,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
             yield Caution(AT_A_BOUND, released & at_bound)
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
-                from_middle, scale.half))
+                from_middle, errors, model.sizes.n_curves, scale.half))
 
     def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                 half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:

@@ -112,16 +112,22 @@ def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool
     return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
 
 
-def lie_near_a_bound(curves: Array, half: float) -> NDArray[np.bool_]:
-    """Whether half of a curve or more lies within a tenth of the stated range from a bound.
+def lie_near_a_bound(curves: Array, errors: Array, n_people: int, half: float
+                     ) -> NDArray[np.bool_]:
+    """Whether half of a curve or more lies near a bound, for how much people differ.
 
-    A mean can lie there only if nearly all observations do, and then those that do not are few and
-    far away.
+    Within a tenth of the stated range, and within two standard deviations of people by what was
+    released, √n standard errors. A mean can lie there only if nearly all observations do, and then
+    those that do not are few and far away.
 
     Parameters
     ----------
     curves : (…, points)
         Released curves in response units, from the middle of the bounds.
+    errors : (…, points)
+        Their standard errors.
+    n_people : int
+        How many people they are of.
     half : float
         Half the distance of the bounds.
 
@@ -129,5 +135,7 @@ def lie_near_a_bound(curves: Array, half: float) -> NDArray[np.bool_]:
     -------
     (…) of bool
     """
-    near = np.abs(curves) > (1 - constants.NEAR_END) * half
+    distance = half - np.abs(curves)
+    near = (distance < constants.NEAR_END * half) & (
+        distance < constants.NEAR_IN_SPREADS * np.sqrt(n_people) * errors)
     return np.asarray(near.mean(axis=-1) > constants.ALONG_END)
