@@ -306,6 +306,9 @@ def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:
         if getattr(one.facts, name) != getattr(other.facts, name):
             raise InputError(f"The releases differ in “{name}”.", field="groups",
                              hint="Release all groups with the same units and time range.")
+    if one.unseen and other.unseen and one.unseen.times != other.unseen.times:
+        raise InputError("The releases have different common times.", field="groups",
+                         hint="Release all groups with the same settings.")
     if one.family != other.family or one.offset != other.offset:
         raise InputError("The releases have different bases or public prior curves.",
                          field="groups", hint="Release all groups with the same settings.")

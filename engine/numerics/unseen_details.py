@@ -4,12 +4,12 @@ Everybody was observed at the times s_1 … s_T, and these do not tell the r fun
 from each other, let alone from finer ones. There the last coefficients come from the prior, so
 that they tell no slopes at the ends (`numerics.end_slopes`). Details beyond the kept functions are
 taken to be b ~ N(0, D) with D = diag(κ²l⁻³), l > r: a prior for smooth curves. Their values at the
-common times were fitted by kept functions, with B = W Ψ(s) b for
+common times, Ψ(s) b, were fitted by kept functions, with coefficients W Ψ(s) b for
 
     W = Δ Φ(s)ᵀ (Φ(s) Δ Φ(s)ᵀ + νI)⁻¹,   Δ = diag(κ²l⁻³), l ≤ r,
 
 where ν is the variance that the release has at the common times. So the true curve is
-Φ(t)(a − Wψ) + Ψ(t) b: its coefficients have the released ones as their mean, and the covariance
+Φ(t)(a − W Ψ(s) b) + Ψ(t) b: its coefficients have the released ones as their mean, and covariance
 ((C + W M Wᵀ, −W Ψ(s) D), (·, D)) with M = Ψ(s) D Ψ(s)ᵀ. At the times both parts cancel, and what
 everybody was asked is as certain as it was released; between them the details are uncertain. All of
 it is computed from the release and from public facts. Derived in this project.

@@ -13,6 +13,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics.unseen_details import UnseenDetails
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 from tests.unit.test_answers import FACTS, curve
@@ -74,6 +75,17 @@ def test_bands_of_three_groups_are_wider_than_those_of_two_and_the_odd_one_is_fo
 def test_releases_that_cannot_be_compared_are_refused(other):
     with pytest.raises(InputError):
         compared(FLAT, other)
+
+
+def test_groups_seen_at_few_common_times_are_compared_at_the_same_ones_and_surely_there_alone():
+    def seen_at(released, *times):
+        return replace(released, unseen=UnseenDetails("cosine", times, 20.0))
+
+    difference = compared(seen_at(HIGHER, 0.0, 0.4, 1.0), seen_at(FLAT, 0.0, 0.4, 1.0)).difference()
+    at, between = (difference.linear(lambda f, at=at: f(at))[1] for at in (0.4, 0.7))
+    assert at[1] - at[0] < (between[1] - between[0]) / 2
+    with pytest.raises(InputError, match="different common times"):
+        compared(seen_at(HIGHER, 0.0, 0.4, 1.0), seen_at(FLAT, 0.0, 0.5, 1.0))
 
 
 def test_groups_that_are_not_stated_to_be_disjoint_are_refused():
