@@ -16,16 +16,7 @@ from scipy.special import ndtr
 
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import (
-    Array,
-    CurveData,
-    Data,
-    DataKind,
-    Design,
-    PublicFacts,
-    Sizes,
-    Truth,
-)
+from engine.core.types import Array, CurveData, Data, DataKind, Design, PublicFacts, Sizes, Truth
 from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times

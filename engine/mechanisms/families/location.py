@@ -63,12 +63,7 @@ from scipy.special import ndtri
 
 from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Step
-from engine.mechanisms.families.adaptive_constants import (
-    OFF,
-    SEPARATELY,
-    SITES_DIFFER,
-    Constants,
-)
+from engine.mechanisms.families.adaptive_constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
