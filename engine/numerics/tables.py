@@ -6,6 +6,7 @@ a table and a small correction cost a fifth of the library call.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -87,3 +88,21 @@ def horner(coefficients: Array, z: Array) -> Array:
         total *= z
     total += coefficients[0]
     return np.asarray(total)
+
+
+def as_polynomial(curve: Callable[[Array], Array]) -> Array:
+    """A smooth curve on [0, 1] in powers of z = 2t − 1, to 1e-9 of its size.
+
+    Parameters
+    ----------
+    curve : callable
+        Of times t (points,).
+
+    Returns
+    -------
+    (degree + 1,)
+        Lowest degree first, as `horner` takes them.
+    """
+    series = np.polynomial.Chebyshev.interpolate(lambda z: curve((z + 1) / 2) + 0 * z, 40)
+    trimmed = series.trim(1e-9 * max(np.abs(series.coef).max(), 1e-300))
+    return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
