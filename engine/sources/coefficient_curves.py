@@ -14,10 +14,9 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
-from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
-from engine.numerics.tables import as_polynomial, horner
+from engine.numerics.tables import as_polynomial, curves_at_once, horner
 from engine.sources import Source, check_sites, dealt, sources
 from engine.sources.sited_curves import (
     observation_times,

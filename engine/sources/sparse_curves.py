@@ -13,10 +13,9 @@ from engine.core.lists import MAX_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, PublicFacts, Truth
-from engine.numerics.blocks import curves_at_once
 from engine.numerics.information import NormalPeople
 from engine.numerics.kernels import path_polynomials
-from engine.numerics.tables import as_polynomial, horner
+from engine.numerics.tables import as_polynomial, curves_at_once, horner
 from engine.sources import sources
 from engine.sources.sited_curves import (
     SitedCurves,
