@@ -23,11 +23,10 @@ from itertools import combinations
 import numpy as np
 from scipy.special import gammaincc
 
-from engine.answers.grids import STEP, GridBand, grid
 from engine.answers.released_curve import ReleasedCurve, Status
 from engine.answers.reply import Interval, span, stretches, when, with_unit, written
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
-from engine.answers.times import pieces_of
+from engine.answers.times import STEP, GridBand, grid, pieces_of
 from engine.answers.value import average
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
