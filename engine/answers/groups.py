@@ -249,7 +249,7 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        parts = [self._p_in_words()]
+        parts = [f"{self.p_written}: {WHAT_P_IS}"]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
         return [*parts, "Each person’s data went into one group only: budgets do not add."]
@@ -258,9 +258,6 @@ class GroupComparison:
     def p_written(self) -> str:
         """The test's p, such as "p = .012", never below what it can tell."""
         return "p < .001" if self.p <= _MIN_P else f"p = {self.p:.3f}".replace("0.", ".")
-
-    def _p_in_words(self) -> str:
-        return f"{self.p_written}: {WHAT_P_IS}"
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts

@@ -1,7 +1,8 @@
-"""Fast evaluation of smooth functions at many points: tables made once, and blocks in a cache.
+"""Fast evaluation of smooth functions at many points, from tables that are made once.
 
 Trigonometric functions, not the algebra, are the bottleneck of a Monte-Carlo study over curves:
-a table and a small correction cost a fifth of the library call.
+a table and a small correction cost a fifth of the library call. Curves are worked on in blocks, so
+that passes over their readings stay in cache.
 """
 
 from __future__ import annotations

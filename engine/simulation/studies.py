@@ -395,18 +395,13 @@ def _baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
     drawn = source.draw(n_data_sets, generator(seed, DATA_STREAM, block(source)))
     if mechanism.truth_of(drawn) is None:
         return None
-    budgets = _tuned(delta)
+    budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
     least = least_errors(mechanism, drawn, estimate, budgets)
     return None if least is None else read_only(least)
 
 
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each
-
-
-def _tuned(delta: float) -> list[Budgets]:
-    """The steps whose tuning is tried without noise."""
-    return [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
 
 
 def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,

@@ -129,8 +129,9 @@ class _Sweep:
         """The parts of a task that has ended; blocks it did not run go back into the queue."""
         try:
             done = task.result()
-        except WorkerDied:
-            return [_given_up(block) for block in queue.died(group)]
+        except WorkerDied:  # not put into the finished parts: another day it may go well
+            return [Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
+                    for block in queue.died(group)]
         queue.put_back(group[len(done):])
         return [self._recorded(block, *result)
                 for block, result in zip(group, done, strict=False)]
@@ -164,11 +165,6 @@ def run_group(group: Sequence[Block]) -> _Done:
         if ended - start >= LONG_ENOUGH:
             break
     return done
-
-
-def _given_up(block: Block) -> Part:
-    """Not put into the finished parts, because another day it may go well."""
-    return Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
 
 
 class _Queue:
