@@ -230,10 +230,6 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False
         Whether somebody states that nobody is in two of the groups. Cards of groups that were
         published together state it themselves.
 
-    Returns
-    -------
-    GroupComparison
-
     Raises
     ------
     InputError

@@ -265,11 +265,6 @@ def draw(law: SelectionLaw, s: int, shape: tuple[int, ...], rng: np.random.Gener
         Of the vectors.
     rng : Generator
         Where the noise is drawn from.
-
-    Returns
-    -------
-    Draw
-        For `noisy_hard_threshold`.
     """
     return Draw(law.choice((s if law.is_fresh else 1, *shape), rng), law.value(shape, rng))
 

@@ -52,13 +52,7 @@ def count(verdicts: Sequence[bool]) -> str:
 
 
 def claim(stated: Claim, finding: Finding) -> str:
-    """One line: tick or cross, what the paper says, what was measured, and why it fails.
-
-    Returns
-    -------
-    str
-        Plain text.
-    """
+    """One line: tick or cross, what the paper says, what was measured, and why it fails."""
     return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 

@@ -221,11 +221,6 @@ class Source(Parameterised, Generic[D]):
         """The numbers of real data as they were recorded, beyond the stated bounds too.
 
         No mechanism sees them: they are for what the holder of the data is shown alone.
-
-        Returns
-        -------
-        as drawn
-            One data set.
         """
         return self.draw(1, np.random.default_rng(0))  # real data are the same whatever is drawn
 

@@ -271,10 +271,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
         ----------
         basis : Basis
             Its waves.
-
-        Returns
-        -------
-        Moments or RegressionMoments
         """
         values = self.scale(data.facts)(data.times, data.values)
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))

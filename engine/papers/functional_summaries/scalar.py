@@ -35,10 +35,6 @@ def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
     ----------
     x, y : (..., n)
         Numbers of each person.
-
-    Returns
-    -------
-    tuple of (...)
     """
     about_x, about_y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
     return (about_x * about_y).sum(axis=-1), (about_x**2).sum(axis=-1)
