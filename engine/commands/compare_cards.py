@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from engine.answers.compared_cards import comparison
+from engine.answers.card import comparison
 from engine.core.entrance import json_of, text_of
 
 

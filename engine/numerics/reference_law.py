@@ -230,10 +230,6 @@ def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
     ----------
     law : DeviationLaw
         Of any kind.
-
-    Returns
-    -------
-    bool
     """
     return isinstance(law, ReferenceLaw) and law.is_mixed
 

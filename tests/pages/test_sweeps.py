@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.simulation import sweep_jobs
+from engine.simulation import sweeps
 from engine.simulation.experiments import gather
 from engine.simulation.scenario import from_plain
 from engine.topics.sweeps.answer import sweep_view
@@ -47,7 +47,7 @@ def test_the_points_on_screen_are_those_of_the_engine():
     at = visit("sweeps", SMALL)
     job = after_run(at)
     chosen = at.session_state.sweep_ran.chosen
-    here = gather(chosen.cells(), list(sweep_jobs.run(from_plain(chosen.plain), sweep_panel.LIMITS)))
+    here = gather(chosen.cells(), list(sweeps.run_scenario(from_plain(chosen.plain), sweep_panel.LIMITS)))
     table = at.dataframe[0].value
     expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
     assert list(table["Mean squared error"]) == expected and job.state == "done"

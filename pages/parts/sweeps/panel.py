@@ -21,11 +21,11 @@ from engine.language import glossary, tags
 from engine.language.grammar import uncapital
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
-from engine.simulation import effort, sweep_jobs
+from engine.simulation import effort, sweeps
 from engine.simulation.effort import Limits
 from engine.simulation.experiments import blocks
 from engine.simulation.scenario import Scenario
-from engine.simulation.sweep_jobs import Foreseen
+from engine.simulation.sweeps import Foreseen
 from engine.topics.sweeps import design as sweep_design
 from engine.topics.sweeps.answer import sweep_view
 from engine.topics.sweeps.design import EPSILON, Axis
@@ -244,7 +244,7 @@ def _foreseen(scenario: Scenario) -> None:
             old.stop()
         job = None
         with suppress(InputError):
-            job = begin(f"foresee {_key(scenario)}", sweep_jobs.foresee, scenario, total=1,
+            job = begin(f"foresee {_key(scenario)}", sweeps.foresee, scenario, total=1,
                         is_shared=False)
         st.session_state.sweep_foreseen = job
     _estimate(scenario, st.session_state.sweep_foreseen)
@@ -282,7 +282,7 @@ def _key(scenario: Scenario) -> str:
 def _started(task: str, scenario: Scenario) -> Ran | None:
     with layout.user_errors():
         is_own = scenario.source.facts.is_upload
-        job = begin(f"sweep {_key(scenario)}", sweep_jobs.run, scenario, LIMITS,
+        job = begin(f"sweep {_key(scenario)}", sweeps.run_scenario, scenario, LIMITS,
                     total=len(_work(scenario)), is_shared=not is_own)
         axes = sweep_design.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
         return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},
