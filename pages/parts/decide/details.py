@@ -13,11 +13,8 @@ from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
 from engine.topics.planning import precedents
-from pages.parts.decide import estimands
-from pages.parts.decide.view import Study
-from pages.parts.plan import cards as plan_cards
-from pages.parts.plan import split
-from pages.parts.regression import network
+from pages.parts import plan, regression
+from pages.parts.decide.view import Study, choose
 from pages.parts.sites import cards as site_cards
 from pages.shared.cards import guarantees, rules
 from pages.shared.frame import controls, layout
@@ -49,7 +46,7 @@ def _of_means(view: Study) -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
-        Detail("risk", "Start from a risk", lambda: plan_cards.risk(plan_cards.Planned())),
+        Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
             site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
             ("sites_table",)),
@@ -59,7 +56,7 @@ def _of_means(view: Study) -> list[Detail]:
         Detail("centre_saw", "What the centre saw", _sites(site_cards.transcript), ("transcript",)),
         Detail("study_holdout", "As in the published study", _sites(site_cards.published_study),
                ("holdout",), is_fold=True),
-        Detail("split_total", "Split a total", lambda: split.fold(plan_cards.Planned()),
+        Detail("split_total", "Split a total", lambda: plan.split_fold(plan.Planned()),
                ("split",), is_fold=True)]
 
 
@@ -71,7 +68,7 @@ _OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study
 def _means_alone() -> None:
     """Why these details are not there for another estimand, and the way to them."""
     st.markdown(words.MEANS_ALONE)
-    st.button("Take the mean curve", key="take_mean", on_click=estimands.choose,
+    st.button("Take the mean curve", key="take_mean", on_click=choose,
               args=(MEAN_FUNCTION.key,))
 
 
@@ -92,9 +89,9 @@ def _solver(view: Study) -> None:
     chosen = None if view.answer is None else view.answer.chosen
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
     if chosen is None:
-        plan_cards.section(notes=notes)
+        plan.section(notes=notes)
     else:
-        plan_cards.section(digits_up(chosen.accuracy.error, 3), notes)
+        plan.section(digits_up(chosen.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:
@@ -115,8 +112,8 @@ def _rule() -> None:
 def _options(view: Study) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
-        network.method_choice()
-        controls.more_options(task.key, epsilon=False, delta=False, leave_out=network.SIZES)
+        regression.method_choice()
+        controls.more_options(task.key, epsilon=False, delta=False, leave_out=regression.SIZES)
         return
     if task.key in LAB_TASKS:
         controls.mechanism_choice(task.key)

@@ -10,11 +10,10 @@ import streamlit as st
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.papers import words as exhibit_words
-from pages.parts import audit, reproduce
+from pages.parts import audit, reproduce, sweeps
 from pages.parts.compare import cards, pins
 from pages.parts.lab import theory
 from pages.parts.lab.estimands import Estimand
-from pages.parts.sweeps import panel as sweep_panel
 from pages.shared.frame import controls, layout, page
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
@@ -75,12 +74,12 @@ def _methods(estimand: Estimand) -> View | None:
 def _sweep(estimand: Estimand) -> View:
     """The error for each value of what is varied, simulated afresh."""
     task, chosen = estimand.task, None
-    sweep_panel.strip(task)
+    sweeps.strip(task)
     layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a "
                  "point.")
     with layout.user_errors():
-        chosen = sweep_panel.panel(task)
-    return sweep_panel.Sweep(task, chosen)
+        chosen = sweeps.panel(task)
+    return sweeps.Sweep(task, chosen)
 
 
 def verify(estimand: Estimand) -> list[Detail]:
