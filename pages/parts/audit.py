@@ -30,7 +30,7 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.frame.progress import progress, visitor
+from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS

@@ -34,8 +34,7 @@ from engine.topics.planning.answer import (
 from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
-from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import controls, layout, odometer
+from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 from pages.shared.state.settings import Settings
@@ -119,7 +118,7 @@ class Planned(View):
 
 def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.lines(view.on_screen)
+    strips.odometer_lines(view.on_screen)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}
@@ -245,7 +244,7 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
 def beyond_rule(answer: PlanningAnswer) -> None:
     """Whether the budget of the answer is above a rule of one's own."""
     if answer.is_possible:
-        rule_cards.beyond_rule(answer.reached.setting.epsilon)
+        guarantee_cards.beyond_rule(answer.reached.setting.epsilon)
 
 
 def answer(view: Planned, answer: PlanningAnswer) -> None:

@@ -33,7 +33,7 @@ from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import code_fold, controls, layout, strips, timed
 from pages.shared.frame.page import View
-from pages.shared.frame.progress import begin, duration, progress, visitor, warm_up
+from pages.shared.frame.timed import begin, duration, progress, visitor, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import session, settings
 from pages.shared.state.sweep_choice import checked_repeats

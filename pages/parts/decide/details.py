@@ -16,7 +16,7 @@ from engine.topics.planning import precedents
 from pages.parts import plan, regression
 from pages.parts.decide.view import Study, choose
 from pages.parts.sites import cards as site_cards
-from pages.shared.cards import guarantees, rules
+from pages.shared.cards import guarantees
 from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
@@ -104,7 +104,7 @@ def _trust(view: Study) -> None:
 
 
 def _rule() -> None:
-    rules.own_rule()
+    guarantees.own_rule()
     layout.table(precedents.table())
     st.markdown(precedents.CAUTION)
 

@@ -25,10 +25,10 @@ from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_part
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
+from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules as rule_cards
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import controls, layout, odometer, strips, timed
+from pages.shared.frame import controls, layout, strips, timed
 from pages.shared.state import run, session, settings
 
 # -- above and in the picture ------------------------------------------------------------
@@ -50,11 +50,11 @@ class Explored(Scene):
                     b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
                 for b, o in zip(self.answer.budgets, self.odds, strict=True)]),
             self.step, facts, pure=self.budget.is_pure)
-        odometer.lines(self.source)
+        strips.odometer_lines(self.source)
 
     def promise(self) -> None:
         super().promise()
-        rule_cards.beyond_rule(self.budget.epsilon)
+        guarantees.beyond_rule(self.budget.epsilon)
 
 
 def follow_figure(preview: MeanAnswer) -> None:
@@ -74,7 +74,7 @@ def figure(scene: Scene) -> None:
                                new_noise=scene.facts.is_simulated,
                                with_truth="truth" in current.shown,
                                save=st.session_state.get("save_figure", ""),
-                               anchors=rule_cards.anchors(current.rule), asked=_asked(scene))
+                               anchors=guarantees.anchors(current.rule), asked=_asked(scene))
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()

@@ -14,7 +14,7 @@ from engine.topics.mean import shape
 from engine.topics.planning.answer import usual_target
 from pages.parts.explore import budgets, cards
 from pages.parts.explore.scene import Scene
-from pages.shared.cards import guarantees, holdout, odds, rules
+from pages.shared.cards import guarantees, holdout, odds
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, drawer, layout
 from pages.shared.frame.drawer import Detail
@@ -128,7 +128,7 @@ def _attacker(scene: Scene) -> None:
 def _budgets(scene: Scene) -> None:
     budgets.budgets(scene)
     _behind(scene, "budget_numbers")
-    rules.rule_and_precedents()
+    guarantees.rule_and_precedents()
 
 
 def _steps(scene: Scene) -> None:

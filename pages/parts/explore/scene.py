@@ -23,8 +23,8 @@ from engine.simulation.experiments import Run
 from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared import components
+from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
@@ -243,4 +243,4 @@ def first_figure() -> dict[str, Any]:
     payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
     return components.figure_message(
         payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
-        with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))
+        with_truth="truth" in front.shown, anchors=guarantees.anchors(front.rule))

@@ -40,8 +40,8 @@ from engine.topics.decision.words import WHO, site_noun, spread
 from pages.parts import coefficients, counting, percentiles, regression, sparse, summaries
 from pages.parts.explore import budgets, cards
 from pages.parts.lab import mean
+from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules, shape
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView, View
 from pages.shared.state import session, settings
@@ -136,7 +136,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Ask the curve", shape.section),
                  More("steps", "What each step does", cards.effect_of_steps),
-                 More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
+                 More("rule", "Rules and precedents", lambda _: guarantees.rule_and_precedents()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
         choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,

@@ -20,7 +20,7 @@ from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
-from pages.shared.server import reached
+from pages.shared.server import classroom
 from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
@@ -96,7 +96,7 @@ class LessonView(View):
         """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
         token = links.encode(replace(settings.Settings(), lesson=self.lesson.key,
                                        seed=self.settings.seed))
-        others = reached.page_for_others("learn")
+        others = classroom.page_for_others("learn")
         return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:
@@ -136,8 +136,8 @@ def _class_dialog(view: LessonView) -> None:
     st.markdown("The slides show a code. Pupils enter it on the page *Learn* and guess on their "
                 "phones. You see how many have guessed, and their guesses once you reveal. They "
                 "are numbers without names, and forgotten when you end the class.")
-    if not reached.page_for_others("learn"):
-        st.warning(reached.what_to_do(), icon=":material/wifi_off:")
+    if not classroom.page_for_others("learn"):
+        st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
     if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
                  on_click=slides.begin_class, args=(view.lesson, view.settings.seed, view.worked)):
         st.rerun()

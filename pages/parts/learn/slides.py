@@ -14,8 +14,15 @@ from pages.parts.learn import game
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
-from pages.shared.server import reached
-from pages.shared.server.classroom import CLASSROOMS, Classroom, Numbers, Poll, Stage
+from pages.shared.server.classroom import (
+    CLASSROOMS,
+    UNREACHED,
+    Classroom,
+    Numbers,
+    Poll,
+    Stage,
+    page_for_others,
+)
 from pages.shared.state import session
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
@@ -217,10 +224,10 @@ def _open_class(poll: Poll) -> None:
 
 
 def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
-    page = reached.page_for_others("learn")
+    page = page_for_others("learn")
     link = f"{page}?s=class-{room.code}" if page else ""
     note = f"Join on the page Learn of Privacy Curves with the code **{room.code}**"
-    problem = "" if link else reached.UNREACHED
+    problem = "" if link else UNREACHED
     return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
                               room.answers, problem)
 

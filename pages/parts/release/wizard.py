@@ -24,7 +24,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, flow, groups, panel
+from pages.shared.uploads import draft, facts, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
@@ -148,7 +148,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
             _next("preview")
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
-    elif (upload := flow.form(choice.task)) is not None:
+    elif (upload := panel.form(choice.task)) is not None:
         _next("preview", lambda: facts.show(upload, choice.task))
     else:
         _next("preview", is_open=False)

@@ -30,7 +30,7 @@ from engine.sources import Source
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session, settings
 
@@ -209,7 +209,7 @@ class ReleaseView(View):
                                       self.highest_epsilon >= odds_card.WEAK_FROM)
         strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
                        TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
-        odometer.lines(self.source)
+        strips.odometer_lines(self.source)
 
     def promise(self) -> None:
         if self.spends:
