@@ -17,7 +17,7 @@ from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
 from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError
 from engine.core.types import Budget
-from engine.topics.mean.synthetic_words import watermark
+from engine.topics.mean.words import watermark
 
 _LONGEST_NAME = 80
 

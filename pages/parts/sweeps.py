@@ -25,10 +25,8 @@ from engine.simulation.experiments import Outcome, blocks, gather
 from engine.simulation.scenario import Scenario
 from engine.simulation.sweep_jobs import Foreseen
 from engine.topics.rates import words as rate_words
-from engine.topics.sweeps import charts
-from engine.topics.sweeps import design as sweep_design
-from engine.topics.sweeps.answer import PRIVACY, sweep_view
-from engine.topics.sweeps.design import EPSILON, Axis
+from engine.topics.sweeps import answer, charts
+from engine.topics.sweeps.answer import EPSILON, PRIVACY, Axis, sweep_view
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import code_fold, controls, layout, strips, timed
@@ -64,8 +62,7 @@ def _epsilons(task: str) -> tuple[float, ...]:
     of_axis = {choice.across: choice.levels, choice.along: choice.values}
     if EPSILON not in (choice.along, choice.across):
         return (current.epsilon,)
-    axis = sweep_design.axes(session.source(task), current.mechanism_of(task),
-                             current.epsilon)[EPSILON]
+    axis = answer.axes(session.source(task), current.mechanism_of(task), current.epsilon)[EPSILON]
     return of_axis[EPSILON] or (axis.default() if choice.along == EPSILON else axis.default()[::3])
 
 
@@ -128,7 +125,7 @@ def _design(task: str) -> Scenario | None:
     """The controls and the scenario they make; None if it cannot be, with the reason shown."""
     current, source = session.current(), session.source(task)
     mechanism, choice = current.mechanism_of(task), current.sweep
-    axes = sweep_design.axes(source, mechanism, current.epsilon)
+    axes = answer.axes(source, mechanism, current.epsilon)
     along = axes.get(choice.along, axes[EPSILON])
     others = {path: axis for path, axis in axes.items() if path != along.path}
     across = others.get(choice.across)
@@ -142,7 +139,7 @@ def _design(task: str) -> Scenario | None:
     moved = [(along, first), *([] if across is None else [(across, second)])]
     try:
         budget = Budget(current.epsilon, session.delta(source, task).value)
-        return sweep_design.design(source, mechanism, budget, choice.repeats, current.seed, moved)
+        return answer.design(source, mechanism, budget, choice.repeats, current.seed, moved)
     except InputError as reason:
         st.error(controls.message(reason), icon=":material/error:")
         return None
@@ -183,7 +180,7 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
     controls.bound(st.text_input, f"Values of {name}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
-                   help=f"Up to {sweep_design.MAX_VALUES} numbers; empty for the default ones.")
+                   help=f"Up to {answer.MAX_VALUES} numbers; empty for the default ones.")
     return values
 
 
@@ -284,7 +281,7 @@ def _started(task: str, scenario: Scenario) -> Ran | None:
         is_own = scenario.source.facts.is_upload
         job = begin(f"sweep {_key(scenario)}", sweep_jobs.run, scenario, LIMITS,
                     total=len(_work(scenario)), is_shared=not is_own)
-        axes = sweep_design.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
+        axes = answer.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
         return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},
                    _rate(task), scenario.source.facts)
     return st.session_state.get("sweep_ran")

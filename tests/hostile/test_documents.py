@@ -11,7 +11,7 @@ import pytest
 from jinja2 import meta, nodes
 
 from engine import templates
-from engine.exports.handout import handout
+from engine.exports.files import handout
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
 from engine.figures import rendered
 from engine.figures.theme import Chart

@@ -24,7 +24,7 @@ from engine.rates import rates
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import WAYS, Part, Split
-from engine.topics.rates.presets import PRESETS as RATE_PRESETS
+from engine.topics.rates.answer import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow

@@ -18,7 +18,7 @@ from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit

@@ -5,8 +5,7 @@ import pytest
 from engine.simulation import sweep_jobs
 from engine.simulation.experiments import gather
 from engine.simulation.scenario import from_plain
-from engine.topics.sweeps.answer import sweep_view
-from engine.topics.sweeps.design import EPSILON
+from engine.topics.sweeps.answer import EPSILON, sweep_view
 from pages.parts import sweeps
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS

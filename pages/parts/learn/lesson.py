@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.exports.handout import handout
+from engine.exports.files import handout
 from engine.language import glossary
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work

@@ -17,9 +17,9 @@ from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.by_eye import by_eye as estimates_by_eye
+from engine.topics.rates.answer import PRESETS
+from engine.topics.rates.check import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
-from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards

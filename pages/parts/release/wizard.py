@@ -13,7 +13,7 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, whole
 from engine.release.certified import ReleaseCost
 from engine.release.functions import axes_of
-from engine.topics.release import preview_charts, words
+from engine.topics.release import charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
 from pages.parts.release import cards
@@ -203,10 +203,10 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
             return
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
-            chart = preview_charts.chart(simulated, across, up)
+            chart = charts.preview_chart(simulated, across, up)
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
-            if (ranges := preview_charts.ranges(simulated)) is not None:
+            if (ranges := charts.preview_ranges(simulated)) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))

@@ -18,9 +18,8 @@ from engine.answers.synthetic import (
 from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language.grammar import escape
-from engine.topics.mean import synthetic_charts
-from engine.topics.mean.shape_words import ASKING
-from engine.topics.mean.synthetic_words import watermark
+from engine.topics.mean import charts
+from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
 _ASKED = "asked_of_release"  # where the session keeps the question of the visitor
@@ -92,7 +91,7 @@ def synthetic_section(curve: ReleasedCurve, name: str, budget: Budget, seed: int
         return
     people = synthetic_people(curve, PEOPLE, np.random.default_rng(seed))
     mark = f"{watermark(name, budget)} Seed {seed}."
-    layout.draw(synthetic_charts.curves(people, curve, mark), key, 420, 420)
+    layout.draw(charts.synthetic_curves(people, curve, mark), key, 420, 420)
     for heading, lines in (("They keep", KEPT), ("They do not keep", LOST)):
         st.markdown(f"{heading}\n" + "\n".join(f"* {escape(line)}" for line in lines))
     st.markdown(escape(OWN_UNCERTAINTY))

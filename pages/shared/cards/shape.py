@@ -19,12 +19,18 @@ from engine.language.grammar import escape
 from engine.sources import Source
 from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
-from engine.topics.mean import shape, shape_words
+from engine.topics.mean import shape, words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.asked import AskedReleases, asked, asked_next, first_release
-from engine.topics.mean.asked_groups import GroupedReleases, asked_groups
+from engine.topics.mean.asked import (
+    AskedReleases,
+    GroupedReleases,
+    asked,
+    asked_groups,
+    asked_next,
+    first_release,
+)
 from engine.topics.mean.shape import Agreeing, Question
-from engine.topics.mean.shape_words import times_asked
+from engine.topics.mean.words import times_asked
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
@@ -62,7 +68,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     controls.bound(st.segmented_control, "Question",
                    current.shape if current.shape in kinds else None,
                    lambda kind: session.change(shape=kind or ""), "shape", options=kinds,
-                   format_func=shape_words.LABELS.get, help=shape_words.HELP)
+                   format_func=words.LABELS.get, help=words.HELP)
     if current.shape not in shape.KINDS:
         return None
     _numbers(facts)
@@ -76,7 +82,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    default, time = shape.default(current.shape, facts), shape_words.times_asked(facts)
+    default, time = shape.default(current.shape, facts), words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
     level = ("level", f"Level{unit}",
@@ -132,12 +138,12 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
               ) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(shape_words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
+    st.markdown(words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
-        st.warning(shape_words.refused(budget), icon=":material/block:")
+        st.warning(words.refused(budget), icon=":material/block:")
         return
-    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
-                                      bool(np.isnan(kept_answer.said))))
+    st.markdown(words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
+                                bool(np.isnan(kept_answer.said))))
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
@@ -181,21 +187,21 @@ def _groups(scene: Scene) -> None:
     groups = grouped_releases(scene)
     texts = groups.texts[scene.step]
     _list(texts)
-    st.markdown(f":small[{shape_words.groups_asked(*groups.names, scene.budget)}]")
-    st.subheader(shape_words.HOW_OFTEN, anchor=False)
-    st.markdown(shape_words.groups_told(groups.detected(scene.step), len(texts)))
+    st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
+    st.subheader(words.HOW_OFTEN, anchor=False)
+    st.markdown(words.groups_told(groups.detected(scene.step), len(texts)))
 
 
 def _next_person(scene: Scene) -> None:
     """What releases say of the next person, and how often simulated new people lie there."""
     people = next_person(scene)
     _list([mark.text for mark in people.marks[scene.step]])
-    st.markdown(f":small[{escape(NORMAL_PEOPLE)} {shape_words.ASKING}]")
+    st.markdown(f":small[{escape(NORMAL_PEOPLE)} {words.ASKING}]")
     assert people.right is not None
     right = [share for share in people.right[scene.step].tolist() if np.isfinite(share)]
     if right:
-        st.subheader(shape_words.HOW_OFTEN, anchor=False)
-        st.markdown(shape_words.new_people(right, scene.facts))
+        st.subheader(words.HOW_OFTEN, anchor=False)
+        st.markdown(words.new_people(right, scene.facts))
 
 
 def _list(texts: Sequence[str]) -> None:
@@ -203,7 +209,7 @@ def _list(texts: Sequence[str]) -> None:
     if len(set(texts)) == 1:
         st.markdown(escape(texts[0]))
         return
-    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
+    st.markdown(words.RELEASES + "\n" + "\n".join(
         f"{k}. {escape(text)}" for k, text in enumerate(texts, 1)))
 
 
@@ -235,7 +241,7 @@ def section(scene: Scene) -> None:
         if is_open:
             people_needed(scene)
     if question is not None:
-        st.subheader(shape_words.HOW_OFTEN, anchor=False)
+        st.subheader(words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)
 
 
@@ -248,7 +254,7 @@ def _first(scene: Scene) -> ReleasedCurve:
 def _answers_of_releases(scene: Scene, question: Question) -> None:
     marks = asked_releases(scene, question).marks[scene.step]
     _list([mark.text for mark in marks])
-    st.markdown(f":small[{shape_words.ASKING}]")
+    st.markdown(f":small[{words.ASKING}]")
 
 
 def _how_often(scene: Scene, asked: Question) -> None:
@@ -264,7 +270,7 @@ def _how_often(scene: Scene, asked: Question) -> None:
     chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
                                   scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)
-    st.markdown(f":small[{shape_words.KEY}]")
+    st.markdown(f":small[{words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
         if is_open:
             layout.table(chart.table, scene.is_own, 220)

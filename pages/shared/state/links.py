@@ -25,7 +25,7 @@ from engine.topics.decision.answer import DECIDED, SHARES
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table, sweep_choice

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
 from engine.language.numbers import exactly
-from engine.topics.sweeps.design import EPSILON, MAX_VALUES
+from engine.topics.sweeps.answer import EPSILON, MAX_VALUES
 
 MAX_REPEATS = 1000
 _LONGEST_PATH = 60

@@ -164,6 +164,8 @@ def forget_bytes() -> None:
 
 
 # -- public facts that were stated, through a reload: the visitor’s own browser has them -----------
+# The file itself, what its columns are called and what its groups are is not kept, there or
+# anywhere.
 
 
 _STATED_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "origin",
@@ -188,8 +190,8 @@ def restore_stated() -> None:
     except InputError:
         return
     if isinstance(stated, dict):
-        answer({f"upload_{name}": value for name,
-                value in stated.items() if _is_answer(name, value)})
+        answer({f"upload_{name}": value for name, value in stated.items()
+                if _is_answer(name, value)})
 
 
 def _is_answer(name: str, value: Any) -> bool:
