@@ -152,7 +152,7 @@ def point(view: Regression) -> None:
                        view.settings.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
         view.draw("One point", charts.point(view.answer, estimate), "point", 320,
-                  picked=lambda x: _move(_on_unit_scale(view, x)))
+                  picked=lambda x: _move(round(float(view.facts.to_unit_time(np.array(x))), 2)))
     with right:
         st.markdown(words.point(estimate))
         if view.is_own:
@@ -171,11 +171,6 @@ def _class_statement(view: Regression, estimate: PointAnswer) -> None:
 
 def _move(point: float) -> None:
     session.change(point=settings.checked_point(point))
-
-
-def _on_unit_scale(view: Regression, x: float) -> float:
-    """A place in the picture, to the steps of the slider."""
-    return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
 def cost(view: Regression) -> None:

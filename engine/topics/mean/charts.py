@@ -30,6 +30,7 @@ from engine.language import error_words
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import digits_up, named, number, times, with_unit
 from engine.language.odds_words import odds_short
+from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
@@ -60,6 +61,23 @@ class Method:
     family: str
     errors: Array
     variant: int = 0
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
+           ) -> Method:
+        """The line of a mechanism as it is set.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        errors : (budgets,)
+            None where only its look is wanted.
+        label : str
+            One of its named settings; if empty, the nearest.
+        """
+        label = label or mechanism.nearest_preset()[0]
+        variant = [name for name, _ in mechanism.offered()].index(label)
+        return cls(label, mechanism.key, mechanism.family, np.asarray(errors), variant)
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, *,

@@ -12,12 +12,11 @@ from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
-from engine.topics.planning import precedents
 from pages.parts import plan, regression
 from pages.parts.decide.view import Study, choose
 from pages.parts.sites import cards as site_cards
 from pages.shared.cards import guarantees
-from pages.shared.frame import controls, layout
+from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -30,13 +29,13 @@ def of(view: Study) -> list[Detail]:
     details += [
         Detail("trust", "Who is trusted", partial(_trust, view),
                ("sites_label", "plan_label", "decide_label")),
-        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
+        Detail("precedents", "Own rule and precedents", guarantees.rule_and_precedents, ("rule",)),
         Detail("more", "Method and options", partial(_options, view), ("plan_more", "sites_more")),
         Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula"))]
     if view.answer is not None and view.answer.options:
         details += [
             Detail("ledger", "Privacy ledger", partial(_ledger, view)),
-            Detail("numbers", "Numbers", partial(_numbers, view)),
+            Detail("numbers", "Numbers", view.tables),
             Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
                    is_fold=True)]
     return details
@@ -103,12 +102,6 @@ def _trust(view: Study) -> None:
         _sites(site_cards.trust, site_cards.protected)()
 
 
-def _rule() -> None:
-    guarantees.own_rule()
-    layout.table(precedents.table())
-    st.markdown(precedents.CAUTION)
-
-
 def _options(view: Study) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
@@ -124,8 +117,3 @@ def _ledger(view: Study) -> None:
     assert view.answer is not None
     option = view.answer.chosen or view.answer.options[0][1]
     guarantees.ledger(option.spends, option.budget)
-
-
-def _numbers(view: Study) -> None:
-    for title, chart in view.charts.items():
-        layout.in_words(title, chart, view.is_own)

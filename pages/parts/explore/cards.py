@@ -272,7 +272,7 @@ def effect_of_steps(scene: Scene) -> None:
     current = session.current()
     parts = run.answer(error_parts, scene.source, current.mechanism, scene.budget,
                        current.seed)
-    method = _method_on_screen()
+    method = Method.of(current.mechanism)
     _step_by_step(scene, parts, method)
     _without_parts(scene, parts, method)
 
@@ -312,10 +312,3 @@ def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
 
 def _look_at_parts(mask: int, _: bool) -> None:
     session.look_at("parts", mask)
-
-
-def _method_on_screen() -> Method:
-    """Name and look of the chosen method; its errors are not needed here."""
-    mechanism = session.current().mechanism
-    label, variant = controls.named(mechanism)
-    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)

@@ -128,7 +128,7 @@ def _attacker(scene: Scene) -> None:
 def _budgets(scene: Scene) -> None:
     budgets.budgets(scene)
     _behind(scene, "budget_numbers")
-    guarantees.rule_and_precedents()
+    guarantees.rule_fold()
 
 
 def _steps(scene: Scene) -> None:

@@ -13,7 +13,6 @@ import streamlit as st
 from engine.core.bands import width_at
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_words, numbers, quality
-from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.questions import Question, ask
@@ -83,8 +82,12 @@ class Scene(ReleaseView):
 
     @cached_property
     def plain(self) -> dict[str, object] | None:
+        """The same run for the command line; None for the visitor's own curves."""
+        if self.source.facts.is_upload:
+            return None
         current = session.current()
-        return _plain_scenario(self.source, current.mechanism, self.budget, current.seed)
+        return scenario.to_plain(self.source, current.mechanism, (self.budget,),
+                                 Run(seed=current.seed, is_study=True))
 
     @cached_property
     def error(self) -> Array:
@@ -225,14 +228,6 @@ def _at_budget(facts: PublicFacts, n_curves: int, steps: Sequence[float], budget
         note = quality.coarse(facts, feasibility, budget, n_curves, steps)
     is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
     return components.AtBudget(odds.right, error, within, is_weak, refused, note)
-
-
-def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
-                   ) -> dict[str, object] | None:
-    """The same run for the command line; None for the visitor's own curves."""
-    if source.facts.is_upload:
-        return None
-    return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))
 
 
 def first_figure() -> dict[str, Any]:

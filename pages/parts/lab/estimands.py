@@ -136,7 +136,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Ask the curve", shape.section),
                  More("steps", "What each step does", cards.effect_of_steps),
-                 More("rule", "Rules and precedents", lambda _: guarantees.rule_and_precedents()))),
+                 More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
         choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,

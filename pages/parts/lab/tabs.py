@@ -125,13 +125,8 @@ def show(estimand: Estimand) -> list[Detail]:
         if tab.key == session.current().tab:
             with slot, layout.user_errors():
                 details = tab.draw(estimand)
-    return [_options(estimand), *details]
-
-
-def _options(estimand: Estimand) -> Detail:
-    """All parameters; earlier links open them by the folds of their pages."""
-    return Detail("options", "All settings", partial(_settings, estimand), (
-        f"{estimand.key}_more", "compare_more", "sweeps_more"))
+    return [Detail("options", "All settings", partial(_settings, estimand),
+                   (f"{estimand.key}_more", "compare_more", "sweeps_more")), *details]
 
 
 def _settings(estimand: Estimand) -> None:

@@ -31,7 +31,11 @@ def draw(estimand: Estimand) -> list[Detail]:
                    lambda key: session.change(theory=key or part), "theory",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
-    return _rates(estimand.task) if part == "rates" else _notes()
+    if part == "rates":
+        return _rates(estimand.task)
+    key = method_choice()
+    page.cards(key, method_notes)
+    return details_of_method(key)
 
 
 def _rates(task: str) -> list[Detail]:
@@ -59,13 +63,6 @@ def _without_rate(task: str) -> None:
     st.info(f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
             "*Compare* measures how its error falls with people, observations and ε; *Method "
             "notes* say what is guaranteed.", icon=":material/info:")
-
-
-def _notes() -> list[Detail]:
-    """What each method guarantees, why its noise is enough, and what papers misprint."""
-    key = method_choice()
-    page.cards(key, method_notes)
-    return details_of_method(key)
 
 
 # -- notes on each method --------------------------------------------------------------------------

@@ -28,8 +28,10 @@ def show() -> None:
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("Eight short lessons: guess first, then see what happens.", width="stretch")
-        _join()
-    _tell_problem()
+        st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
+                      placeholder="then press Enter")
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(controls.message(problem), icon=":material/error:")
     every = lessons.all()
     with st.container(key="path"):
         for start in range(0, len(every), _IN_A_ROW):
@@ -39,18 +41,6 @@ def show() -> None:
                     _tile(lesson)
     st.space("small")
     entrance()
-
-
-def _join() -> None:
-    """The way into a class for who has its code."""
-    st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
-                  placeholder="then press Enter")
-
-
-def _tell_problem() -> None:
-    """Why a code leads nowhere."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(controls.message(problem), icon=":material/error:")
 
 
 def _joined() -> None:
@@ -139,15 +129,10 @@ def _choices(chapter: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Chapter", chapter, _open_chapter, "chapter", width=360,
                        options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title)
-        _search()
-
-
-def _search() -> None:
-    """Words to look for in chapters and glossary."""
-    # The text outlives a change of the page's parts: the framework forgets what is not drawn.
-    st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
-    st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
-                  on_change=lambda: session.change(learn="guide"))
+        # The text outlives a change of the page's parts: the framework forgets what is not drawn.
+        st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
+        st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
+                      on_change=lambda: session.change(learn="guide"))
 
 
 def _title(chapter: str) -> str:

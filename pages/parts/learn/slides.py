@@ -104,7 +104,8 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
             st.rerun()
 
     timed.run(part, _LOOK_SECONDS if classroom() else None)
-    _tell_class_problem()
+    if problem := st.session_state.pop("class_problem", None):
+        st.error(controls.message(problem), icon=":material/error:")
 
 
 def _stage(start: str, step: int | None) -> Stage:
@@ -143,11 +144,6 @@ def come_back(request: str) -> Classroom | None:
     if room is not None:
         st.session_state.classroom = room.code
     return room
-
-
-def _tell_class_problem() -> None:
-    if problem := st.session_state.pop("class_problem", None):
-        st.error(controls.message(problem), icon=":material/error:")
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:

@@ -35,7 +35,8 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
               Detail("release_check", "Check published files", check_published),
               Detail("real_sites", "Several sites, each with its own file",
                      partial(several_sites.show, choice)),
-              Detail("release_limits", "What a release covers", _covered)]
+              Detail("release_limits", "What a release covers",
+                     lambda: st.markdown(sentences.LIMITS))]
     if cost is None:
         return always
     return [*always,
@@ -44,10 +45,6 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
             Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
             Detail("release_formula", "Formula and source", choice.formula),
             Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True)]
-
-
-def _covered() -> None:
-    st.markdown(sentences.LIMITS)
 
 
 def _attacker(choice: Choice, cost: ReleaseCost) -> None:

@@ -96,23 +96,22 @@ def anchors(rule: float | None) -> list[components.Anchor]:
     return marks
 
 
-def rule_and_precedents() -> None:
-    """A rule of one's own, and what others have spent; for the slider of Explore and for Plan."""
+def rule_fold() -> None:
+    """The same in a fold, as it stands on Explore and in Lab."""
     with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
-        if not is_open:
-            return
-        own_rule()
-        layout.table(precedents.table())
-        st.markdown(precedents.CAUTION)
+        if is_open:
+            rule_and_precedents()
 
 
-def own_rule() -> None:
-    """The most ε by the visitor's own policy."""
+def rule_and_precedents() -> None:
+    """The most ε by the visitor's own policy, and what others have spent."""
     controls.number("Our rule: ε at most", session.current().rule,
                     lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
                     is_optional=True, placeholder="none", width=220,
                     help="From your own policy, for one whole release. It is marked under the "
                     "slider, and a budget above it is pointed out.")
+    layout.table(precedents.table())
+    st.markdown(precedents.CAUTION)
 
 
 def beyond_rule(epsilon: float) -> None:

@@ -226,7 +226,9 @@ def section(scene: Scene) -> None:
     if not scene.is_refused:
         with layout.user_errors():
             if question is not None:
-                _answers_of_releases(scene, question)
+                marks = asked_releases(scene, question).marks[scene.step]
+                _list([mark.text for mark in marks])
+                st.markdown(f":small[{words.ASKING}]")
             with layout.fold("All answers of one release", "all_answers") as is_open:
                 if is_open:
                     answer_cards.table(_first(scene))
@@ -249,12 +251,6 @@ def _first(scene: Scene) -> ReleasedCurve:
     """The first release on screen, as far as questions need it."""
     return run.answer(first_release, scene.source, scene.mechanism, scene.budget,
                       session.current().seed)
-
-
-def _answers_of_releases(scene: Scene, question: Question) -> None:
-    marks = asked_releases(scene, question).marks[scene.step]
-    _list([mark.text for mark in marks])
-    st.markdown(f":small[{words.ASKING}]")
 
 
 def _how_often(scene: Scene, asked: Question) -> None:

@@ -125,12 +125,12 @@ class View:
 
     def details(self) -> list[Detail]:
         """What the drawer holds of it; each opens at the keys that folds had in earlier links."""
-        return [Detail("numbers", "Numbers", self._tables),
+        return [Detail("numbers", "Numbers", self.tables),
                 Detail("formula", self.formula_label, self.formula,
                        (f"{self.fold_prefix}formula",)),
                 Detail("code", "Code", self.code, (f"{self.page}_code",), is_fold=True)]
 
-    def _tables(self) -> None:
+    def tables(self) -> None:
         """The tables behind the charts."""
         for title, chart in self.charts.items():
             layout.in_words(title, chart, self.is_own)
