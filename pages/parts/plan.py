@@ -45,19 +45,19 @@ _SIZES = ("people", "readings", "sites")
 _EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
-def setting_of(now: Settings, source: Source) -> Setting:
+def setting_of(scenario: Settings, source: Source) -> Setting:
     """The sizes that are planned for; of a table those of as many sites that are all alike.
 
     Parameters
     ----------
-    now : Settings
+    scenario : Settings
         On screen, or of a link.
     source : Source
         Data of the settings, or one's own.
     """
-    setting = Setting.of(source, now.mechanism, now.epsilon, now.delta)
-    rows = [row for row in now.sites if row.included]
-    if source.facts.is_upload or not now.has_table(settings.TASK) or not rows:
+    setting = Setting.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
+    rows = [row for row in scenario.sites if row.included]
+    if source.facts.is_upload or not scenario.has_table(settings.TASK) or not rows:
         return setting
     people, each = (round(sum(sizes) / len(rows)) for sizes in zip(*(
         (row.n_curves, row.n_observations_per_curve) for row in rows), strict=True))

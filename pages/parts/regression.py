@@ -82,7 +82,7 @@ class Regression(ReleaseView):
 
 def curve(view: Regression) -> None:
     if view.answer.is_refused:
-        st.error(words.refused(view.answer), icon=":material/block:")
+        st.error(words.REFUSED, icon=":material/block:")
         return
     mode = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
     view.draw("The curve", charts.curve(view.answer, mode == _ONE), "curve", 400, 320)

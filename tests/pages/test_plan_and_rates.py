@@ -211,7 +211,7 @@ def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     here = {what: float(relative[at]) for what, relative in changes.items()}
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
-    limit = error_words.what_limits(usual.source.facts, view.study.shares[at])
+    limit = error_words.what_limits(view.study.shares[at])
     assert limit in words(explore) and limit in words(rate)
     for sentence in map(typed, error_words.if_doubled(usual.source.facts, here)):
         assert sentence in words(explore)

@@ -51,7 +51,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
                          "hoverinfo": "skip", "showlegend": k == 0})
         if answer.curves:
             low, high = answer.curves[k].staircase(answer.times)
-            data.append(_band(answer, answer.curves[k], shade, suffix))
+            data.append(_band(answer.curves[k], shade, suffix))
             columns |= {f"95 % confidence from{suffix}": plain(np.where(until, low, np.nan)),
                         f"95 % confidence to{suffix}": plain(np.where(until, high, np.nan))}
         data.append(traces.line(f"Release{suffix}", x, _until(answer.drawn[0, k], until), shade,
@@ -91,7 +91,7 @@ def _until(values: Array, drawn: Flags) -> list[Any]:
     return plain(np.where(drawn, values, np.nan))
 
 
-def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str) -> Spec:
+def _band(counted: CountedCurve, shade: str, suffix: str) -> Spec:
     """The band as steps: each interval has a lower and an upper side."""
     count = int(counted.drawn.sum())
     edges = np.repeat(np.asarray(counted.edges[:count + 1]), 2)[1:-1]  # both ends of each interval

@@ -255,7 +255,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.picture.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
                               "error": error or "nothing published"}
-    for part, share in zip(error_words.parts(view.facts), method.study.shares[k], strict=True):
+    for part, share in zip(error_words.PARTS, method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
     row["power"] = at_most_percent(odds.power).replace("at most", "≤").replace("more than", ">")

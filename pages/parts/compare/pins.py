@@ -134,7 +134,7 @@ def _average(scenario: Settings) -> dict[str, Any]:
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
     refused, study, unit = picture.is_refused(step), picture.study, source.facts.value_unit
     error = float("nan") if refused else float(study.error[step])
-    parts = error_words.parts(source.facts)
+    parts = error_words.PARTS
     return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": picture.spends[step],

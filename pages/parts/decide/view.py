@@ -58,8 +58,8 @@ class Studied:
 
 def on_screen() -> Studied:
     """The data of the estimand on screen, the visitor's own ones where they are shown."""
-    now = session.current()
-    return _studied(now, session.source(session.data_task(now.decided)), session.twin_of)
+    current = session.current()
+    return _studied(current, session.source(session.data_task(current.decided)), session.twin_of)
 
 
 def linked(scenario: Settings) -> Studied:
@@ -105,10 +105,10 @@ def delta_of(scenario: Settings) -> float | None:
 
 def choose(key: str) -> None:
     """Another estimand; a target in the unit of other data is forgotten."""
-    now = session.current()
-    same_data = session.data_task(key) == session.data_task(now.decided)
-    session.change(decided=key, target=now.target if same_data else None,
-                   typical=now.typical if same_data else None)
+    current = session.current()
+    same_data = session.data_task(key) == session.data_task(current.decided)
+    session.change(decided=key, target=current.target if same_data else None,
+                   typical=current.typical if same_data else None)
 
 
 def change_unit(task: Task, target: float, unit: str) -> None:

@@ -59,8 +59,8 @@ class Explored(Scene):
 
 def follow_figure(preview: MeanAnswer) -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
-    now, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
-    start = components.Picked(epsilons.index(now.epsilon), now.view)
+    current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    start = components.Picked(epsilons.index(current.epsilon), current.view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
     session.take_over(epsilon=epsilons[picked.budget], view=picked.view)
 
@@ -143,12 +143,12 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
-    shares, facts = scene.answer.study.shares, scene.facts
+    shares = scene.answer.study.shares
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
-            shares[k], error_words.parts(facts)), 44)
+            shares[k], error_words.PARTS), 44)
         _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
         if scene.limit_of_band:
             st.markdown(f":small[{scene.limit_of_band}]")
@@ -162,7 +162,7 @@ def limits(scene: Scene) -> None:
 def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
     if scene.answer.is_refused(k):
         return []
-    key = error_words.shares_key(scene.facts, scene.answer.study.shares[k])
+    key = error_words.shares_key(scene.answer.study.shares[k])
     return [components.Said(key, "small")]
 
 
@@ -252,7 +252,7 @@ def numbers(scene: Scene) -> None:
         "90th percentile": scene.where_published(study.quantile(0.9)),
         "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
-           for k, name in enumerate(error_words.parts(scene.facts))}})
+           for k, name in enumerate(error_words.PARTS)}})
     for other in budget_cards.methods(scene)[1]:
         table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.is_own, 220)
@@ -290,7 +290,7 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        parts_left = _switches(parts.has_sampling, error_words.parts(facts))
+        parts_left = _switches(parts.has_sampling, error_words.PARTS)
     scene.draw("The error without some of its parts",
                charts.left(parts, parts_left, method, facts), "parts", 300)
     st.markdown(error_words.parts_left(facts, parts.error[parts_left],

@@ -27,9 +27,9 @@ _PAGES = Path(__file__).parents[2]
 
 def doors(details: Sequence[Detail]) -> None:
     """Decide, learn, or use one's own data; and the drawer."""
-    now = session.current()
+    current = session.current()
     target = usual_target(session.source().facts)
-    to_plan = links.encode(replace(now, decided=settings.TASK, unknown="epsilon",
+    to_plan = links.encode(replace(current, decided=settings.TASK, unknown="epsilon",
                                      target=target, folds=()))
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)

@@ -144,7 +144,7 @@ class Scene(ReleaseView):
         """What limits the error at a step of the slider: the sentence of every page."""
         if self.answer.is_refused(k):
             return "Nothing would be published at this ε."
-        return error_words.what_limits(self.facts, self.answer.study.shares[k])
+        return error_words.what_limits(self.answer.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""

@@ -228,14 +228,14 @@ def _estimate(key: str) -> None:
 
 def _beside_decide(task: str) -> str:
     """What this scenario has of the study on Decide, and what is different here."""
-    now = session.current()
-    if task != now.decided or session.uploaded(task):
+    current = session.current()
+    if task != current.decided or session.uploaded(task):
         return ""
     site, _ = site_noun(session.source(task).facts)
-    said = [f"Sizes as in the table on *Decide*: {spread(now.sites)} at each {site}."
-            ] if now.has_table(task) else []
-    if now.noise != NoisePlace.SITES:
-        who = WHO[NoisePlace(now.noise)].format(site=site)
+    said = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
+            ] if current.has_table(task) else []
+    if current.noise != NoisePlace.SITES:
+        who = WHO[NoisePlace(current.noise)].format(site=site)
         said.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers "
                     "differ.")
     return " ".join(said)

@@ -14,10 +14,10 @@ _REV = -1  # of no strip or figure of a page: where their sliders stand is not w
 
 def show(seed: int) -> None:
     """The figure of Explore with the game open, at the curves and methods of the front page."""
-    now = replace(settings.FRONT_PAGE, seed=seed, view="attack")
-    delta = now.delta_on(now.source, now.mechanism).value
-    preview = run.mean_at_every_step(now.source, now.mechanism, delta, seed)
-    scene = Scene(preview, now.source, now)
+    front = replace(settings.FRONT_PAGE, seed=seed, view="attack")
+    delta = front.delta_on(front.source, front.mechanism).value
+    preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
+    scene = Scene(preview, front.source, front)
     payload = scene.made_once("figure", lambda: components.figure_payload(
         scene.facts, scene.answer, scene.at_budgets))
     components.figure(_KEY, payload, components.Picked(scene.step, "attack"), _REV)

@@ -48,7 +48,7 @@ def show() -> None:
                Detail("data", "Numbers", view.table, ("teach_numbers",)),
                Detail("seed", "Seed", _seed, ("teach_more",)),
                Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
-    _above(view, details)
+    _above(details)
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
         predict(view)
@@ -143,12 +143,12 @@ def _class_dialog(view: LessonView) -> None:
         st.rerun()
 
 
-def _above(view: LessonView, details: list[Detail]) -> None:
+def _above(details: list[Detail]) -> None:
     """Back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
                   on_click=session.change, kwargs={"lesson": ""})
-        if slides.classroom() is not None:
+        if slides.class_on_screen() is not None:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
             st.markdown(slides.class_in_words(), width="content")
@@ -223,7 +223,7 @@ def ways(view: LessonView) -> None:
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
                   help="For a projector. A class can guess along on its phones.")
-        if slides.classroom() is None and st.button(
+        if slides.class_on_screen() is None and st.button(
                 "Open a class", icon=":material/groups:", key="learn_class"):
             _class_dialog(view)
         st.download_button(

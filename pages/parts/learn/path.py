@@ -48,11 +48,11 @@ def _joined() -> None:
     if not text.strip():
         return
     try:
-        room = CLASSROOMS.joined(text)
+        classroom = CLASSROOMS.joined(text)
     except InputError as problem:
         st.session_state[_PROBLEM] = problem
     else:
-        session.change(room=room.code, lesson=room.poll.lesson, learn="")
+        session.change(room=classroom.code, lesson=classroom.poll.lesson, learn="")
 
 
 def _tile(lesson: type[Lesson]) -> None:

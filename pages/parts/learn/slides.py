@@ -41,18 +41,18 @@ def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
                 len(lesson.question.options))
 
 
-def classroom() -> Classroom | None:
+def class_on_screen() -> Classroom | None:
     """The class of this visitor, who is its teacher; None if there is none."""
     return CLASSROOMS.find(st.session_state.get("classroom", ""))
 
 
 def class_in_words() -> str:
     """That the class of this visitor goes on outside its slides; "" if there is none."""
-    room = classroom()
-    if room is None:
+    classroom = class_on_screen()
+    if classroom is None:
         return ""
-    count = len(room.guesses)
-    return f"Class **{room.code}** is open: {count} {'guess' if count == 1 else 'guesses'}."
+    count = len(classroom.guesses)
+    return f"Class **{classroom.code}** is open: {count} {'guess' if count == 1 else 'guesses'}."
 
 
 def end_class() -> None:
@@ -88,22 +88,22 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
 
     def part() -> None:
         slide = _slide(lesson, worked)
-        room, stage = classroom(), _stage(slide.start, guess_picture.step(key, message))
+        classroom, stage = class_on_screen(), _stage(slide.start, guess_picture.step(key, message))
         is_revealed = stage > Stage.GUESS
-        if room is not None and not _leads(room, poll, stage):
-            _follow(room)
+        if classroom is not None and not _leads(classroom, poll, stage):
+            _follow(classroom)
             st.rerun()
-        guesses: Sequence[Numbers] = [] if room is None else room.guesses
+        guesses: Sequence[Numbers] = [] if classroom is None else classroom.guesses
         report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
-            room=None if room is None else _seen_by_teacher(room, len(guesses)))
+            room=None if classroom is None else _seen_by_teacher(classroom, len(guesses)))
         if report.is_revealed:
             st.session_state.pop(_PLACE, None)
         if report.request:
             _do(report.request, lesson, poll)
             st.rerun()
 
-    timed.run(part, _LOOK_SECONDS if classroom() else None)
+    timed.run(part, _LOOK_SECONDS if class_on_screen() else None)
     if problem := st.session_state.pop("class_problem", None):
         st.error(controls.message(problem), icon=":material/error:")
 
@@ -115,22 +115,22 @@ def _stage(start: str, step: int | None) -> Stage:
     return _STAGES.get(start, Stage.GUESS)
 
 
-def _leads(room: Classroom, poll: Poll, stage: Stage) -> bool:
+def _leads(classroom: Classroom, poll: Poll, stage: Stage) -> bool:
     """Show the class what is new on screen; False where another window has led it elsewhere."""
-    here, led = (room.code, poll, stage), st.session_state.get(_LED)
+    here, led = (classroom.code, poll, stage), st.session_state.get(_LED)
     if here == led:
-        return (poll, stage) == (room.poll, room.stage)
-    room.ask(poll, stage)
+        return (poll, stage) == (classroom.poll, classroom.stage)
+    classroom.ask(poll, stage)
     st.session_state[_LED] = here
     return True
 
 
-def _follow(room: Classroom) -> None:
+def _follow(classroom: Classroom) -> None:
     """Come to where the class is: the page was loaded again, or another window went on."""
     _begin_anew()
-    st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
-    st.session_state[_LED] = (room.code, room.poll, room.stage)
-    session.change(lesson=room.poll.lesson, seed=room.poll.seed)
+    st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
+    st.session_state[_LED] = (classroom.code, classroom.poll, classroom.stage)
+    session.change(lesson=classroom.poll.lesson, seed=classroom.poll.seed)
 
 
 def _start_of(at: Stage) -> str:
@@ -140,17 +140,18 @@ def _start_of(at: Stage) -> str:
 
 def come_back(request: str) -> Classroom | None:
     """The class of a teacher whose browser has its key; None where that is not what is asked."""
-    room = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if request.startswith(_BACK) else None
-    if room is not None:
-        st.session_state.classroom = room.code
-    return room
+    is_back = request.startswith(_BACK)
+    classroom = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if is_back else None
+    if classroom is not None:
+        st.session_state.classroom = classroom.code
+    return classroom
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """The attacker's game as a slide, over everything, between its guess and its question."""
-    poll, room = poll_of(lesson, seed, worked), classroom()
-    if room is not None:
-        _leads(room, poll, Stage.SHOWN)  # pupils play as well
+    poll, classroom = poll_of(lesson, seed, worked), class_on_screen()
+    if classroom is not None:
+        _leads(classroom, poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -180,8 +181,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
-        if room := classroom():  # where the class is, slides go on
-            st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
+        if classroom := class_on_screen():  # where the class is, slides go on
+            st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
         other = before if wish == "previous" else after
@@ -192,8 +193,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
         _open_class(poll)
     elif wish == "end":
         end_class()
-    elif room := come_back(wish):
-        _follow(room)
+    elif classroom := come_back(wish):
+        _follow(classroom)
 
 
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
@@ -219,13 +220,13 @@ def _open_class(poll: Poll) -> None:
         st.session_state.class_problem = problem
 
 
-def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
+def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
     page = page_for_others("learn")
-    link = f"{page}?s=class-{room.code}" if page else ""
-    note = f"Join on the page Learn of Privacy Curves with the code **{room.code}**"
+    link = f"{page}?s=class-{classroom.code}" if page else ""
+    note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
     problem = "" if link else UNREACHED
-    return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
-                              room.answers, problem)
+    return guess_picture.Room(classroom.code, classroom.key, link, qr_code(link) if link else "",
+                              note, count, classroom.answers, problem)
 
 
 def qr_code(text: str) -> str:

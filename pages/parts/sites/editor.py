@@ -39,10 +39,10 @@ def rows() -> tuple[SiteRow, ...]:
     """
     source = session.source()
     if source.has_free_sites:
-        now = session.current()
+        current = session.current()
         noun = capital(decision_words.site_noun(source.facts)[0])
-        return now.sites or tuple(replace(row, epsilon=now.epsilon)
-                                  for row in equal_sites(source, noun))
+        return current.sites or tuple(replace(row, epsilon=current.epsilon)
+                                      for row in equal_sites(source, noun))
     default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(default) else default
 

@@ -242,10 +242,10 @@ class Classrooms:
                                  "may be opened.", field="class", hint="Try again later, or let "
                                  "pupils raise their hands.")
             code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-            room = Classroom(code, secrets.token_urlsafe(16), poll,
-                             self._clock() + MAX_SECONDS)
-            self._open[code] = room
-            return room
+            classroom = Classroom(code, secrets.token_urlsafe(16), poll,
+                                  self._clock() + MAX_SECONDS)
+            self._open[code] = classroom
+            return classroom
 
     def find(self, code: str) -> Classroom | None:
         """The class of a code; None if it has ended, or never was."""
@@ -262,19 +262,19 @@ class Classrooms:
             If no class has this code now.
         """
         code = "".join(text.split()).replace("-", "").upper()
-        room = self.find(code)
-        if room is None:
+        classroom = self.find(code)
+        if classroom is None:
             raise InputError(f"No class has the code “{code[:2 * _LENGTH]}” now.", field="class",
                              hint=f"A code has {_LENGTH} letters and digits. Look at it once more, "
                                   "or ask whether the class has ended.")
-        return room
+        return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
         """The class of a teacher's key; None if there is none."""
         with self._lock:
             self._end_old()
-            return next((room for room in self._open.values()
-                         if secrets.compare_digest(room.key.encode(), key.encode())), None)
+            return next((classroom for classroom in self._open.values()
+                         if secrets.compare_digest(classroom.key.encode(), key.encode())), None)
 
     def end(self, code: str) -> None:
         """End a class; its guesses are forgotten."""
@@ -283,7 +283,8 @@ class Classrooms:
 
     def _end_old(self) -> None:
         now = self._clock()
-        self._open = {code: room for code, room in self._open.items() if room.ends_at > now}
+        self._open = {code: classroom for code, classroom in self._open.items()
+                      if classroom.ends_at > now}
 
 
 CLASSROOMS = Classrooms()  # of this process
