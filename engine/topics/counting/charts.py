@@ -12,7 +12,6 @@ from engine.core.bands import ROUNDED_NORMAL
 from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.at_risk import numbers_at_risk
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -21,7 +20,7 @@ from engine.figures.theme import (
     log_axis,
     time_axis,
 )
-from engine.figures.traces import UNPROTECTED, plain
+from engine.figures.traces import UNPROTECTED, numbers_at_risk, plain
 from engine.language.numbers import named, number
 from engine.numerics.counts.curves import CountedCurve
 from engine.topics.counting import words

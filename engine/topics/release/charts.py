@@ -7,9 +7,8 @@ import numpy as np
 from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import nested, traces
-from engine.figures.at_risk import SHADES, numbers_at_risk
 from engine.figures.theme import Chart, Spec, axis, layout, time_axis
-from engine.figures.traces import plain
+from engine.figures.traces import SHADES, numbers_at_risk, plain
 from engine.language.numbers import error, number
 from engine.release.captions import alt, columns, heading, is_staircase
 from engine.release.percentiles import ReleasedPercentiles

@@ -13,7 +13,7 @@ from engine.language import glossary
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
-from pages.parts.learn import game, slides
+from pages.parts.learn import slides
 from pages.shared import components, places
 from pages.shared.components import guess
 from pages.shared.frame import controls, drawer, layout, page
@@ -56,7 +56,7 @@ def show() -> None:
         explain(view)
     if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
         with layout.user_errors():
-            game.show(view.settings.seed)
+            slides.draw_game(view.settings.seed)
     page.cards(view, ways)
     if not lesson.has_game:  # its figure says the same, and has a slider
         view.strip()

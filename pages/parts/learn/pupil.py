@@ -9,8 +9,9 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Lesson, Worked, lessons, work
-from pages.parts.learn import game
-from pages.shared.components import guess, seat
+from pages.parts.learn import slides
+from pages.shared.components import guess
+from pages.shared.components.kept import browser_name
 from pages.shared.frame import controls, page, timed
 from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
@@ -34,7 +35,7 @@ def show(code: str) -> None:
                   icon=":material/school:", key="pupil_leave")
         return
     _been_in().add(code)
-    name = seat.browser_name(_SEAT, code)
+    name = browser_name(_SEAT, code)
     poll = classroom.poll
     worked = run.answer(work, poll.lesson, poll.seed)
     desk = _Desk(classroom, _seat(classroom, name), poll, classroom.stage, lessons.get(poll.lesson),
@@ -50,7 +51,7 @@ def show(code: str) -> None:
         return
     st.markdown(desk.filled(desk.lesson.shows))
     if desk.lesson.has_game:
-        game.show(poll.seed)
+        slides.draw_game(poll.seed)
 
 
 def _been_in() -> set[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import segno
 import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
-from pages.parts.learn import game
+from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
@@ -23,7 +24,7 @@ from pages.shared.server.classroom import (
     Stage,
     page_for_others,
 )
-from pages.shared.state import session
+from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
@@ -160,7 +161,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
                                 ("Leave", "leave")):
                 st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
         st.markdown(worked.filled(" ".join(lesson.story[:-1])))
-        game.show(seed)
+        draw_game(seed)
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
@@ -235,3 +236,22 @@ def qr_code(text: str) -> str:
     segno.make(text, error="m", micro=False).save(
         drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF")
     return drawing.getvalue().decode()
+
+
+# -- the attacker’s game of Explore, in a lesson ---------------------------------------------------
+
+
+_GAME = "lesson_game"
+# Of no strip or figure of a page: where their sliders stand is not where this one begins.
+_GAME_REV = -1
+
+
+def draw_game(seed: int) -> None:
+    """The figure of Explore with the game open, at the curves and methods of the front page."""
+    front = replace(settings.FRONT_PAGE, seed=seed, view="attack")
+    delta = front.delta_on(front.source, front.mechanism).value
+    preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
+    scene = Scene(preview, front.source, front)
+    payload = scene.made_once("figure", lambda: components.figure_payload(
+        scene.facts, scene.answer, scene.at_budgets))
+    components.figure(_GAME, payload, components.Picked(scene.step, "attack"), _GAME_REV)
