@@ -315,8 +315,8 @@ def marks(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
         out.append(f'<polygon points="{outline}" fill="{colour(fill, "light")}"/>')
     for k, (name, curve) in enumerate(release.columns.items()):
         out.append(f'<polyline points="{_nested_points(x, curve, place)}" fill="none" '
-                   f'stroke="{shade}" stroke-width="{_BOLD if k == middle else _THIN}"><title>{escape(name)}'
-                   "</title></polyline>")
+                   f'stroke="{shade}" stroke-width="{_BOLD if k == middle else _THIN}">'
+                   f"<title>{escape(name)}</title></polyline>")
     return [*out, *_bars(release, x, place), *_labels(release, x, place)]
 
 
