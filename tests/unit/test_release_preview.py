@@ -13,7 +13,7 @@ from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, Tim
 from engine.language import numbers
 from engine.mechanisms import mechanisms
 from engine.privacy.feasibility import Feasibility
-from engine.topics.release import preview_charts, words
+from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 from tests.heavy import few
 
@@ -46,7 +46,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
 
 def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
     result = seen()
-    said, chart = words.error(result, "mean_function"), preview_charts.chart(
+    said, chart = words.error(result, "mean_function"), charts.preview_chart(
         result, "Age (years)", "Height (cm)")
     title = chart.spec["layout"]["title"]["text"]
     assert title == f"Forecast: error {numbers.error(result.error, 'cm', result.within)}"
@@ -59,7 +59,7 @@ def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_publi
 def test_a_band_is_drawn_up_to_the_stated_bounds_between_which_the_truth_is():
     curve = seen().curves[0]
     result = replace(seen(), curves=(replace(curve, low=curve.low - 90, high=curve.high + 90),))
-    axis = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["yaxis"]
+    axis = charts.preview_chart(result, "Age (years)", "Height (cm)").spec["layout"]["yaxis"]
     assert FACTS.value_low <= axis["range"][0] < axis["range"][1] <= FACTS.value_high
 
 
@@ -117,10 +117,10 @@ def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
     assert 0 < result.at_times < 0.4 * result.half_width
     assert numbers.number(result.at_times) in words.error(result, "mean_function")
     assert "between the common times" in words.survives(result, "mean_function")
-    marks = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+    marks = charts.preview_chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
     assert [mark["x0"] for mark in marks] == pytest.approx([2 + 16 * visit for visit in visits])
     assert seen().at_times == 0
-    assert not preview_charts.chart(seen(), "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+    assert not charts.preview_chart(seen(), "Age (years)", "Height (cm)").spec["layout"]["shapes"]
 
 
 def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
