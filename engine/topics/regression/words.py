@@ -135,19 +135,6 @@ def refused(answer: RegressionAnswer) -> str:
             "larger ε or fewer sites with more observations each would help.")
 
 
-def largest(parts: RiskParts) -> str:
-    """What makes up most of the squared error.
-
-    Parameters
-    ----------
-    parts : RiskParts
-        Of the squared error.
-    """
-    portions = shares(parts)
-    first = max(range(4), key=portions.__getitem__)
-    return f"**{capital(PARTS[first])}**: {100 * portions[first]:.0f} % of the squared error."
-
-
 def levels(by_level: ByLevel) -> str:
     """What moving the level would do.
 
