@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.language.grammar import capital, escape
+from engine.language.grammar import escape
 from engine.language.numbers import number, small, together, with_unit
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
