@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.release import ledger, repair
 from engine.release.ledger import Ledger
-from engine.topics.release import ledger_words
+from engine.topics.release import words
 
 
 def add(commands: Any) -> None:
@@ -28,11 +28,11 @@ def add(commands: Any) -> None:
 def _verify(options: argparse.Namespace) -> int:
     """The exit code: 1 if the check finds a problem."""
     state = repair.verify(Ledger(options.ledger, options.witness))
-    print("\n".join(ledger_words.verified(state)))
+    print("\n".join(words.verified(state)))
     return 0 if state.problem is None else 1
 
 
 def _repair(options: argparse.Namespace) -> int:
     done = repair.repair(Ledger(options.ledger, options.witness))
-    print("\n".join(ledger_words.repaired(done)))
+    print("\n".join(words.repaired(done)))
     return 0

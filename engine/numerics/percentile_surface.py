@@ -22,6 +22,7 @@ from engine.core.arrays import Array
 from engine.core.bands import NORMAL
 from engine.numerics.clipping.normal_readings import normal_density
 from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.symmetric_matrices import matrix_root
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -236,7 +237,7 @@ class ShareSurface:
         rng = np.random.default_rng(_SEED)
         p, n_finer = self.covariance.shape[-1], len(self.finer)
         normals, finer = rng.standard_normal((p, _DRAWS)), rng.standard_normal((n_finer, _DRAWS))
-        shift = _root(self.covariance) @ normals  # (…, p, draws)
+        shift = matrix_root(self.covariance) @ normals  # (…, p, draws)
         level = (np.sqrt(self.centre_variance)[..., None] * finer).swapaxes(-1, -2) @ self.finer
         level = level.swapaxes(-1, -2) / self.spread[..., None]  # (…, G, draws)
         values = []
@@ -361,9 +362,3 @@ def _broken_line(at: Array, knots: Array, values: Array, slope: Array | float) -
     inside = left + np.clip(share, 0.0, 1.0) * (right - left)
     beyond = np.minimum(at - knots[..., 0], 0.0) + np.maximum(at - knots[..., -1], 0.0)
     return np.asarray(inside + slope * beyond)
-
-
-def _root(covariance: Array) -> Array:
-    """A with AA' = C, for a C that is only just not negative."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -12,7 +12,7 @@ from engine.core.types import Budget
 from engine.language import glossary, numbers
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.percentiles import charts, presets, words
+from engine.topics.percentiles import answer, charts, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
     percentiles_answer,
@@ -69,19 +69,19 @@ class Percentiles(LiveView):
 
 def choices() -> None:
     """A chart as one knows it, which sets data and method together; or each on its own."""
-    chart = presets.name_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
+    chart = answer.chart_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
     controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart",
-                   options=[*presets.NAMES, *[_OTHER] * (chart == _OTHER)],
+                   options=[*answer.CHARTS, *[_OTHER] * (chart == _OTHER)],
                    help="Sets data, percentiles and cut-offs as such charts have them.")
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
 
 
 def _take(chart: str) -> None:
-    if chart in presets.NAMES:
+    if chart in answer.CHARTS:
         before = session.current().source_of(TASK)
         session.show_own(TASK, False)
-        session.change_study(TASK, presets.people(chart, before), presets.mechanism(chart))
+        session.change_study(TASK, answer.chart_people(chart, before), answer.chart_method(chart))
 
 
 def own_data() -> None:

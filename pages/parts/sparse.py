@@ -188,7 +188,7 @@ def intervals(view: Coefficients) -> None:
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 
 
-def _target(view: Coefficients) -> str:
+def _target() -> str:
     """What the intervals on screen are for."""
     return session.looked_at("sparse_target", list(_TARGETS))
 
@@ -204,7 +204,7 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 
 def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
-    mechanism, source = interval_mechanism(view.mechanism, _target(view)), view.source
+    mechanism, source = interval_mechanism(view.mechanism, _target()), view.source
     assert isinstance(source, Rows)
     kind = run.answer(intervals_answer, source, mechanism, view.budget, view.settings.seed).kind
     st.markdown(words.coverage(run.answer(
@@ -213,7 +213,7 @@ def _coverage(view: Coefficients) -> None:
 
 def _interval_ledger(view: Coefficients) -> None:
     """What the intervals spend."""
-    mechanism = interval_mechanism(view.mechanism, _target(view))
+    mechanism = interval_mechanism(view.mechanism, _target())
     answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
     guarantee_cards.ledger(answer.spends, view.budget)
 

@@ -25,6 +25,7 @@ from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
+    PRESETS,
     Comparison,
     Measured,
     axis_values,
@@ -34,7 +35,6 @@ from engine.topics.rates.answer import (
     sweep,
     sweep_values,
 )
-from engine.topics.rates.presets import PRESETS
 from tests.heavy import few
 
 RATE = FunctionalMeanRate(smoothness=2.0)

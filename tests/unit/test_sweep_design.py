@@ -21,10 +21,8 @@ from engine.simulation.effort import Limits
 from engine.simulation.experiments import NOT_RUN, Cell, Outcome, gather
 from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.sweeps import charts
-from engine.topics.sweeps import design as sweep_design
-from engine.topics.sweeps.answer import sweep_view
-from engine.topics.sweeps.design import EPSILON, axes, design
+from engine.topics.sweeps import answer, charts
+from engine.topics.sweeps.answer import EPSILON, axes, design, sweep_view
 from tests.pages.test_explore import own_curves
 
 CURVES, METHOD = SparseCurves(n_curves=60, n_observations_per_curve=5), NoisyGradientMean()
@@ -58,7 +56,7 @@ def test_of_ones_own_curves_only_the_budget_and_the_method_can_be_varied():
 def test_usual_values_rise_are_allowed_and_hold_the_present_one(path):
     axis = AXES[path]
     values = axis.default()
-    assert 2 <= len(values) <= sweep_design.MAX_VALUES and values == tuple(sorted(set(values)))
+    assert 2 <= len(values) <= answer.MAX_VALUES and values == tuple(sorted(set(values)))
     assert [axis.parameter.check(value) for value in values]
     if path in (EPSILON, "source.n_curves"):
         assert axis.present in values

@@ -39,7 +39,7 @@ from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation.experiments import Cell, Run
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
 TERM_NAMES = {"I": "sparse observations", "II": "privacy, sparse", "III": "number of people",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from engine.answers import ReleasedCurve
+from engine.answers.synthetic import SyntheticPeople
 from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
@@ -27,6 +30,7 @@ from engine.language import error_words
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import digits_up, named, number, times, with_unit
 from engine.language.odds_words import odds_short
+from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
@@ -57,6 +61,23 @@ class Method:
     family: str
     errors: Array
     variant: int = 0
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
+           ) -> Method:
+        """The line of a mechanism as it is set.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        errors : (budgets,)
+            None where only its look is wanted.
+        label : str
+            One of its named settings; if empty, the nearest.
+        """
+        label = label or mechanism.nearest_preset()[0]
+        variant = [name for name, _ in mechanism.offered()].index(label)
+        return cls(label, mechanism.key, mechanism.family, np.asarray(errors), variant)
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, *,
@@ -336,3 +357,47 @@ def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
     if answer.truth is not None:
         columns["true mean"] = answer.truth
     return {name: plain(values) for name, values in columns.items()}
+
+
+# -- synthetic people, with their watermark in the picture -----------------------------------------
+
+
+SHOWN_PEOPLE = 40
+_WATERMARK_WIDTH = 58  # characters of a line of the watermark
+_BELOW, _LINE = 52, 15  # pixels from the axis to its first line, and of a line
+
+
+def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -> Chart:
+    """Curves of the first synthetic people around the released mean.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+        The release they were drawn from.
+    mark : str
+        The watermark, which stands in the picture.
+    """
+    facts, x = curve.facts, plain(people.at)
+    drawn = people.curves[:SHOWN_PEOPLE]
+    unit_times = np.asarray(facts.to_unit_time(people.at))
+    mean = curve.row_maps[0](unit_times, 0) @ curve.all_coefficients + curve.public(unit_times)
+    joined = traces.joined(x, map(plain, drawn))
+    data = [traces.line("Synthetic people", *joined, translucent("without", 0.5), 1.0,
+                        hoverinfo="skip"),
+            traces.line("Private mean", x, plain(mean), "gradient", 2.8)]
+    lines = textwrap.wrap(mark, _WATERMARK_WIDTH)
+    on_paper = {"xref": "paper", "yref": "paper", "showarrow": False}
+    stamp = {**on_paper, "text": "SYNTHETIC", "x": 0.95, "y": 0.05, "xanchor": "right",
+             "yanchor": "bottom", "opacity": 0.25, "font": {"size": 30, "color": "text"}}
+    words = {**on_paper, "text": "<br>".join(lines), "x": 0, "y": 0, "xanchor": "left",
+             "yanchor": "top", "yshift": -_BELOW, "align": "left",
+             "font": {"size": 11, "color": "text"}}
+    frame = layout(legend=True, title="Synthetic people around the private mean")
+    frame["margin"]["b"] = _BELOW + _LINE * len(lines)
+    spec = {"data": data, "layout": frame | dict(
+        annotations=[stamp, words], xaxis=time_axis(facts),
+        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
+    low, high = np.quantile(people.curves, [0.1, 0.9], axis=0)
+    return Chart(spec, mark, {facts.time_name: x, "private mean": plain(mean),
+                              "10th percentile of synthetic people": plain(low),
+                              "90th percentile of synthetic people": plain(high)})

@@ -108,10 +108,6 @@ def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
                      zip(names, answer.messages, strict=False)}})
 
 
-def _best_level(levels: Sequence[int], total: Array) -> str:
-    return f"{2 ** levels[int(np.argmin(total))]} have the smallest error"
-
-
 def split(parts: RiskParts) -> Chart:
     """One bar of squared error, cut into its four parts.
 
@@ -142,7 +138,8 @@ def by_level(levels: ByLevel) -> Chart:
     data.append(traces.diamond(x[index], float(total[index])))
     spec = {"data": data, "layout": layout(
         legend=True,
-        title=f"The rule keeps {2**levels.chosen} basis functions; {_best_level(x, total)}",
+        title=f"The rule keeps {2**levels.chosen} basis functions; "
+              f"{2 ** x[int(np.argmin(total))]} have the smallest error",
         xaxis=axis("Basis functions kept (number)", tickvals=x,
                    ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis("Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}

@@ -22,6 +22,9 @@ from engine.topics.regression.answer import (
     WorstPair,
 )
 
+REFUSED = ("**These budgets allow no estimate.** The best bound on the error is no better than "
+           "for a flat line, so nothing is released and no budget is spent. More observations, "
+           "larger ε or fewer sites with more observations each would help.")
 PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 
 

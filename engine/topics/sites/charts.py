@@ -122,14 +122,14 @@ def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash:
 # -- shares of the error ------------------------------------------------------------------------
 
 
-def shares(federation: SitesAnswer, key: str, family: str) -> Chart:
+def shares(federation: SitesAnswer, family: str) -> Chart:
     """A bar for each site: its privacy noise and its sampling variability.
 
     Parameters
     ----------
     federation : SitesAnswer
         With each site's shares of the squared error.
-    key, family : str
+    family : str
         Of the mechanism, for its look.
     """
     members = [member for member in federation.members if not math.isnan(member.weight)]

@@ -285,7 +285,8 @@ def table(federation: SitesAnswer) -> dict[str, list[str]]:
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
             "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
-            f"error alone{unit}": _column([member.alone for member in members])}
+            f"error alone{unit}": ["nothing" if math.isnan(member.alone) else number(member.alone)
+                                   for member in members]}
 
 
 EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
@@ -305,10 +306,6 @@ def guarantee(member: Member) -> str:
         return "nothing is sent"
     return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = "
                                               f"{small(budget.delta)}")
-
-
-def _column(values: Sequence[float]) -> list[str]:
-    return ["nothing" if math.isnan(value) else number(value) for value in values]
 
 
 def percent(share: float) -> str:

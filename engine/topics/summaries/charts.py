@@ -117,7 +117,8 @@ def errors(answer: SummariesAnswer) -> Chart:
                                 "without", 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
-        hovermode="closest", title=_best(methods),
+        hovermode="closest",
+        title=labels.smallest_error({method.label: method.error for method in methods}),
         xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(autorange="reversed", type="category"))}
@@ -127,11 +128,6 @@ def errors(answer: SummariesAnswer) -> Chart:
         "way": names, "error": plain([method.error for method in methods], 4),
         "2.5 % below": plain([near for near, _ in ranges], 4),
         "2.5 % above": plain([far for _, far in ranges], 4)})
-
-
-def _best(methods: Sequence[Way]) -> str:
-    """Which method has the smallest error."""
-    return labels.smallest_error({method.label: method.error for method in methods})
 
 
 def _range(method: Way, near: float, far: float) -> Spec:

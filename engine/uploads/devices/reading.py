@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from engine.core.errors import InputError
 from engine.core.lists import counted
 from engine.core.types import Array
 from engine.uploads.devices.activity import GgirDays, GgirHours
@@ -268,7 +267,8 @@ def _table(people: _People, limits: Limits) -> Read:
     form, header = people.form, ["id", people.form.time, *people.form.units]
     number = sum(len(block.days) for block in people.blocks)
     if not number:
-        raise _empty(form)
+        raise refused(f"This {form.export.name} export holds no observations.",
+                      "Check that the period of the export has some.")
     if len(header) * number > limits.cells:
         raise refused(f"The export has {number:,} observations; at most "
                       f"{limits.cells // len(header):,} are read.",
@@ -295,11 +295,6 @@ def _days_of_each(whose: pa.Array, days: pa.Array) -> NDArray[np.int64]:
     person, day = (np.asarray(column.dictionary_encode().indices, dtype=np.int64)
                    for column in (whose, days))
     return np.bincount(np.unique(person * (day.max() + 1) + day) // (day.max() + 1))
-
-
-def _empty(form: Format) -> InputError:
-    return refused(f"This {form.export.name} export holds no observations.",
-                   "Check that the period of the export has some.")
 
 
 def _as_text(values: Array) -> pa.Array:

@@ -12,15 +12,11 @@ from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
-from engine.topics.planning import precedents
-from pages.parts.decide import estimands
-from pages.parts.decide.view import Study
-from pages.parts.plan import cards as plan_cards
-from pages.parts.plan import split
-from pages.parts.regression import network
+from pages.parts import plan, regression
+from pages.parts.decide.view import Study, choose
 from pages.parts.sites import cards as site_cards
-from pages.shared.cards import guarantees, rules
-from pages.shared.frame import controls, layout
+from pages.shared.cards import guarantees
+from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -33,13 +29,13 @@ def of(view: Study) -> list[Detail]:
     details += [
         Detail("trust", "Who is trusted", partial(_trust, view),
                ("sites_label", "plan_label", "decide_label")),
-        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
+        Detail("precedents", "Own rule and precedents", guarantees.rule_and_precedents, ("rule",)),
         Detail("more", "Method and options", partial(_options, view), ("plan_more", "sites_more")),
         Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula"))]
     if view.answer is not None and view.answer.options:
         details += [
             Detail("ledger", "Privacy ledger", partial(_ledger, view)),
-            Detail("numbers", "Numbers", partial(_numbers, view)),
+            Detail("numbers", "Numbers", view.tables),
             Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
                    is_fold=True)]
     return details
@@ -49,7 +45,7 @@ def _of_means(view: Study) -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
-        Detail("risk", "Start from a risk", lambda: plan_cards.risk(plan_cards.Planned())),
+        Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
             site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
             ("sites_table",)),
@@ -59,7 +55,7 @@ def _of_means(view: Study) -> list[Detail]:
         Detail("centre_saw", "What the centre saw", _sites(site_cards.transcript), ("transcript",)),
         Detail("study_holdout", "As in the published study", _sites(site_cards.published_study),
                ("holdout",), is_fold=True),
-        Detail("split_total", "Split a total", lambda: split.fold(plan_cards.Planned()),
+        Detail("split_total", "Split a total", lambda: plan.split_fold(plan.Planned()),
                ("split",), is_fold=True)]
 
 
@@ -71,7 +67,7 @@ _OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study
 def _means_alone() -> None:
     """Why these details are not there for another estimand, and the way to them."""
     st.markdown(words.MEANS_ALONE)
-    st.button("Take the mean curve", key="take_mean", on_click=estimands.choose,
+    st.button("Take the mean curve", key="take_mean", on_click=choose,
               args=(MEAN_FUNCTION.key,))
 
 
@@ -92,9 +88,9 @@ def _solver(view: Study) -> None:
     chosen = None if view.answer is None else view.answer.chosen
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
     if chosen is None:
-        plan_cards.section(notes=notes)
+        plan.section(notes=notes)
     else:
-        plan_cards.section(digits_up(chosen.accuracy.error, 3), notes)
+        plan.section(digits_up(chosen.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:
@@ -106,17 +102,11 @@ def _trust(view: Study) -> None:
         _sites(site_cards.trust, site_cards.protected)()
 
 
-def _rule() -> None:
-    rules.own_rule()
-    layout.table(precedents.table())
-    st.markdown(precedents.CAUTION)
-
-
 def _options(view: Study) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
-        network.method_choice()
-        controls.more_options(task.key, epsilon=False, delta=False, leave_out=network.SIZES)
+        regression.method_choice()
+        controls.more_options(task.key, epsilon=False, delta=False, leave_out=regression.SIZES)
         return
     if task.key in LAB_TASKS:
         controls.mechanism_choice(task.key)
@@ -127,8 +117,3 @@ def _ledger(view: Study) -> None:
     assert view.answer is not None
     option = view.answer.chosen or view.answer.options[0][1]
     guarantees.ledger(option.spends, option.budget)
-
-
-def _numbers(view: Study) -> None:
-    for title, chart in view.charts.items():
-        layout.in_words(title, chart, view.is_own)

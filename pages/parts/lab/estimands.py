@@ -31,23 +31,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from engine.core.enumerations import NoisePlace
 from engine.language import glossary
-from pages.parts import (
-    coefficients,
-    counting,
-    percentiles,
-    sparse,
-    summaries,
-)
-from pages.parts.explore import budgets, steps
+from engine.language.numbers import small
+from engine.topics.decision.words import WHO, site_noun, spread
+from pages.parts import coefficients, counting, percentiles, regression, sparse, summaries
+from pages.parts.explore import budgets, cards
 from pages.parts.lab import mean
-from pages.parts.regression import cards as regression_cards
-from pages.parts.regression import network
+from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules, shape
+from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView, View
-from pages.shared.state import session
+from pages.shared.state import session, settings
 
 Block = Callable[[Any], None]
 
@@ -123,8 +120,8 @@ class Estimand:
 
 
 def _network() -> None:
-    network.choices()
-    network.rows()
+    regression.choices()
+    regression.rows()
 
 
 def _budget_of_steps() -> None:
@@ -138,8 +135,8 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         budget=mean.budget, own_data=mean.own_data, options=mean.options,
         cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Ask the curve", shape.section),
-                 More("steps", "What each step does", steps.section),
-                 More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
+                 More("steps", "What each step does", cards.effect_of_steps),
+                 More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
         choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,
@@ -147,17 +144,17 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(coefficients.functions, (coefficients.errors, attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
-        key="regression", title="Regression (wavelets)", see=regression_cards.Regression,
-        choices=_network, own_data=network.own_readings, options=regression_cards.options,
+        key="regression", title="Regression (wavelets)", see=regression.Regression,
+        choices=_network, own_data=regression.own_readings, options=regression.options,
         in_brief=str,
-        cards=(regression_cards.curve, (regression_cards.accuracy, attacker),
-               regression_cards.cost, regression_cards.levels, regression_cards.point,
-               regression_cards.assumptions),
-        details=(More("regression_messages", "What each site sent", regression_cards.messages),
+        cards=(regression.curve, (regression.accuracy, attacker),
+               regression.cost, regression.levels, regression.point,
+               regression.assumptions),
+        details=(More("regression_messages", "What each site sent", regression.messages),
                  More("regression_worst", "What one observation can change",
-                      regression_cards.worst),
+                      regression.worst),
                  More("regression_slopes", "Slopes: theory and exact",
-                      lambda _: regression_cards.slopes()))),
+                      lambda _: regression.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,
@@ -193,3 +190,64 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
 def chosen() -> Estimand:
     """The estimand on screen."""
     return ESTIMANDS[session.current().estimand]
+
+
+# -- the scenario panel at the left ----------------------------------------------------------------
+
+
+def panel(estimand: Estimand) -> DeltaGenerator:
+    """Draw the panel; what it holds is drawn on all tabs, and computes nothing.
+
+    Returns
+    -------
+    DeltaGenerator
+        A place at its foot.
+    """
+    with st.container(key="scenario"):
+        controls.bound(st.selectbox, "Estimand", estimand.key, _estimate, "estimand",
+                       options=list(ESTIMANDS), format_func=lambda key: ESTIMANDS[key].title,
+                       help="What is estimated with differential privacy.")
+        estimand.choices()
+        estimand.budget()
+        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
+        if brief:
+            st.markdown(f":small[{brief}]")
+        beside = _beside_decide(estimand.task)
+        if beside:
+            st.markdown(f":small[{beside}]")
+        layout.chips(controls.all_changed(estimand.task), layout.reset)
+        return st.container(horizontal=True)
+
+
+def _estimate(key: str) -> None:
+    """Another estimand; what hung on the former one starts again."""
+    default = settings.FRONT_PAGE
+    session.change(estimand=key, sweep=default.sweep, rate=default.rate, example="",
+                   audited=default.audited, variant="", limits=default.limits)
+
+
+def _beside_decide(task: str) -> str:
+    """What this scenario has of the study on Decide, and what is different here."""
+    current = session.current()
+    if task != current.decided or session.uploaded(task):
+        return ""
+    site, _ = site_noun(session.source(task).facts)
+    said = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
+            ] if current.has_table(task) else []
+    if current.noise != NoisePlace.SITES:
+        who = WHO[NoisePlace(current.noise)].format(site=site)
+        said.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers "
+                    "differ.")
+    return " ".join(said)
+
+
+def _in_brief(task: str) -> str:
+    """Sizes and δ, in a line."""
+    source = session.source(task)
+    sizes, delta = source.sizes, session.delta(source, task).value
+    each, sites = sizes.n_observations_per_curve, sizes.n_servers
+    parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
+             f"{each:.3g} observations each" if each > 1 else "",
+             f"{sites:,} sites".replace(",", "\u202f") if sites > 1 else "",
+             f"δ = {small(delta)}" if delta else "δ = 0"]
+    return " · ".join(filter(None, parts))

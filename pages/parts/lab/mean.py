@@ -104,9 +104,9 @@ def error(view: MeanCurve) -> None:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.step))
     shares = study.shares[view.step]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts)),
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS),
               "split", 44)
-    st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
+    st.markdown(f":small[{error_words.shares_key(shares)}]")
     if view.knows_changes:
         st.markdown(view.if_doubled(view.step))
     else:

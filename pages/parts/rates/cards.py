@@ -17,9 +17,9 @@ from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.by_eye import by_eye as estimates_by_eye
+from engine.topics.rates.answer import PRESETS
+from engine.topics.rates.check import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
-from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
@@ -278,7 +278,8 @@ def answer(view: RateAtPoint) -> None:
     with st.container(border=True):
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
-        _measured(view)
+        if view.scene is not None:
+            st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         if view.has_shares:
@@ -308,12 +309,6 @@ def answer(view: RateAtPoint) -> None:
                 st.markdown(line)
             if tuned:
                 st.markdown(f"Best tuning, constants dropped: {tuned}")
-
-
-def _measured(view: RateAtPoint) -> None:
-    """What limits the error of the scenario, in the words of Explore."""
-    if view.scene is not None:
-        st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
 
 
 def _doubled(view: RateAtPoint) -> None:

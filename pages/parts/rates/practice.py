@@ -27,7 +27,7 @@ from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Check, Measurements
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
-from pages.shared.frame.progress import begin, progress, warm_up
+from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import links, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS

@@ -54,11 +54,6 @@ class SitesTable(View):
         """Whether the sites and their sizes come with the curves."""
         return not self.source.has_free_sites
 
-    @property
-    def style(self) -> tuple[str, str]:
-        """Key and family of the method, which decide its colour."""
-        return self.settings.mechanism.key, self.settings.mechanism.family
-
     def question(self) -> Question:
         """The whole table."""
         return ask(sites_topic.federation, self.source, self.settings.mechanism, self.rows,
@@ -131,7 +126,8 @@ def pictures(view: SitesTable) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
                               format_func=site_words.LINES.get, label_visibility="collapsed")
-    panels = charts.panels(view.answer, *view.style, lines == "difference")
+    mechanism = view.settings.mechanism
+    panels = charts.panels(view.answer, mechanism.key, mechanism.family, lines == "difference")
     for k, (name, chart) in enumerate(panels):
         st.markdown(f"**{escape(name)}**")
         view.draw(name, chart, f"way_{k}", 220, 190)
@@ -145,8 +141,8 @@ def shares(view: SitesTable) -> None:
     st.markdown(site_words.largest_share(view.answer))
     if not view.answer.together.is_refused and len(view.answer.members) > 1:
         height = charts.height(len(view.answer.members), around=70)
-        view.draw("Shares of the squared error", charts.shares(
-            view.answer, *view.style), "shares", height)
+        view.draw("Shares of the squared error",
+                  charts.shares(view.answer, view.settings.mechanism.family), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,10 +39,10 @@ def rows() -> tuple[SiteRow, ...]:
     """
     source = session.source()
     if source.has_free_sites:
-        now = session.current()
+        current = session.current()
         noun = capital(decision_words.site_noun(source.facts)[0])
-        return now.sites or tuple(replace(row, epsilon=now.epsilon)
-                                  for row in equal_sites(source, noun))
+        return current.sites or tuple(replace(row, epsilon=current.epsilon)
+                                      for row in equal_sites(source, noun))
     default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(default) else default
 
@@ -68,7 +68,7 @@ def take_edits() -> None:
         If such a table cannot be simulated; the last one that could stays.
     """
     for columns in (STUDY, BUDGETS):
-        edits = _edits(columns)
+        edits = st.session_state.get(_editor_key(columns), {}).get("edited_rows", {})
         if edits:
             _keep(site_table.edited(rows(), edits))
 
@@ -90,11 +90,6 @@ def _editor_key(columns: Sequence[str]) -> str:
     part = "study" if columns is STUDY else "budgets"
     count = f"{st.session_state.rev}_{st.session_state.get('tables', 0)}"
     return f"sites_{part}_{count}_{digest((source.facts.name, sizes))}"
-
-
-def _edits(columns: Sequence[str]) -> Mapping[int, Mapping[str, Any]]:
-    """All edits since the editor was drawn first; taking them over again changes nothing."""
-    return st.session_state.get(_editor_key(columns), {}).get("edited_rows", {})
 
 
 # -- another table ---------------------------------------------------------------------------

@@ -26,8 +26,7 @@ from engine.language import error_words, odds_words, quality, tags
 from engine.language.grammar import capital
 from engine.language.numbers import most_releases, percent_up, unbroken
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
-from engine.topics.mean.asked import AskedReleases, Mark
-from engine.topics.mean.asked_groups import GroupedReleases
+from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
 
 VIEWS = ("look", "attack")
 MAX_CURVES = 70  # a texture, not a data display

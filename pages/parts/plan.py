@@ -1,24 +1,27 @@
-"""The parts of Plan: the sentence with its blanks, the answer, the map, the memo."""
+"""The solver of Decide: a sentence with blanks, its answer, and the fold that splits a total."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
-from engine.core.types import PublicFacts
+from engine.core.types import Budget, PublicFacts
 from engine.exports import memo
 from engine.language import glossary, odds_words
+from engine.language.numbers import number, small, with_unit
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     Measured,
@@ -28,10 +31,10 @@ from engine.topics.planning.answer import (
     bounds,
     usual_target,
 )
+from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
-from pages.shared.cards import rules as rule_cards
-from pages.shared.frame import controls, layout, odometer
+from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.state import run, session, settings
 from pages.shared.state.settings import Settings
@@ -42,19 +45,19 @@ _SIZES = ("people", "readings", "sites")
 _EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
-def setting_of(now: Settings, source: Source) -> Setting:
+def setting_of(scenario: Settings, source: Source) -> Setting:
     """The sizes that are planned for; of a table those of as many sites that are all alike.
 
     Parameters
     ----------
-    now : Settings
+    scenario : Settings
         On screen, or of a link.
     source : Source
         Data of the settings, or one's own.
     """
-    setting = Setting.of(source, now.mechanism, now.epsilon, now.delta)
-    rows = [row for row in now.sites if row.included]
-    if source.facts.is_upload or not now.has_table(settings.TASK) or not rows:
+    setting = Setting.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
+    rows = [row for row in scenario.sites if row.included]
+    if source.facts.is_upload or not scenario.has_table(settings.TASK) or not rows:
         return setting
     people, each = (round(sum(sizes) / len(rows)) for sizes in zip(*(
         (row.n_curves, row.n_observations_per_curve) for row in rows), strict=True))
@@ -115,7 +118,7 @@ class Planned(View):
 
 def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.lines(view.on_screen)
+    strips.odometer_lines(view.on_screen)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}
@@ -241,7 +244,7 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
 def beyond_rule(answer: PlanningAnswer) -> None:
     """Whether the budget of the answer is above a rule of one's own."""
     if answer.is_possible:
-        rule_cards.beyond_rule(answer.reached.setting.epsilon)
+        guarantee_cards.beyond_rule(answer.reached.setting.epsilon)
 
 
 def answer(view: Planned, answer: PlanningAnswer) -> None:
@@ -328,3 +331,118 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
         verdict(view, solved)
         beyond_rule(solved)
         answer(view, solved)
+
+
+# -- the fold that splits one total over several outputs, some of them locked ----------------------
+
+
+_TABLE = 180  # pixels, while it is computed
+_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+
+
+def split_fold(view: Planned) -> None:
+    """What every output gets, and what it would err by."""
+    with layout.fold("Split a total over several outputs", "split") as is_open:
+        if not is_open:
+            return
+        st.markdown(planning_words.split_lead(view.facts))
+        delta, split = session.delta(view.source).value, view.settings.split
+        if delta == 0:  # pure budgets add in one way only
+            split = replace(split, way=WAYS[0])
+        _split_total(split, delta)
+        try:
+            budgets = budget_split.shares(split, delta)
+        except InputError as problem:  # the rows below stay, so that a lock can be opened
+            st.error(controls.message(problem), icon=":material/lock:")
+            budgets = ()
+        _split_rows(split, budgets)
+        if budgets:
+            _split_answer(view, split, budgets)
+
+
+def _split_total(split: Split, delta: float) -> None:
+    """The total, how many outputs, and how they add up."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.number("Total ε for one person", split.total, _set_split_total, "split_total",
+                        width=200)
+        controls.number("Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True,
+                        width=140)
+        if delta > 0:
+            controls.bound(st.segmented_control, "How they add up", split.way,
+                           _set_way, "split_way",
+                           options=list(WAYS), format_func=_WAYS.get,
+                           help=planning_words.SPLIT_WAYS)
+
+
+def _set_split_total(total: float) -> None:
+    session.change(split=replace(session.current().split, total=total))
+
+
+def _set_way(rule: str | None) -> None:
+    split = session.current().split
+    session.change(split=replace(split, way=rule or split.way))
+
+
+def _resize_split(count: int) -> None:
+    if not 1 <= count <= MAX_PARTS:
+        raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
+    split = session.current().split
+    parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
+    session.change(split=replace(split, parts=parts))
+
+
+def _replace_part(k: int, part: Part) -> None:
+    split = session.current().split
+    session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
+
+
+def _set_weight(k: int, weight: float) -> None:
+    _replace_part(k, Part(weight))
+
+
+def _set_epsilon(k: int, epsilon: float) -> None:
+    _replace_part(k, Part(locked=epsilon))
+
+
+def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
+    """Hold an output at the ε that it has now, or let it follow its weight again."""
+    _replace_part(k, Part(locked=epsilon) if is_on else Part())
+
+
+def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
+    """For every output a weight, or where it is locked its ε."""
+    for k, part in enumerate(split.parts):
+        epsilon = budgets[k].epsilon if budgets else part.locked
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if part.locked is None:
+                controls.number(f"Weight of output {k + 1}", part.weight, partial(_set_weight, k),
+                                f"split_weight_{k}", width=200)
+            else:
+                controls.number(f"ε of output {k + 1}", part.locked, partial(_set_epsilon, k),
+                                f"split_epsilon_{k}", width=200)
+            controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
+                           partial(_lock, k, epsilon), f"split_lock_{k}", disabled=epsilon is None)
+
+
+def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
+    """What each output gets and errs by, and what all of them cost together."""
+    setting = replace(view.setting, delta=budgets[0].delta)
+    slot = layout.pending(_TABLE, False)
+    errors = run.parts(planning_topic.error_map, setting, (setting.people,),
+                       tuple(budget.epsilon for budget in budgets), view.settings.seed)[0]
+    unit = view.facts.value_unit
+    protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
+                   for budget in budgets]
+    guesses = [odds_words.odds_short(protection.for_group(view.settings.group).odds)
+               for protection in protections]
+    with slot():
+        layout.table({
+            "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+                       for k, part in enumerate(split.parts)],
+            "ε": [budget.epsilon for budget in budgets],
+            "δ": [small(budget.delta) for budget in budgets],
+            "error": [with_unit(number(float(error)), unit)
+                      if np.isfinite(error) else "nothing would be published"
+                      for error in errors],
+            "attacker’s accuracy": guesses})
+        st.markdown(planning_words.split_total(split, budgets))

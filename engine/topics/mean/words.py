@@ -1,4 +1,4 @@
-"""Sentences about shape: what is asked, what the average says, and how often a release agrees."""
+"""Sentences about what a mean curve answers, and the watermark of synthetic people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.answers.groups import WHAT_P_IS
 from engine.core.names import uncapital
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import number, small, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
 LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
@@ -221,3 +221,23 @@ def _lasting(length: float, facts: PublicFacts) -> str:
 def _length(length: float, facts: PublicFacts) -> str:
     """0.8 years."""
     return with_unit(f"{length:g}", escape(facts.time_unit))
+
+
+# -- synthetic people ------------------------------------------------------------------------------
+
+
+def watermark(name: str, budget: Budget) -> str:
+    """What stands at the head of every file and in every picture of synthetic people.
+
+    Parameters
+    ----------
+    name : str
+        Of the release.
+    budget : Budget
+        Its guarantee.
+    """
+    return (f"Synthetic people, drawn from a private release ({name}, ε = "
+            f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
+            "the released mean curve and how people vary around it in 3 basis functions, nothing "
+            "else. Do not use them to find subgroups or outliers; intervals must add the "
+            "release’s own uncertainty.")

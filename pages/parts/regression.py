@@ -1,15 +1,20 @@
-"""The parts of the page on wavelet regression."""
+"""Wavelet regression as an estimand of Lab: its cards, its sites and what they hold."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.language import glossary, numbers
+from engine.language.grammar import capital, escape
 from engine.language.numbers import number
+from engine.numerics.signals import SIGNALS
 from engine.privacy import accounting
 from engine.questions import Question, ask
 from engine.topics.regression import answer as regression_topic
@@ -17,15 +22,19 @@ from engine.topics.regression import charts, words
 from engine.topics.regression import slopes as wavelet_slopes
 from engine.topics.regression.answer import (
     MAX_KINDS,
+    NETWORKS,
+    Group,
     Method,
+    Network,
     PointAnswer,
     Readings,
     Simulated,
 )
-from pages.parts.regression import network
+from engine.uploads.curves import Upload
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session, settings
+from pages.shared.uploads import panel
 
 TASK = WAVELET_REGRESSION.key
 _RELEASES, _ONE = "Possible releases", "One release and its band"
@@ -42,8 +51,8 @@ class Regression(ReleaseView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.source, self.mechanism = network.source(), network.mechanism()
-        self.network, self.facts = network.network(), self.source.facts
+        self.source, self.mechanism = readings_on_screen(), method_on_screen()
+        self.network, self.facts = network_on_screen(), self.source.facts
         self.answer = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
                                 self.network, self.settings.seed)
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
@@ -73,7 +82,7 @@ class Regression(ReleaseView):
 
 def curve(view: Regression) -> None:
     if view.answer.is_refused:
-        st.error(words.refused(view.answer), icon=":material/block:")
+        st.error(words.REFUSED, icon=":material/block:")
         return
     mode = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
     view.draw("The curve", charts.curve(view.answer, mode == _ONE), "curve", 400, 320)
@@ -143,7 +152,7 @@ def point(view: Regression) -> None:
                        view.settings.point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
         view.draw("One point", charts.point(view.answer, estimate), "point", 320,
-                  picked=lambda x: _move(_on_unit_scale(view, x)))
+                  picked=lambda x: _move(round(float(view.facts.to_unit_time(np.array(x))), 2)))
     with right:
         st.markdown(words.point(estimate))
         if view.is_own:
@@ -162,11 +171,6 @@ def _class_statement(view: Regression, estimate: PointAnswer) -> None:
 
 def _move(point: float) -> None:
     session.change(point=settings.checked_point(point))
-
-
-def _on_unit_scale(view: Regression, x: float) -> float:
-    """A place in the picture, to the steps of the slider."""
-    return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
 def cost(view: Regression) -> None:
@@ -194,11 +198,11 @@ def assumptions(view: Regression) -> None:
             regression_topic.design_demo(source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
-        _design(view.mechanism)
+        _design_choice(view.mechanism)
     st.markdown("  \n".join(words.ASSUMPTIONS))
 
 
-def _design(mechanism: Method) -> None:
+def _design_choice(mechanism: Method) -> None:
     """What the visitor knows of the times; a known density starts as an even one."""
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")
@@ -249,3 +253,162 @@ def slopes() -> None:
 def options() -> None:
     """Every parameter of the observations and the method, and the seed; ε is chosen by site."""
     controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))
+
+
+# -- its sites, and the controls that choose what they hold ----------------------------------------
+
+
+Number = TypeVar("Number", int, float)
+SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # which the network says
+_OWN = "Your own network"
+_SIMULATED, _MINE = "Simulated", "Your observations"
+_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
+
+
+def readings_on_screen() -> Readings:
+    readings = session.source(TASK)
+    assert isinstance(readings, Readings)
+    return readings
+
+
+def method_on_screen() -> Method:
+    method = session.current().mechanism_of(TASK)
+    assert isinstance(method, Method)
+    return method
+
+
+def network_on_screen() -> Network:
+    """The sites on screen: those of the visitor's own observations, or the chosen ones."""
+    readings = readings_on_screen()
+    if not isinstance(readings, Upload):
+        return session.current().network
+    return Network.of_upload(readings, _own_epsilons(readings), session.delta(readings, TASK).value)
+
+
+def _own_epsilons(readings: Upload) -> tuple[float, ...]:
+    """ε of every site of one's own observations; 1 until it is changed."""
+    epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
+    return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
+
+
+def start_own() -> None:
+    """New observations of one's own: the default ε, and the range as it was stated."""
+    st.session_state.pop(_EPSILONS, None)
+    session.change_mechanism(TASK, regression_topic.suited(method_on_screen(),
+                                                           readings_on_screen().facts))
+
+
+def own_readings() -> None:
+    """The visitor's own observations: the panel, and what was moved into the stated range."""
+    panel.draw("Show the protected curve", TASK, start_own)
+
+
+# -- controls -------------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """Whose observations, which network to start from, which curve, which method."""
+    if session.upload_of(TASK) is not None:
+        controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
+                       _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
+                       "readings", options=[_SIMULATED, _MINE],
+                       help="Simulated, or those of your file.")
+    simulated = readings_on_screen()
+    if isinstance(simulated, Simulated):
+        _simulated(simulated)
+    method_choice()
+
+
+def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
+    """Which network to start from."""
+    chosen = session.current().network
+    current = next((name for name, groups in networks.items() if Network(groups) == chosen), _OWN)
+
+    def start(name: str) -> None:
+        if name in networks:
+            session.change(network=Network(networks[name]))
+
+    controls.bound(st.selectbox, "Sites", current, start, "network",
+                   options=[*networks] if current in networks else [_OWN, *networks],
+                   help="Networks to start from; every number below can be changed.", **more)
+
+
+def method_choice() -> None:
+    """How the level, the clip and the noise are chosen."""
+    methods = regression_topic.methods()
+    controls.bound(st.selectbox, "Method", method_on_screen().nearest_preset()[0],
+                   lambda label: session.change_mechanism(TASK, methods[label]),
+                   "wavelet_method", options=[*methods],
+                   help="How level, clip and noise are chosen.")
+
+
+def _simulated(points: Simulated) -> None:
+    """Sites to start from, and the curve behind simulated observations."""
+    network_choice(NETWORKS)
+    controls.bound(st.selectbox, "Curve", points.signal, lambda name: session.change_source(
+        TASK, replace(points, signal=name)), "signal", options=SIGNALS,
+                   format_func=lambda name: capital(name.replace("_", " ")),
+                   help="The known curve behind the observations.")
+
+
+def rows() -> None:
+    """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
+    upload = readings_on_screen()
+    if isinstance(upload, Upload):
+        _own_sites(upload)
+        return
+    current = session.current().network
+    for k, group in enumerate(current.groups):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites,
+                    lambda group, sites: replace(group, sites=sites))
+            _number(k, "readings", "Observations at each", group.readings,
+                    lambda group, readings: replace(group, readings=readings))
+            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon,
+                    lambda group, epsilon: replace(group, epsilon=epsilon))
+    with st.container(horizontal=True):
+        st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
+                  on_click=_add, disabled=len(current.groups) >= MAX_KINDS)
+        st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
+                  on_click=_remove, disabled=len(current.groups) == 1)
+
+
+def _number(k: int, field: str, label: str, value: Number,
+            with_number: Callable[[Group, Number], Group]) -> None:
+    """One number of the kind k of sites; `with_number` gives the kind with another one."""
+    def write(entered: Number) -> None:
+        groups = list(session.current().network.groups)
+        groups[k] = with_number(groups[k], entered)
+        session.change(network=replace(session.current().network, groups=tuple(groups)))
+
+    controls.number(label, value, write, f"group_{k}_{field}", is_whole=field != "epsilon")
+
+
+def _own_sites(upload: Upload) -> None:
+    """ε of every site, or one for all where there are many."""
+    epsilons = _own_epsilons(upload)
+
+    def write(indices: range, entered: float) -> None:
+        changed = tuple(entered if k in indices else old for k, old in enumerate(epsilons))
+        delta = session.delta(upload, TASK).value
+        Network.of_upload(upload, changed, delta)  # refuses what cannot be
+        st.session_state[_EPSILONS] = changed
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(epsilons) > MAX_KINDS:
+            everywhere = range(len(epsilons))
+            controls.number(f"Privacy budget ε of each of {len(epsilons)} sites", epsilons[0],
+                            partial(write, everywhere), "own_epsilon_all")
+            return
+        for k, group in enumerate(network_on_screen().groups):
+            controls.number(f"Privacy budget ε at {escape(group.name)} ({group.readings:,})",
+                            group.epsilon, partial(write, range(k, k + 1)), f"own_epsilon_{k}")
+
+
+def _add() -> None:
+    groups = session.current().network.groups
+    session.change(network=Network((*groups, Group(1, 1000, 1.0))))
+
+
+def _remove() -> None:
+    session.change(network=Network(session.current().network.groups[:-1]))
