@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.answers.grids import grid
 from engine.answers.released_curve import ReleasedCurve
+from engine.answers.times import grid
 from engine.api.release import SimulatedReleases
 from engine.api.studies import ExhibitAgain
 from engine.core.errors import InputError

@@ -110,12 +110,7 @@ class Question:
 
 
 def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The pair, of which nobody is left out.
-
-    Returns
-    -------
-    tuple of two data sets
-    """
+    """The pair, of which nobody is left out."""
     return pair
 
 
@@ -161,12 +156,7 @@ def family_of(mechanism: Mechanism) -> Family:
 
 
 def enlarged(usual: Any, copies: int) -> Any:
-    """The same data with each record there several times.
-
-    Returns
-    -------
-    CurveData or SampleData
-    """
+    """The same data with each record there several times."""
     return usual.of_people(np.repeat(np.arange(usual.n_curves), copies)) if copies > 1 else usual
 
 
@@ -549,12 +539,7 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
 
 def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
                        ) -> tuple[CurveData, CurveData]:
-    """Where there is no centre, only the item, person or site that was changed: sums hide it.
-
-    Returns
-    -------
-    tuple of two CurveData
-    """
+    """Where there is no centre, only the item, person or site that was changed: sums hide it."""
     if mechanism.setting.is_central:
         return pair
     first, second = pair

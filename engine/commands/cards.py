@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from engine.answers import curve_questions
-from engine.answers.card import read
-from engine.answers.compared_cards import comparison
+from engine.answers.card import comparison, read
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
 from engine.core.entrance import bytes_of, json_of, text_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.answers.compared_cards import comparison
+from engine.answers.card import comparison
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget

@@ -311,7 +311,9 @@ def _factor(covariance: Array, waves: Array) -> Array:
     """The quantile of max |deviation|/standard error for covariances (bands, r, r): (bands,)."""
     known = np.asarray(np.isfinite(covariance).all(axis=(-1, -2)))
     values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariance, 0.0))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]  # (bands, r, r)
+    # The symmetric root (bands, r, r). Any other follows the signs of eigenvectors, and their
+    # choice where eigenvalues nearly agree, which differ from processor to processor.
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None]) @ vectors.swapaxes(-1, -2)
     spread = waves @ root  # (bands, points, r), then rows of unit length
     spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
     largest = np.abs(spread @ public_normals(waves.shape[1])).max(axis=1)  # (bands, sample)

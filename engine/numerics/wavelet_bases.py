@@ -106,13 +106,7 @@ class WaveletBasis(OrthonormalBasis):
     # -- as every basis ---------------------------------------------------------------------
 
     def __call__(self, times: Array) -> Array:
-        """Values of the functions.
-
-        Parameters
-        ----------
-        times : (…)
-            On [0, 1].
-        """
+        """Values of the functions."""
         flat = self.scaling(np.ravel(times))
         return self.to_levels(flat).reshape(*np.shape(times), self.size)
 

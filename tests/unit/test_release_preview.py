@@ -15,6 +15,7 @@ from engine.mechanisms import mechanisms
 from engine.privacy.feasibility import Feasibility
 from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
+from tests.heavy import few
 
 FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
                     value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,
@@ -134,7 +135,7 @@ def test_verdicts_come_from_the_public_sizes():
     assert "level and the trend" in words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
 
 
-@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), [
+@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), few([
     ("iclp", {}, FACTS, 1), ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
     ("adaptive_coefficients", {}, replace(FACTS, covariates=(Covariate("dose", 0, 20),)), 2),
     ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
@@ -142,7 +143,7 @@ def test_verdicts_come_from_the_public_sizes():
     ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),),
                                                   two_classes=True), 1),
     ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 1),
-    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)])
+    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)], 3))
 def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
     mechanism = mechanisms.build(key, chosen)
     each = facts.observations_per_curve

@@ -13,12 +13,12 @@ import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, can_be_asked
 from engine.answers.extremes import PeakHeight, PeakTime
-from engine.answers.grids import GridBand
 from engine.answers.groups import GroupComparison
 from engine.answers.level import Crossing, TimeAbove
 from engine.answers.people import NextPersonAt
 from engine.answers.reply import Interval, Verdict
 from engine.answers.spread import NextPerson, next_person
+from engine.answers.times import GridBand
 from engine.answers.value import Difference
 from engine.answers.velocity import MIN_FOR_VELOCITY, FastestTime
 from engine.core.errors import InputError

@@ -12,7 +12,6 @@ import streamlit as st
 
 from engine import questions
 from engine.answers import card as answers_card
-from engine.answers import compared_cards
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
@@ -557,7 +556,7 @@ def result() -> None:
 def _compared(releases: Sequence[Published]) -> None:
     """Whether the groups differ, from what is published alone; or why that cannot be said."""
     try:
-        lines = compared_cards.comparison([release.card for release in releases]).sentences()
+        lines = answers_card.comparison([release.card for release in releases]).sentences()
     except InputError as problem:
         st.info(controls.message(problem), icon=":material/info:")
         return

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from engine.papers.charts import Scale, Series, lines
+from engine.papers.drawing import Scale, Series, lines
 from engine.papers.evidence import agrees, share_limits, slope
 from engine.papers.exhibits import frame
 from engine.papers.federated_wavelets import PAPER, constants, errors, planning, repairs, slopes

@@ -17,9 +17,19 @@ from engine.exports import exhibits as exhibit_files
 from engine.figures.theme import Chart, in_theme
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers import words as exhibit_words
-from engine.papers.charts import Scale, Series, heat, lines, styles
-from engine.papers.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
-from engine.papers.taken_up import RowFiles
+from engine.papers.drawing import Scale, Series, heat, lines, styles
+from engine.papers.exhibits import (
+    FORMS,
+    Call,
+    Claim,
+    Exhibit,
+    Finding,
+    Panel,
+    Paper,
+    RowFiles,
+    Work,
+    run,
+)
 from engine.running.executors import ProcessExecutor, SerialExecutor
 from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import Cell, Run, blocks
