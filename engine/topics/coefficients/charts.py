@@ -95,8 +95,8 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.06 * (high - low or 1.0)
-    return [low - room, high + room]
+    margin = 0.06 * (high - low or 1.0)
+    return [low - margin, high + margin]
 
 
 def errors(answer: CoefficientsAnswer) -> Chart:

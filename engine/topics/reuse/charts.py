@@ -32,11 +32,11 @@ def reused(answer: ReuseAnswer) -> Chart:
             for (name, values), look in zip(columns.items(), looks, strict=True)]
     heights = np.concatenate([answer.first, answer.second, answer.exact])
     low, high = float(heights.min()), float(heights.max())
-    room = 0.05 * (high - low)
+    margin = 0.05 * (high - low)
     spec = {"data": data, "layout": layout(
         legend=True, title=_finding(answer), xaxis=time_axis(FACTS),
         yaxis=axis(f"Mean {uncapital(FACTS.value_name)} ({FACTS.value_unit})", grid=True,
-                   range=[low - room, high + room]))}
+                   range=[low - margin, high + margin]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})

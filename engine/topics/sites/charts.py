@@ -71,8 +71,8 @@ def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
                             *([] if federation.truth is None else [federation.truth - base]),
                             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases)])
     low, high = float(every.min()), float(every.max())
-    room = 0.06 * max(high - low, 1e-9)
-    return low - room, high + room
+    margin = 0.06 * max(high - low, 1e-9)
+    return low - margin, high + margin
 
 
 def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: Array,

@@ -324,8 +324,8 @@ def _span(answer: SummariesAnswer, k: int) -> list[float]:
         best = min(known, key=np.ptp)
         low = min(low, max(float(np.quantile(best, 0.005)), low - 2 * half))
         high = max(high, min(float(np.quantile(best, 0.995)), high + 2 * half))
-    room = 0.35 * (high - low)
-    return [low - room, high + room]
+    margin = 0.35 * (high - low)
+    return [low - margin, high + margin]
 
 
 def _heights(answer: SummariesAnswer) -> tuple[float, float]:
