@@ -23,8 +23,7 @@ from engine.topics.decision.answer import DECIDED, Decision, Profile
 from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import regression
-from pages.parts.sites import editor
+from pages.parts import regression, sites
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls, strips
 from pages.shared.frame.page import View
@@ -167,7 +166,7 @@ class Study(View):
         super().__init__()
         self.problem: InputError | None = None
         try:
-            editor.take_edits()
+            sites.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
         self.settings = session.current()
