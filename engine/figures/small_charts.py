@@ -259,7 +259,8 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
     totals = {name: plain(errors) for name, errors in (together or {}).items()}
     rates = {name: plain(errors) for name, errors in (theory or {}).items()}
     data = [traces.line_with_points(
-        f"{name}: 0" if _is_zero(errors) else name, epsilons, [error or None for error in errors],
+        f"{name}: 0" if {*errors} - {None} == {0} else name,  # 0 has no place on a log scale
+        epsilons, [error or None for error in errors],
         "gradient", 2, DASHES[k % len(DASHES)], {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
         for k, (name, errors) in enumerate(columns.items())]
     data += [traces.line_with_points(name, epsilons, errors, "text", 2, "solid",
@@ -276,12 +277,6 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
         yaxis=log_axis(on_log_scale("Error", unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], unit),
                  {"ε": list(epsilons), **columns, **totals, **rates})
-
-
-def _is_zero(errors: Sequence[Any]) -> bool:
-    """Whether something is known and all of it is 0."""
-    known = {error for error in errors if error is not None}
-    return known == {0}
 
 
 def _largest_at(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float

@@ -182,14 +182,16 @@ def planner_of(view: Percentiles) -> None:
         st.markdown("A plan simulates its data, and nothing stands in for your own. Choose a "
                     "simulated population with values like theirs.")
         return
-    percentile = _percentile(view)
+    percentile, offered = view.settings.planned_percentile, _percentiles(view)
+    if percentile not in offered:
+        percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.selectbox, "Curve", percentile,
             lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
-            options=_percentiles(view), format_func=_name)
+            options=offered, format_func=_name)
         controls.number(f"Error of at most{unit}", target, _aim, "percentile_target")
     answer = _solved(view, percentile, target)
     if answer is not None:
@@ -198,12 +200,6 @@ def planner_of(view: Percentiles) -> None:
 
 def _percentiles(view: Percentiles) -> list[float]:
     return [round(100 * float(level), 6) for level in view.answer.levels]
-
-
-def _percentile(view: Percentiles) -> float:
-    """The one that was chosen; of other percentiles the highest."""
-    chosen, offered = view.settings.planned_percentile, _percentiles(view)
-    return chosen if chosen in offered else offered[-1]
 
 
 def _name(percentile: float) -> str:

@@ -244,7 +244,8 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
     data: list[Spec] = []
     notes: list[Spec] = []
     if len(known):
-        levels = _map_levels(float(known.min()), float(known.max()))
+        # steps of 1–2–5, one below the smallest error and one above the largest
+        levels = log_ticks(float(known.min()) / 2.6, float(known.max()) * 2.6)
         data += _map_shades(people, epsilons, errors, levels, target, noun, unit)
         notes = [note for level in levels if level != target
                  for note in _name_of_line(level, people, epsilons, errors)]
@@ -258,11 +259,6 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
                  f"{with_unit(number(target), unit)}. {finding}.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
                   "error": traces.plain(errors.ravel(), 4)})
-
-
-def _map_levels(low: float, high: float) -> list[float]:
-    """Steps of 1–2–5, one below the smallest error and one above the largest."""
-    return log_ticks(low / 2.6, high * 2.6)
 
 
 def _map_shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,

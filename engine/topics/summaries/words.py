@@ -71,16 +71,13 @@ def compared(answer: SummariesAnswer) -> str:
             f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
             f"{number(best.within)}.")
     if len(known) > 1:
-        behind = _behind(known[1].error / best.error)
+        ratio = known[1].error / best.error
+        behind = "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
         text += f" Next is {uncapital(known[1].label)}, {behind}."
     if answer.baseline:
         non_private = with_unit(number(answer.baseline), unit)
         text += f" Without privacy it would be {non_private}."
     return text
-
-
-def _behind(ratio: float) -> str:
-    return "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
 
 
 def unit_of(answer: SummariesAnswer) -> str:
