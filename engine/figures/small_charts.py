@@ -124,7 +124,7 @@ def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = 
         yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
     alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "
            f"{with_unit(number(float(dots[-1])), unit)}.")
-    return Chart(spec, alt, {f"error ({unit})" if unit else "error": dots.round(4).tolist()})
+    return Chart(spec, alt, {named("error", unit): dots.round(4).tolist()})
 
 
 PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and patterns

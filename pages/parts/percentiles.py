@@ -10,6 +10,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary, numbers
+from engine.language.numbers import named
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.percentiles import answer, charts, words
@@ -186,13 +187,13 @@ def planner_of(view: Percentiles) -> None:
     if percentile not in offered:
         percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.selectbox, "Curve", percentile,
             lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
             options=offered, format_func=_name)
-        controls.number(f"Error of at most{unit}", target, _aim, "percentile_target")
+        controls.number(named("Error of at most", view.facts.value_unit), target, _aim,
+                        "percentile_target")
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))

@@ -188,17 +188,6 @@ def chance_range(agreeing: Agreeing) -> str:
     return f"{max(low, 0)} to {min(high, 100)}"
 
 
-def times_asked(facts: PublicFacts) -> str:
-    """The unit in which times are stated, for labels.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit of time may be empty.
-    """
-    return f" ({facts.time_unit})" if facts.time_unit else ""
-
-
 def _time(time: float, facts: PublicFacts) -> str:
     """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
     if not facts.time_unit:

@@ -12,7 +12,7 @@ from engine.core.bands import NORMAL
 from engine.core.types import PublicFacts
 from engine.language import numbers, quality
 from engine.language.grammar import a, escape, of
-from engine.language.numbers import at_most_percent, number, small, times, with_unit
+from engine.language.numbers import at_most_percent, named, number, small, times, with_unit
 from engine.language.odds_words import odds_main
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
@@ -280,13 +280,13 @@ def table(federation: SitesAnswer) -> dict[str, list[str]]:
     federation : SitesAnswer
         With its members.
     """
-    unit = f" ({federation.facts.value_unit})" if federation.facts.value_unit else ""
     members = federation.members
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
             "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
-            f"error alone{unit}": ["nothing" if math.isnan(member.alone) else number(member.alone)
-                                   for member in members]}
+            named("error alone", federation.facts.value_unit): [
+                "nothing" if math.isnan(member.alone) else number(member.alone)
+                for member in members]}
 
 
 EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
