@@ -96,11 +96,6 @@ def budget() -> None:
                                  "protected and the curves are noisier. Higher ε: the opposite.")
 
 
-def options() -> None:
-    """Every parameter of readings and method, the budget and the seed."""
-    controls.more_options(TASK)
-
-
 # -- the blocks -----------------------------------------------------------------------------
 
 
