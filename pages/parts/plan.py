@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, PublicFacts
 from engine.exports import memo
 from engine.language import glossary, odds_words
-from engine.language.numbers import named, number, small, with_unit
+from engine.language.numbers import in_unit, named, small
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
@@ -440,7 +440,7 @@ def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> Non
                        for k, part in enumerate(split.parts)],
             "ε": [budget.epsilon for budget in budgets],
             "δ": [small(budget.delta) for budget in budgets],
-            "error": [with_unit(number(float(error)), unit)
+            "error": [in_unit(float(error), unit)
                       if np.isfinite(error) else "nothing would be published"
                       for error in errors],
             "attacker’s accuracy": guesses})

@@ -14,7 +14,7 @@ from engine.figures.drawn import Axis, Mark, Picture
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, log_ticks, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital, escape
-from engine.language.numbers import named, number, percent, whole, with_unit
+from engine.language.numbers import in_unit, named, percent, whole, with_unit
 from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -118,7 +118,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
                          yaxis=axis(named("Error", unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
-    width = with_unit(number(float((high - low).mean()) / 2), unit)
+    width = in_unit(float((high - low).mean()) / 2, unit)
     return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
                  {facts.time_name: x, "truth": plain(bands.truth),
                   "lower difference": plain(low), "upper difference": plain(high)})
@@ -256,7 +256,7 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
         yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people))
         | {"tickvals": list(people), "ticktext": [whole(n) for n in people]})}
     return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
-                 f"{with_unit(number(target), unit)}. {finding}.",
+                 f"{in_unit(target, unit)}. {finding}.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
                   "error": traces.plain(errors.ravel(), 4)})
 
@@ -299,4 +299,4 @@ def _name_of_line(level: float, people: Sequence[int], epsilons: Sequence[float]
 
 
 def _error_text(error: float, unit: str) -> str:
-    return with_unit(number(error), unit) if math.isfinite(error) else "nothing published"
+    return in_unit(error, unit) if math.isfinite(error) else "nothing published"

@@ -9,7 +9,7 @@ from engine.figures import labels, traces
 from engine.figures.theme import Chart, axis, layout, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import uncapital
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import in_unit, number
 from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 
@@ -45,5 +45,5 @@ def reused(answer: ReuseAnswer) -> Chart:
 def _finding(answer: ReuseAnswer) -> str:
     if answer.largest_error < 1e-6 * float(np.abs(answer.exact).max()):
         return "Reused noise gives the mean away exactly"
-    error = with_unit(number(answer.largest_error), FACTS.value_unit)
+    error = in_unit(answer.largest_error, FACTS.value_unit)
     return f"The formula misses the mean by up to {error}"

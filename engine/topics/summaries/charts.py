@@ -16,7 +16,7 @@ from engine.figures.small_charts import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, on_log_scale
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import digits_up, named, number, small, with_unit
+from engine.language.numbers import digits_up, in_unit, named, number, small
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import NOISES, PARTS, unit_of
@@ -122,7 +122,7 @@ def errors(answer: SummariesAnswer) -> Chart:
         xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(autorange="reversed", type="category"))}
-    summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
+    summary = "; ".join(f"{method.label} {in_unit(method.error, unit)}"
                         for method in methods)
     return Chart(spec, f"Errors: {summary}.", {
         "way": names, "error": plain([method.error for method in methods], 4),
