@@ -84,12 +84,11 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
 
 def _solver(view: Study) -> None:
     """Asks for the typical error of the recommendation, and says for which sizes."""
-    chosen = None if view.answer is None else view.answer.chosen
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
-    if chosen is None:
+    if view.recommended is None:
         plan.section(notes=notes)
     else:
-        plan.section(digits_up(chosen.accuracy.error, 3), notes)
+        plan.section(digits_up(view.recommended.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:

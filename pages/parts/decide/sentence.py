@@ -282,9 +282,9 @@ def show_table(view: Study) -> None:
 
 def contributions(view: Study) -> None:
     """Whose curves the result hangs on."""
-    said = "" if view.answer is None else words.contributions(view.answer)
-    if said:
-        st.markdown(f":small[{said}]")
+    sentence = "" if view.answer is None else words.contributions(view.answer)
+    if sentence:
+        st.markdown(f":small[{sentence}]")
 
 
 def bracket(view: Study) -> DeltaGenerator:

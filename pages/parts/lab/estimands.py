@@ -231,13 +231,13 @@ def _beside_decide(task: str) -> str:
     if task != current.decided or session.uploaded(task):
         return ""
     site, _ = site_noun(session.source(task).facts)
-    said = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
+    sentences = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
             ] if current.has_table(task) else []
     if current.noise != NoisePlace.SITES:
         who = WHO[NoisePlace(current.noise)].format(site=site)
-        said.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers "
-                    "differ.")
-    return " ".join(said)
+        sentences.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its "
+                         "numbers differ.")
+    return " ".join(sentences)
 
 
 def _in_brief(task: str) -> str:
