@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.core.types import Array, DataKind, PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import change, number, percent, together, with_unit
+from engine.language.numbers import change, in_unit, number, percent, together, with_unit
 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
@@ -102,7 +102,7 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     error, whole : float
         Root mean squared error with the parts that are switched on, and with all of them.
     """
-    here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
+    here, of = (in_unit(value, escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
         return f"With all sources the error is **{of}**."
     return f"With the selected sources the error is **{here}** of {of}."

@@ -318,6 +318,7 @@ def choices() -> None:
     if isinstance(simulated, Simulated):
         _simulated(simulated)
     method_choice()
+    _rows()
 
 
 def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
@@ -352,7 +353,7 @@ def _simulated(points: Simulated) -> None:
                    help="The known curve behind the observations.")
 
 
-def rows() -> None:
+def _rows() -> None:
     """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
     upload = readings_on_screen()
     if isinstance(upload, Upload):

@@ -281,8 +281,3 @@ def paper(view: Coefficients) -> None:
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
         "ε, tightly": number(cost.total)}
                   for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
-
-
-def options() -> None:
-    """Every parameter of the rows and the method, the budget and the seed."""
-    controls.more_options(TASK)

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import change, number, small, with_unit
+from engine.language.numbers import change, in_unit, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.rates.fitted import FittedRate, Weighted
@@ -63,7 +63,7 @@ def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) ->
     """
     error = math.sqrt(float(weighted.total(**point)))
     return (f"Root mean squared error of these coefficients: at least "
-            f"**{with_unit(number(error), facts.value_unit)}**.")
+            f"**{in_unit(error, facts.value_unit)}**.")
 
 
 _MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes, by their symbols

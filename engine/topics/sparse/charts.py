@@ -160,7 +160,7 @@ def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
     difference : bool
         Whether true coefficients are taken off: intervals that do not reach zero miss.
     """
-    features = _with_limits(answer)
+    features = np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
     names = [f"{k + 1}" for k in features]
     missed = _missed(answer, features)
     data = [_limits(answer, features[missed == is_miss], difference, is_miss)
@@ -205,11 +205,6 @@ def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: boo
         name, [f"{k + 1}" for k in features], plain(answer.centre[features] - zero),
         {"size": 6, "color": role, "symbol": symbol},
         error_y={"type": "data", "array": plain(half), "color": role, "thickness": 1.8, "width": 3})
-
-
-def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
-    """Features with intervals, at most as many as can be told apart."""
-    return np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
 
 
 def machines(comparison: Machines) -> Chart:
