@@ -57,15 +57,6 @@ MAX_POINTS = 10_000
 _RAGGED = 10  # longest over median number of observations from which a note is made
 _TELLING_OBSERVATIONS = 3  # from which two people hardly have the same
 
-# Enough invented people to go through all steps with them.
-EXAMPLE_CSV = "child_id,age,height,mother_height\n" + "".join(
-    f"{site}-{k:03d},{age},{height + (mother - 166) // 2 + 5 * k % 9},{mother}\n"
-    for site in "AB" for k in range(1, 101) for mother in (154 + 7 * k % 25,)
-    for age, height in ((2, 83), (6, 112), (10, 134), (14, 158)))
-EXAMPLE_READINGS_CSV = "person_id,hour,temperature,site\n" + "".join(
-    f"{site[0]}-{k:03d},{7.25 * k % 24:g},{36.2 + 0.1 * (5 * k % 8):.1f},{site}\n"
-    for site in ("North", "South") for k in range(1, 101))
-
 
 # -- reading the file -----------------------------------------------------------------------------
 

@@ -36,18 +36,6 @@ from engine.uploads.traces import TELLING, traces_of_ids
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
 _UNKNOWN = -1  # a status that is no stated code
 _FIRST_DAY = "1970-01-01"  # from which both dates of a duration are counted
-_SITES = ("North", "South")
-
-EXAMPLE_OUTCOMES_CSV = "patient_id,site,arm,start,end,status\n" + "".join(
-    f"{site[0]}-{k:03d},{site},{'AB'[k % 2]},2021-0{1 + k % 9}-15,"
-    f"202{2 + k % 3}-0{1 + 5 * k % 9}-03,{('alive', 'death', 'relapse')[k % 3]}\n"
-    for site in _SITES for k in range(1, 101))
-EXAMPLE_VALUES_CSV = "patient_id,site,concentration\n" + "".join(
-    f"{site[0]}-{k:03d},{site},{(7 * k % 23) / 10 + 0.4:.1f}\n"
-    for site in _SITES for k in range(1, 101))
-EXAMPLE_SCORES_CSV = "patient_id,site,score,label\n" + "".join(
-    f"{site[0]}-{k:03d},{site},{(11 * k % 96 + 1) / 100:.2f},{('no', 'yes')[k * k % 7 > 2]}\n"
-    for site in _SITES for k in range(1, 101))
 
 
 @dataclass(frozen=True)

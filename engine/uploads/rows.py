@@ -34,10 +34,6 @@ from engine.uploads.traces import coarse, filled, pieces, traces_of_ids
 
 MAX_ROWS = 1_000_000
 
-EXAMPLE_ROWS_CSV = "person_id,site,age,weight,steps,pressure\n" + "".join(
-    f"{site[0]}-{k:03d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
-    f"{110 + 5 * k % 33}\n" for site in ("North", "South") for k in range(1, 101))
-
 
 # -- reading the file -----------------------------------------------------------------------------
 

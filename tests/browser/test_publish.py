@@ -165,7 +165,7 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     page = open_app(server.url + "/publish")
     settle(page)
     page.get_by_role("button", name="Use an example").click()
-    expect(page.get_by_text("200 curves").first).to_be_visible()
+    expect(page.get_by_text("400 curves").first).to_be_visible()
     choose(page, "upload_library", "Height by age, 2 to 19 years")
     settle(page)
     choose(page, "upload_covariates", "mother_height")
@@ -175,7 +175,7 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     assert '"value_name"' in kept and "mother" not in kept and "child_id" not in kept
     page.reload()
     settle(page)
-    expect(page.get_by_text("200 curves")).to_have_count(0)
+    expect(page.get_by_text("400 curves")).to_have_count(0)
     page.get_by_role("button", name="Use an example").click()
     expect(page.locator(".st-key-upload_value_name input")).to_have_value("Height")
     expect(page.locator(".st-key-upload_value_high input")).not_to_have_value("")

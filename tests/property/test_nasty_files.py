@@ -16,13 +16,13 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.tasks import SPARSE_REGRESSION, DataType
-from engine.uploads.curves import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload, read_curves
+from engine.uploads import examples
+from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.layout import suggest_layout
 from engine.uploads.reading import read_file
 from engine.uploads.regressors import MAX_COVARIATES
 from engine.uploads.rows import (
-    EXAMPLE_ROWS_CSV,
     UploadRows,
     read_rows,
 )
@@ -35,8 +35,8 @@ SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.c
          files.csv().decode().encode("utf-16"), files.csv(sep="\t"), files.csv(sep="|"),
          files.csv(WIDE, sep=";", decimal=","), files.xlsx(WIDE), files.xlsx(KINDS),
          files.xlsx(other=WIDE), b"\xef\xbb\xbf" + files.csv(), files.csv().replace(b"\n", b"\r\n"),
-         files.csv(quoting=1), EXAMPLE_CSV.encode(), EXAMPLE_READINGS_CSV.encode(),
-         EXAMPLE_ROWS_CSV.encode(), files.csv(files.growth_frame(40, 12)),
+         files.csv(quoting=1), examples.growth_curves(100, 4).encode(), examples.temperatures(200).encode(),
+         examples.records(200).encode(), files.csv(files.growth_frame(40, 12)),
          files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4])]
 STATED = {"age": (0, 20), "height": (50, 220), "sex": (0, 1), "dose": (0, 2)}  # of what else, 0 to 1
 MAX_MEGABYTES = 200

@@ -9,7 +9,8 @@ from engine.core.identity import digest
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.mechanisms import mechanisms
-from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
+from engine.uploads import examples
+from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regressors
@@ -301,9 +302,9 @@ def test_usual_ranges_pass():
 
 
 def test_the_example_file_has_a_covariate_to_try():
-    table = read_table(EXAMPLE_CSV.encode())
+    table = read_table(examples.growth_curves().encode())
     curves = read_curves(table, suggest_layout(table, {"covariates": ["mother_height"]}))
     upload = Upload(curves=curves, declared=declare(
-        **STATED, covariates=[StatedCovariate("mother_height", 120, 220, "cm")]))
+        **STATED | {"time_high": 19}, covariates=[StatedCovariate("mother_height", 120, 220, "cm")]))
     assert sum(upload.n_clipped) == 0
     upload.check_regressors()

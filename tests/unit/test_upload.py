@@ -12,7 +12,8 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
-from engine.uploads.curves import EXAMPLE_CSV, Upload, read_curves
+from engine.uploads import examples
+from engine.uploads.curves import Upload, read_curves
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from engine.uploads.layout import Layout, site_like, suggest_layout
@@ -86,8 +87,8 @@ def test_every_curve_keeps_its_readings_and_its_id():
 
 
 def test_the_example_file_is_read():
-    curves = curves_of(EXAMPLE_CSV.encode())
-    assert curves.n_curves == 200 and (curves.counts == 4).all()
+    curves = curves_of(examples.growth_curves().encode())
+    assert curves.n_curves == 400 and (curves.counts == 8).all()
 
 
 # -- which column is what

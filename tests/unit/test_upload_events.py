@@ -10,7 +10,7 @@ from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics.counts.cells import Cells, Counted
 from engine.questions import ask
 from engine.release import published, request
-from engine.uploads import events as readers
+from engine.uploads import examples
 from engine.uploads.conversions import Dates
 from engine.uploads.events import (
     EventColumns,
@@ -119,16 +119,16 @@ def test_a_column_of_codes_gives_its_texts_and_one_of_numbers_is_refused():
 
 
 @pytest.mark.parametrize(("kind", "example", "columns"), [
-    (Counted.OUTCOMES, readers.EXAMPLE_OUTCOMES_CSV,
+    (Counted.OUTCOMES, examples.outcomes(),
      {"start": "start", "status": "status", "time": "end", "id": "patient_id"}),
-    (Counted.VALUES, readers.EXAMPLE_VALUES_CSV, {"time": "concentration", "id": "patient_id"}),
-    (Counted.LABELS, readers.EXAMPLE_SCORES_CSV, {"time": "score", "status": "label", "id": "patient_id"})])
+    (Counted.VALUES, examples.concentrations(), {"time": "concentration", "id": "patient_id"}),
+    (Counted.LABELS, examples.scores(), {"time": "score", "status": "label", "id": "patient_id"})])
 def test_the_example_that_can_be_downloaded_is_read_as_it_is(kind, example, columns):
     table = read_table(example.encode())
     assert suggest_columns(table, kind) == columns
     texts = {Counted.OUTCOMES: ("death", "relapse"), Counted.LABELS: ("yes",)}.get(kind, ())
     events = read_events(table, EventColumns(**columns, events=texts, counted=kind, server="site"))
-    assert len(events.time) == 200 and np.isfinite(events.time).all() and (events.time > 0).all()
+    assert len(events.time) == 400 and np.isfinite(events.time).all() and (events.time > 0).all()
     assert events.server_names == ("North", "South")
     if texts:
         assert set(events.status.tolist()) == set(range(len(texts) + 1))

@@ -18,7 +18,8 @@ from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts
 from engine.topics.regression import words as regression_words
 from engine.topics.regression.answer import Network
-from engine.uploads.curves import EXAMPLE_READINGS_CSV, Upload, read_curves
+from engine.uploads import examples
+from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
@@ -88,11 +89,11 @@ def test_a_second_row_without_a_reading_is_no_second_reading():
 
 
 def test_the_example_file_is_read_with_its_sites():
-    table = read_table(EXAMPLE_READINGS_CSV.encode())
+    table = read_table(examples.temperatures().encode())
     curves = read_curves(table, suggest_layout(table, {"server": "site"}, data=DataType.READINGS))
-    assert curves.n_curves == 200 and curves.server_names == ("North", "South")
+    assert curves.n_curves == 2000 and curves.server_names == ("North", "South")
     trusted = read_curves(table, suggest_layout(table, data=DataType.READINGS))
-    assert trusted.n_curves == 200 and trusted.server_names == ()
+    assert trusted.n_curves == 2000 and trusted.server_names == ()
 
 
 def test_notes_speak_of_readings_and_say_that_who_has_none_is_counted():

@@ -22,9 +22,10 @@ from engine.topics.sparse import words as sparse_words
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as summaries_charts
 from engine.topics.summaries import words as summary_words
+from engine.uploads import examples
 from engine.uploads.facts import REACHES, StatedCovariate, declare_rows
 from engine.uploads.layout import Layout, suggest_layout
-from engine.uploads.rows import EXAMPLE_ROWS_CSV, UploadRows, read_rows
+from engine.uploads.rows import UploadRows, read_rows
 from engine.uploads.tables import read_table
 from tests import files
 from tests.heavy import few
@@ -70,7 +71,7 @@ NAMES = [f"f{k}" for k in range(6)]
 
 
 def test_response_and_id_are_found_by_their_names_and_a_site_is_neither_taken_nor_a_feature():
-    table = suggest_layout(read_table(EXAMPLE_ROWS_CSV.encode()), data=DataType.RECORDS)
+    table = suggest_layout(read_table(examples.records().encode()), data=DataType.RECORDS)
     assert (table.id, table.server, table.value) == ("person_id", None, None)
     assert table.covariates == ("age", "weight", "steps", "pressure")
     assert suggest_layout(read_table(files.csv(frame())), data=DataType.RECORDS).value == "y"

@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
-from engine.uploads import curves, rows
+from engine.uploads import examples
 from engine.uploads.beginnings import kind_of_times, suggested_dates
 from engine.uploads.conversions import HOURS_IN, UNITS_OF_DAY, Dates, Kind
 from engine.uploads.curves import CurveTable, read_curves
@@ -43,11 +43,11 @@ _FILES = {
     DataType.CURVES: ("Curves as CSV, TSV or XLSX: a row per observation, or a row or column per "
                       "curve; or exports of glucose monitors, GGIR or Green Button, a file per "
                       "person in a .zip",
-                      curves.EXAMPLE_CSV),
+                      examples.growth_curves),
     DataType.READINGS: ("Observations as CSV, TSV or XLSX: one row per person",
-                        curves.EXAMPLE_READINGS_CSV),
+                        examples.temperatures),
     DataType.RECORDS: ("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
-                       rows.EXAMPLE_ROWS_CSV)}
+                       examples.records)}
 _ROLES = {"id": "Column of people", "time": "Column of times", "value": "Column of values"}
 _WHO = "Who a row belongs to"
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"

@@ -5,6 +5,7 @@ Which texts are events, and who is compared with whom, is stated by the person, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -14,6 +15,7 @@ from engine.core.lists import shortened
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads import events as readers
+from engine.uploads import examples
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.events import EventColumns, codes_in, counted_for, read_events
 from engine.uploads.tables import Table
@@ -29,7 +31,7 @@ class _File:
     """What is asked of a file of one kind: the words of its uploader, an example, its columns."""
 
     label: str
-    example: str
+    example: Callable[[], str]
     time: str
     status: str
     events: str
@@ -37,12 +39,12 @@ class _File:
 
 _FILES = {
     Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: one row per person",
-                            readers.EXAMPLE_OUTCOMES_CSV, "Time, or date of the end", "Status",
+                            examples.outcomes, "Time, or date of the end", "Status",
                             "Texts of the status that are events"),
     Counted.VALUES: _File("Values as CSV, TSV or XLSX: one row per person",
-                          readers.EXAMPLE_VALUES_CSV, "Value", "", ""),
+                          examples.concentrations, "Value", "", ""),
     Counted.LABELS: _File("Scores and labels as CSV, TSV or XLSX: one row per person",
-                          readers.EXAMPLE_SCORES_CSV, "Score", "Label",
+                          examples.scores, "Score", "Label",
                           "Texts that mean: has the label")}
 
 

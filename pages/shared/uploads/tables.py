@@ -29,13 +29,15 @@ Built = TypeVar("Built")
 _EXAMPLE = "example.csv"
 
 
-def uploaded(label: str, example: str) -> Table | None:
+def uploaded(label: str, example: Callable[[], str]) -> Table | None:
     """The uploader and the table in its file; without a file an example to download.
 
     Parameters
     ----------
-    label, example : str
-        What may be uploaded, and the content of an example of it.
+    label : str
+        What may be uploaded.
+    example : callable
+        Makes the content of an example of it.
 
     Raises
     ------
@@ -59,7 +61,7 @@ def uploaded(label: str, example: str) -> Table | None:
             st.button("Use an example", key="use_example", type="tertiary",
                       icon=":material/science:", on_click=_use_example, args=(example,),
                       help="Invented people, to try it.")
-            st.download_button("Download the example", example, _EXAMPLE, "text/csv",
+            st.download_button("Download the example", example(), _EXAMPLE, "text/csv",
                                on_click="ignore", type="tertiary", icon=":material/download:")
         return None
     st.session_state.upload_held = file  # the widget forgets it when another step is on screen
@@ -95,7 +97,8 @@ class _ExampleFile:
         return self.content.encode()
 
 
-def _use_example(content: str) -> None:
+def _use_example(example: Callable[[], str]) -> None:
+    content = example()
     st.session_state.upload_held = _ExampleFile(content, file_id=digest(content))
 
 

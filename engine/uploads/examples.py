@@ -1,0 +1,140 @@
+"""Files of invented people, to try what is done with a file of one's own.
+
+Each is large enough, and as people differ, that what is released at ε = 1 shows something. The
+numbers are the same always.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+SITES = ("North", "South")
+_AGES = (2, 4, 6, 8, 10, 12, 14, 16, 19)
+_HEIGHTS = (87, 103, 116, 128, 138, 149, 160, 168, 171)  # cm, typical at those ages
+_MONTHS = 60  # of follow-up
+
+
+@cache
+def growth_curves(people: int = 400, observations: int = 8) -> str:
+    """Heights of children: child_id, age in years, height and mother_height in cm.
+
+    Parameters
+    ----------
+    people, observations : int
+        How many children, and observations of each, spread over ages 2 to 19.
+
+    Examples
+    --------
+    >>> growth_curves(2, 2).splitlines()[0]
+    'child_id,age,height,mother_height'
+    """
+    rng = np.random.default_rng(1)
+    # One age in each of equal parts of the range, so that everybody is observed all along it.
+    parts = np.arange(observations) + rng.random((people, observations))
+    ages = 2 + 17 * parts / observations
+    mother = rng.normal(166, 6, (people, 1)).round()
+    own = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
+    heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + own) + rng.normal(0, 0.7, ages.shape)
+    return _csv(child_id=_ids(people, observations), age=ages.ravel().round(2),
+                height=heights.ravel().round(1), mother_height=np.repeat(mother, observations))
+
+
+@cache
+def temperatures(people: int = 2000) -> str:
+    """One observation per person at two sites: person_id, hour, temperature in °C, site.
+
+    Parameters
+    ----------
+    people : int
+        How many.
+    """
+    rng = np.random.default_rng(2)
+    hours = rng.uniform(0, 24, people)
+    values = 36.7 - 0.4 * np.cos(2 * np.pi * (hours - 4) / 24) + rng.normal(0, 0.25, people)
+    return _csv(person_id=_ids(people), hour=hours.round(2), temperature=values.round(1),
+                site=_sites(people))
+
+
+@cache
+def outcomes(people: int = 400) -> str:
+    """Dates and status of patients: patient_id, site, arm, start, end, status.
+
+    Parameters
+    ----------
+    people : int
+        How many; a fifth are still without an event when the study closes, and some before.
+    """
+    rng = np.random.default_rng(3)
+    arm = np.arange(people) % 2
+    death, relapse = rng.exponential(np.where(arm, 48, 30)), rng.exponential(40, people)
+    closed = rng.uniform(18, _MONTHS, people)
+    months = np.minimum(np.minimum(death, relapse), closed)
+    status = np.where(months == closed, "alive", np.where(months == death, "death", "relapse"))
+    start = pd.Timestamp("2018-01-01") + pd.to_timedelta(rng.integers(0, 365, people), unit="D")
+    end = start + pd.to_timedelta(np.ceil(30.4 * months).astype(int), unit="D")
+    return _csv(patient_id=_ids(people), site=_sites(people), arm=np.where(arm, "B", "A"),
+                start=start.strftime("%Y-%m-%d"), end=end.strftime("%Y-%m-%d"), status=status)
+
+
+@cache
+def concentrations(people: int = 400) -> str:
+    """A value of each patient: patient_id, site, concentration.
+
+    Parameters
+    ----------
+    people : int
+        How many.
+    """
+    values = np.random.default_rng(4).lognormal(0.3, 0.5, people)
+    return _csv(patient_id=_ids(people), site=_sites(people), concentration=values.round(2))
+
+
+@cache
+def scores(people: int = 400) -> str:
+    """A score and whether the patient has a disease: patient_id, site, score, label.
+
+    Parameters
+    ----------
+    people : int
+        How many; three in ten have it.
+    """
+    rng = np.random.default_rng(5)
+    ill = rng.random(people) < 0.3
+    values = rng.beta(np.where(ill, 4.0, 2.0), np.where(ill, 2.5, 4.0)).clip(0.01, 0.99)
+    return _csv(patient_id=_ids(people), site=_sites(people), score=values.round(2),
+                label=np.where(ill, "yes", "no"))
+
+
+@cache
+def records(people: int = 4000) -> str:
+    """Numbers of each person: person_id, site, age, weight in kg, steps a day, pressure in mmHg.
+
+    Parameters
+    ----------
+    people : int
+        How many.
+    """
+    rng = np.random.default_rng(6)
+    age, weight = rng.uniform(30, 75, people), rng.normal(76, 12, people)
+    steps = rng.gamma(6, 1100, people)
+    pressure = 122 + 0.5 * (age - 52) + 0.3 * (weight - 76) + rng.normal(0, 8, people)
+    return _csv(person_id=_ids(people), site=_sites(people), age=age.round(),
+                weight=weight.round(), steps=steps.round(), pressure=pressure.round())
+
+
+def _ids(people: int, each: int = 1) -> list[str]:
+    return [f"P{k:04d}" for k in range(1, people + 1) for _ in range(each)]
+
+
+def _sites(people: int) -> NDArray[np.str_]:
+    return np.repeat(SITES, (people + 1) // 2)[:people]
+
+
+def _csv(**columns: Any) -> str:
+    table = pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
+    return table.convert_dtypes().to_csv(index=False, lineterminator="\n")
