@@ -193,11 +193,11 @@ def bounds(notion: Trust) -> list[Row]:
                          "epsilon": epsilon} | ({"d": 3.0} if problem == "coefficients" else {})
                 rows.append({"part": "bounds", "of": problem, "epsilon": epsilon, "n": n,
                              "rate": digits(float(_rate(problem, notion).total(**point))),
-                             "best": digits(_best_bound(point, notion))})
+                             "best": digits(_best_bound(point))})
     return rows
 
 
-def _best_bound(point: dict[str, float], notion: Trust) -> float:
+def _best_bound(point: dict[str, float]) -> float:
     """The least d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
     people, d = point["S"] * point["n"], point.get("d", 1.0)
     private = people * point["n"] * point["epsilon"] ** 2  # S n² ε²; S = 1 with one centre
