@@ -16,7 +16,6 @@ from engine.commands import (
     cards,
     coverage,
     exhibit,
-    ledger,
     listing,
     plan,
     release,
@@ -29,7 +28,7 @@ from engine.core.errors import InputError
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, release, ledger, sites)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

@@ -53,7 +53,7 @@ def from_json(text: str) -> Result:
 def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     """A line for each row of the table; lines that begin with # say where the numbers are from."""
     out = io.StringIO()
-    origins = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    origins = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
               f"# made by {origins}\n")
     columns = list(dict.fromkeys(key for row in result.table for key in row))

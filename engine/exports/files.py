@@ -10,6 +10,7 @@ from typing import Any
 from engine import __version__
 from engine.figures import drawn
 from engine.language.grammar import safe_cell
+from engine.language.numbers import named
 from engine.lessons import Lesson, Worked, heading
 from engine.templates import render
 from engine.topics.mean.answer import MeanAnswer
@@ -46,7 +47,7 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
-    columns = _columns(answer, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
+    columns = _columns(answer, budget, safe_cell(named(facts.time_name, facts.time_unit)))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     rows = zip(*columns.values(), strict=True)
@@ -67,10 +68,6 @@ def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
             columns[f"95 % band of {k + 1}, low"] = answer.band.low[budget, k]
             columns[f"95 % band of {k + 1}, high"] = answer.band.high[budget, k]
     return columns
-
-
-def _axis(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
 
 
 # -- a lesson on paper -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.core.types import Array, DataKind, PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import change, number, percent, together, with_unit
+from engine.language.numbers import change, in_unit, number, percent, together, with_unit
 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
@@ -58,17 +58,19 @@ def what_limits(shares: Sequence[float]) -> str:
     return f"**{capital(name)}** {verb} up {percent(first)} of the squared error."
 
 
-def shares_key(shares: Sequence[float]) -> str:
+def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
     """The key to a bar of shares; what is below half a percent is left out.
 
     Parameters
     ----------
-    shares : sequence of three floats
-        Shares of the squared error, in the order of `PARTS`.
+    shares : sequence of float
+        Shares of the squared error.
+    parts : sequence of str
+        What each is a share of, at most four.
     """
-    marks = ("■", "▨", "▩")
+    marks = ("■", "▨", "▩", "▒")
     return " · ".join(f"{mark}\u00a0{name} {percent(share)}" for mark, name, share in
-                      zip(marks, PARTS, shares, strict=True) if share >= 0.005)
+                      zip(marks, parts, shares, strict=False) if share >= 0.005)
 
 
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
@@ -100,7 +102,7 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     error, whole : float
         Root mean squared error with the parts that are switched on, and with all of them.
     """
-    here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
+    here, of = (in_unit(value, escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
         return f"With all sources the error is **{of}**."
     return f"With the selected sources the error is **{here}** of {of}."

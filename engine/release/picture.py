@@ -296,40 +296,41 @@ _LABELLED = 0.06  # share from which a range has its number inside
 _BOLD, _THIN = 2.8, 1.3
 
 
-def marks(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
+def marks(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
     """Shades, target range, curves, bands and labels.
 
     Parameters
     ----------
     x : (k,)
         Times in their own unit.
-    place : callable
+    to_pixels : callable
         From time and value to pixels.
     """
     shade, curves = colour("gradient", "light"), list(release.columns.values())
     n, middle = len(curves), nearest_to_median(release.levels)
-    out = _target(release, x, place)
+    out = _target(release, x, to_pixels)
     pairs = [(k, n - 1 - k) for k in range(n // 2)]
     for (low, high), fill in zip(pairs, shades_of_pairs(len(pairs)), strict=True):
-        outline = _nested_points(np.r_[x, x[::-1]], np.r_[curves[low], curves[high][::-1]], place)
+        outline = _nested_points(np.r_[x, x[::-1]], np.r_[curves[low], curves[high][::-1]],
+                                 to_pixels)
         out.append(f'<polygon points="{outline}" fill="{colour(fill, "light")}"/>')
     for k, (name, curve) in enumerate(release.columns.items()):
-        out.append(f'<polyline points="{_nested_points(x, curve, place)}" fill="none" '
+        out.append(f'<polyline points="{_nested_points(x, curve, to_pixels)}" fill="none" '
                    f'stroke="{shade}" stroke-width="{_BOLD if k == middle else _THIN}">'
                    f"<title>{escape(name)}</title></polyline>")
-    return [*out, *_bars(release, x, place), *_labels(release, x, place)]
+    return [*out, *_bars(release, x, to_pixels), *_labels(release, x, to_pixels)]
 
 
-def _target(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
+def _target(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
     """Lines at all cut-offs, with a shade over the range in the middle."""
     green, out = colour("functional", "light"), []
-    (left, _), (right, _) = (place(float(end), 0.0) for end in (x[0], x[-1]))
+    (left, _), (right, _) = (to_pixels(float(end), 0.0) for end in (x[0], x[-1]))
     if release.target:
-        (_, top), (_, foot) = (place(float(x[0]), limit) for limit in release.target[::-1])
+        (_, top), (_, foot) = (to_pixels(float(x[0]), limit) for limit in release.target[::-1])
         out.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
                    f'height="{foot - top:.1f}" fill="{green}" fill-opacity="0.10"/>')
     for limit in release.limits:
-        _, y = place(float(x[0]), limit)
+        _, y = to_pixels(float(x[0]), limit)
         out.append(f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}" '
                    f'stroke="{green}" stroke-width="{1.4 if limit in release.target else 0.8}"/>'
                    f'<text x="{left + 4:.1f}" y="{y - 4:.1f}" font-size="11" fill="{green}">'
@@ -337,26 +338,26 @@ def _target(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
     return out
 
 
-def _bars(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
+def _bars(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
     """The band of every curve as bars with ends, at a few times."""
     out = []
     for low, high in release.ranges.values():
         for k in bar_places(len(x)):
-            (a, foot), (_, top) = (place(float(x[k]), float(end[k])) for end in (low, high))
+            (a, foot), (_, top) = (to_pixels(float(x[k]), float(end[k])) for end in (low, high))
             out.append(f'<path d="M{a - _CAP:.1f},{top:.1f}h{2 * _CAP}M{a:.1f},{top:.1f}'
                        f'V{foot:.1f}M{a - _CAP:.1f},{foot:.1f}h{2 * _CAP}" fill="none" '
                        f'stroke="{colour("text", "light")}" stroke-opacity="0.75"/>')
     return out
 
 
-def _labels(release: ReleasedPercentiles, x: Array, place: Place) -> list[str]:
+def _labels(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
     """The names of the curves at their right ends, the middle and the outer ones first."""
     names, curves, n = list(release.columns), list(release.columns.values()), len(release.levels)
     order = dict.fromkeys((nearest_to_median(release.levels), 0, n - 1, *range(n)))
     heights: list[float] = []
     out = []
     for k in order:
-        a, b = place(float(x[-1]), float(curves[k][-1]))
+        a, b = to_pixels(float(x[-1]), float(curves[k][-1]))
         if any(abs(b - other) < _LABEL_LINE for other in heights):
             continue
         heights.append(b)
@@ -400,6 +401,6 @@ def bar_of_ranges(release: ReleasedPercentiles, unit: str, left: float, width: f
     return out
 
 
-def _nested_points(x: Array, y: Array, place: Place) -> str:
-    return " ".join("{:.1f},{:.1f}".format(*place(float(a), float(b)))
+def _nested_points(x: Array, y: Array, to_pixels: Place) -> str:
+    return " ".join("{:.1f},{:.1f}".format(*to_pixels(float(a), float(b)))
                     for a, b in zip(x, y, strict=True))

@@ -10,6 +10,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary, numbers
+from engine.language.numbers import named
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
 from engine.topics.percentiles import answer, charts, words
@@ -95,11 +96,6 @@ def budget() -> None:
                                  "protected and the curves are noisier. Higher ε: the opposite.")
 
 
-def options() -> None:
-    """Every parameter of readings and method, the budget and the seed."""
-    controls.more_options(TASK)
-
-
 # -- the blocks -----------------------------------------------------------------------------
 
 
@@ -182,15 +178,17 @@ def planner_of(view: Percentiles) -> None:
         st.markdown("A plan simulates its data, and nothing stands in for your own. Choose a "
                     "simulated population with values like theirs.")
         return
-    percentile = _percentile(view)
+    percentile, offered = view.settings.planned_percentile, _percentiles(view)
+    if percentile not in offered:
+        percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.selectbox, "Curve", percentile,
             lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
-            options=_percentiles(view), format_func=_name)
-        controls.number(f"Error of at most{unit}", target, _aim, "percentile_target")
+            options=offered, format_func=_name)
+        controls.number(named("Error of at most", view.facts.value_unit), target, _aim,
+                        "percentile_target")
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
@@ -198,12 +196,6 @@ def planner_of(view: Percentiles) -> None:
 
 def _percentiles(view: Percentiles) -> list[float]:
     return [round(100 * float(level), 6) for level in view.answer.levels]
-
-
-def _percentile(view: Percentiles) -> float:
-    """The one that was chosen; of other percentiles the highest."""
-    chosen, offered = view.settings.planned_percentile, _percentiles(view)
-    return chosen if chosen in offered else offered[-1]
 
 
 def _name(percentile: float) -> str:

@@ -15,7 +15,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget, PublicFacts
 from engine.exports import memo
 from engine.language import glossary, odds_words
-from engine.language.numbers import number, small, with_unit
+from engine.language.numbers import in_unit, named, small
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
@@ -127,9 +127,8 @@ def question(view: Planned) -> None:
         lambda chosen: session.change(unknown=chosen or view.unknown), "unknown",
         options=list(labels), format_func=labels.get,
         help="The blank that is solved for; the others are given.")
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _blank(view, "error", f"Error of at most{unit}", view.target,
+        _blank(view, "error", named("Error of at most", facts.value_unit), view.target,
                lambda value: session.change(typical=settings.checked_target(value)))
         _blank(view, "people", facts.people.capitalize()
                + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
@@ -158,9 +157,9 @@ def twin(view: Planned) -> None:
     if not isinstance(source, Twin):
         return
     st.markdown(f":small[{planning_words.about_twin(source)}]")
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
-        controls.number(f"Standard deviation of an observation{unit}", source.spread,
+        controls.number(named("Standard deviation of an observation", view.facts.value_unit),
+                        source.spread,
                         lambda spread: _guess(view, spread), "twin_spread",
                         help="How far observations typically lie from the mean curve. From an "
                         "earlier study, never from this file.")
@@ -441,7 +440,7 @@ def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> Non
                        for k, part in enumerate(split.parts)],
             "ε": [budget.epsilon for budget in budgets],
             "δ": [small(budget.delta) for budget in budgets],
-            "error": [with_unit(number(float(error)), unit)
+            "error": [in_unit(float(error), unit)
                       if np.isfinite(error) else "nothing would be published"
                       for error in errors],
             "attacker’s accuracy": guesses})

@@ -252,12 +252,12 @@ def trust(view: Coefficients) -> None:
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", charts.trust(errors, values, label),
+        view.draw("Errors by who is trusted", charts.trust(errors, values, label, here),
                   "trust", 380, 420)
     with right:
         st.markdown(words.trust(here, rates))
         st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "
-                    "errors from zero, as here: its error stays near that of answering zero.]")
+                    "errors from zero, as here: its error stays near that of always estimating 0.]")
 
 
 def paper(view: Coefficients) -> None:
@@ -281,8 +281,3 @@ def paper(view: Coefficients) -> None:
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
         "ε, tightly": number(cost.total)}
                   for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
-
-
-def options() -> None:
-    """Every parameter of the rows and the method, the budget and the seed."""
-    controls.more_options(TASK)

@@ -25,7 +25,8 @@ from engine.simulation.experiments import Outcome, blocks, gather
 from engine.simulation.scenario import Scenario
 from engine.simulation.sweeps import Foreseen
 from engine.topics.rates import words as rate_words
-from engine.topics.sweeps import answer, charts
+from engine.topics.sweeps import answer as sweep_topic
+from engine.topics.sweeps import charts
 from engine.topics.sweeps.answer import EPSILON, PRIVACY, Axis, sweep_view
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
@@ -62,7 +63,8 @@ def _epsilons(task: str) -> tuple[float, ...]:
     of_axis = {choice.across: choice.levels, choice.along: choice.values}
     if EPSILON not in (choice.along, choice.across):
         return (current.epsilon,)
-    axis = answer.axes(session.source(task), current.mechanism_of(task), current.epsilon)[EPSILON]
+    axis = sweep_topic.axes(session.source(task), current.mechanism_of(task),
+                            current.epsilon)[EPSILON]
     return of_axis[EPSILON] or (axis.default() if choice.along == EPSILON else axis.default()[::3])
 
 
@@ -125,7 +127,7 @@ def _design(task: str) -> Scenario | None:
     """The controls and the scenario they make; None if it cannot be, with the reason shown."""
     current, source = session.current(), session.source(task)
     mechanism, choice = current.mechanism_of(task), current.sweep
-    axes = answer.axes(source, mechanism, current.epsilon)
+    axes = sweep_topic.axes(source, mechanism, current.epsilon)
     along = axes.get(choice.along, axes[EPSILON])
     others = {path: axis for path, axis in axes.items() if path != along.path}
     across = others.get(choice.across)
@@ -139,7 +141,7 @@ def _design(task: str) -> Scenario | None:
     moved = [(along, first), *([] if across is None else [(across, second)])]
     try:
         budget = Budget(current.epsilon, session.delta(source, task).value)
-        return answer.design(source, mechanism, budget, choice.repeats, current.seed, moved)
+        return sweep_topic.design(source, mechanism, budget, choice.repeats, current.seed, moved)
     except InputError as reason:
         st.error(controls.message(reason), icon=":material/error:")
         return None
@@ -180,7 +182,7 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
     controls.bound(st.text_input, f"Values of {name}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
-                   help=f"Up to {answer.MAX_VALUES} numbers; empty for the default ones.")
+                   help=f"Up to {sweep_topic.MAX_VALUES} numbers; empty for the default ones.")
     return values
 
 
@@ -281,7 +283,7 @@ def _started(task: str, scenario: Scenario) -> Ran | None:
         is_own = scenario.source.facts.is_upload
         job = begin(f"sweep {_key(scenario)}", sweeps.run_scenario, scenario, LIMITS,
                     total=len(_work(scenario)), is_shared=not is_own)
-        axes = answer.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
+        axes = sweep_topic.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
         return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},
                    _rate(task), scenario.source.facts)
     return st.session_state.get("sweep_ran")

@@ -10,7 +10,7 @@ import pytest
 from engine import __main__ as command_line
 from engine import api, handbook
 from engine.answers import curve_questions
-from engine.commands.options import parser_of
+from engine.commands.ask import parser_of
 from engine.core.errors import InputError
 from engine.language import glossary
 from engine.mechanisms import mechanisms

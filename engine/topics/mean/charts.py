@@ -28,7 +28,7 @@ from engine.figures.theme import (
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language import error_words
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import digits_up, named, number, times, with_unit
+from engine.language.numbers import digits_up, in_unit, named, number, times, with_unit
 from engine.language.odds_words import odds_short
 from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
@@ -157,10 +157,10 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
         return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
 
     def error_at(k: int) -> str:
-        return f"{with_unit(number(float(errors[k])), unit)} at ε = {x[k]:g}"
+        return f"{in_unit(float(errors[k]), unit)} at ε = {x[k]:g}"
 
     present = (f"At ε = {x[here]:g} the error is "
-               f"{with_unit(number(float(errors[here])), unit)}" if here in known
+               f"{in_unit(float(errors[here]), unit)}" if here in known
                else f"At ε = {x[here]:g} nothing would be published")
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
@@ -246,7 +246,7 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Char
             for (name, curve), look in zip(away.items(), looks, strict=True)]
     spec = {"data": [*data, traces.zero(facts)],
             "layout": _difference_axes(facts, _largest_move(done, facts), legend=True)}
-    far = ", ".join(f"{name.lower()} {with_unit(number(move), facts.value_unit)}"
+    far = ", ".join(f"{name.lower()} {in_unit(move, facts.value_unit)}"
                     for name, move in zip(_STEPS, done.moves, strict=True))
     return Chart(spec, f"How far each step moves the average: {far}.", {
         named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away})
@@ -272,7 +272,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
     errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
                          hoverinfo="skip")
-    typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
+    typical = in_unit(parts.error[switched_on], facts.value_unit)
     spec = {"data": [errors, traces.zero(facts)],
             "layout": _difference_axes(facts, f"Error {typical}", range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
@@ -285,7 +285,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
 
 def _largest_move(done: Steps, facts: PublicFacts) -> str:
     name, move = max(zip(_STEPS, done.moves, strict=True), key=lambda step: step[1])
-    return f"{name.split(':')[0]}: {with_unit(number(move), facts.value_unit)}, the largest step"
+    return f"{name.split(':')[0]}: {in_unit(move, facts.value_unit)}, the largest step"
 
 
 def _difference_axes(facts: PublicFacts, title: str, legend: bool = False,

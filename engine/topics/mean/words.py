@@ -9,7 +9,7 @@ from engine.answers.groups import WHAT_P_IS
 from engine.core.names import uncapital
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import number, small, with_unit
+from engine.language.numbers import in_unit, number, small, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
 LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
@@ -108,7 +108,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
         between = f"from {_between(question, facts)}"
         if answer == 0:
             return f"{whose} is as high at both times, {between}."
-        by = with_unit(number(abs(answer)), escape(facts.value_unit))
+        by = in_unit(abs(answer), escape(facts.value_unit))
         return f"{whose} **{'rises' if answer > 0 else 'falls'}** by {by} {between}."
     if question.kind == "fastest":
         return (f"{whose} rises fastest at **{_time(answer, facts)}** (of "
@@ -188,22 +188,11 @@ def chance_range(agreeing: Agreeing) -> str:
     return f"{max(low, 0)} to {min(high, 100)}"
 
 
-def times_asked(facts: PublicFacts) -> str:
-    """The unit in which times are stated, for labels.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Its unit of time may be empty.
-    """
-    return f" ({facts.time_unit})" if facts.time_unit else ""
-
-
 def _time(time: float, facts: PublicFacts) -> str:
     """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
     if not facts.time_unit:
         return f"{uncapital(facts.time_name)} {number(time)}"
-    return with_unit(number(time), escape(facts.time_unit))
+    return in_unit(time, escape(facts.time_unit))
 
 
 def _between(question: Question, facts: PublicFacts) -> str:
@@ -215,7 +204,7 @@ def _between(question: Question, facts: PublicFacts) -> str:
 
 def _lasting(length: float, facts: PublicFacts) -> str:
     """9.41 years."""
-    return with_unit(number(length), escape(facts.time_unit))
+    return in_unit(length, escape(facts.time_unit))
 
 
 def _length(length: float, facts: PublicFacts) -> str:

@@ -231,8 +231,8 @@ def _within_bounds(preview: ReleasePreview, up: str) -> Spec:
     low, high = (float(f([f(row) for row in rows])) for f in (np.nanmin, np.nanmax))
     if facts.value_low <= low and high <= facts.value_high:
         return {}
-    room = 0.05 * (high - low)
-    return {"range": [max(low - room, facts.value_low), min(high + room, facts.value_high)]}
+    margin = 0.05 * (high - low)
+    return {"range": [max(low - margin, facts.value_low), min(high + margin, facts.value_high)]}
 
 
 def _alt(preview: ReleasePreview) -> str:

@@ -8,7 +8,7 @@ from engine.core.names import uncapital
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import number, percent, small, with_unit
+from engine.language.numbers import in_unit, percent, small
 from engine.language.quality import at_common_times, least, level_only
 from engine.release.books import Odometer
 from engine.release.repair import Repaired, State
@@ -74,11 +74,11 @@ def error(preview: ReleasePreview, task: str) -> str:
         Its key; results of some tasks are not in the unit of values.
     """
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
-    typical, most = (with_unit(number(value), unit) for value in (preview.error, preview.within))
+    typical, most = (in_unit(value, unit) for value in (preview.error, preview.within))
     together = ", all curves together" if preview.percentiles is not None else ""
     half = preview.half_width
     wide = "" if half is None else (
-        f" Their 95 % confidence bands reach **{with_unit(number(half), unit)}** to either side on "
+        f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
         f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
             f"the truth{together}), 95 % of them below {most}.{wide} Of your data this is a "
@@ -98,7 +98,7 @@ def survives(preview: ReleasePreview, task: str) -> str:
     parts = [] if grade is None else [_judged(preview, grade, verdicts)]
     if preview.peaks is not None:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
-        height = with_unit(number(preview.peak_height, 2), unit)
+        height = in_unit(preview.peak_height, unit, 2)
         peaks = (f"of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
                  f"**{_how_many(preview.peaks)}**.")
         parts.append(peaks if parts and parts[-1].endswith(":") else capital(peaks))

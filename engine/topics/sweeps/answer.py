@@ -256,15 +256,10 @@ def columns(view: SweepView, labels: Mapping[str, str]) -> dict[str, list[Any]]:
         out[labels[view.across]] = [float(line.name) for line, _ in rows]
     out |= {"mean squared error": [_figure(point.mean, 4) for _, point in rows],
             "standard error": [_figure(point.se, 2) for _, point in rows],
-            "note": [_note(point) for _, point in rows]}
+            "note": [point.message or ("" if point.is_published else "not published")
+                     for _, point in rows]}
     return out
 
 
 def _figure(value: float, digits: int) -> float | None:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
-
-
-def _note(point: Point) -> str:
-    if point.message:
-        return point.message
-    return "" if point.is_published else "not published"

@@ -21,10 +21,15 @@ from pyarrow import csv as arrow_csv
 
 from engine.core.lists import counted
 from engine.core.types import Array
-from engine.uploads.devices.activity import GgirDays, GgirHours
+from engine.uploads.devices.exports import (
+    Clarity,
+    GgirDays,
+    GgirHours,
+    GreenButton,
+    LibreView,
+    Nightscout,
+)
 from engine.uploads.devices.format import Columns, DeviceExport, DeviceObservations, Format
-from engine.uploads.devices.glucose import Clarity, LibreView, Nightscout
-from engine.uploads.devices.power import GreenButton
 from engine.uploads.limits import Limits, have, refused
 
 FORMATS: tuple[Format, ...] = (Clarity(), LibreView(), Nightscout(), GgirHours(), GgirDays(),

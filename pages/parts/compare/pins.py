@@ -171,15 +171,16 @@ def _study(scenario: Settings) -> dict[str, Any]:
     target = scenario.target
     if target is None:
         target = decision_topic.usual_target(task, facts)
-    chosen = decision_topic.decision(profile, target, scenario.confidence, scenario.group).chosen
-    if chosen is None:
+    recommended = decision_topic.decision(profile, target, scenario.confidence,
+                                          scenario.group).chosen
+    if recommended is None:
         raise InputError("No budget reaches the target, so there is nothing to compare.",
                          hint="Open it and allow a larger distance.")
     return {"facts": facts, "protects": decision_words.unit_tag(task, facts)[0],
             "method": profile.mechanism.nearest_preset()[0], "people": profile.n_people,
-            "budget": chosen.budget, "budgets": tags.budget_chip(chosen.budget),
-            "spends": chosen.spends, "error": chosen.accuracy.error,
-            "within": chosen.accuracy.within, "error_unit": profile.unit}
+            "budget": recommended.budget, "budgets": tags.budget_chip(recommended.budget),
+            "spends": recommended.spends, "error": recommended.accuracy.error,
+            "within": recommended.accuracy.within, "error_unit": profile.unit}
 
 
 def _plan(scenario: Settings) -> dict[str, Any]:

@@ -12,9 +12,8 @@ from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
-from pages.parts import plan, regression
+from pages.parts import plan, regression, sites
 from pages.parts.decide.view import Study, choose
-from pages.parts.sites import cards as site_cards
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
@@ -47,13 +46,13 @@ def _of_means(view: Study) -> list[Detail]:
         Detail("planner", "Solve for a size", partial(_solver, view)),
         Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
-            site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
+            sites.table, sites.answer, sites.warnings, sites.guarantees),
             ("sites_table",)),
-        Detail("ways", "Together, central, or alone", _sites(site_cards.pictures)),
-        Detail("shares", "Where the error comes from", _sites(site_cards.shares)),
-        Detail("leaves", "If a site leaves", _sites(site_cards.what_if), ("what_if",)),
-        Detail("centre_saw", "What the centre saw", _sites(site_cards.transcript), ("transcript",)),
-        Detail("study_holdout", "As in the published study", _sites(site_cards.published_study),
+        Detail("ways", "Together, central, or alone", _sites(sites.pictures)),
+        Detail("shares", "Where the error comes from", _sites(sites.shares)),
+        Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
+        Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
+        Detail("study_holdout", "As in the published study", _sites(sites.published_study),
                ("holdout",), is_fold=True),
         Detail("split_total", "Split a total", lambda: plan.split_fold(plan.Planned()),
                ("split",), is_fold=True)]
@@ -71,12 +70,12 @@ def _means_alone() -> None:
               args=(MEAN_FUNCTION.key,))
 
 
-def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None]:
+def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
     """Cards about the table of sites, each with its own budget."""
     def draw() -> None:
-        table = site_cards.solved()
+        table = sites.solved()
         if table.answer is None:
-            site_cards.table(table)
+            sites.table(table)
             return
         cards(table, *parts)
 
@@ -85,12 +84,11 @@ def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None
 
 def _solver(view: Study) -> None:
     """Asks for the typical error of the recommendation, and says for which sizes."""
-    chosen = None if view.answer is None else view.answer.chosen
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
-    if chosen is None:
+    if view.recommended is None:
         plan.section(notes=notes)
     else:
-        plan.section(digits_up(chosen.accuracy.error, 3), notes)
+        plan.section(digits_up(view.recommended.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:
@@ -99,7 +97,7 @@ def _trust(view: Study) -> None:
         for heading, sentence in words.protection(view.answer.profile, view.settings.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
     if view.settings.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
-        _sites(site_cards.trust, site_cards.protected)()
+        _sites(sites.trust, sites.protected)()
 
 
 def _options(view: Study) -> None:

@@ -19,8 +19,8 @@ from engine.topics.decision.answer import DECIDED
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
+from pages.parts import sites
 from pages.parts.decide.view import Study, change_unit, choose, data_choice, resize
-from pages.parts.sites import editor
 from pages.shared.frame import controls
 from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
@@ -185,7 +185,7 @@ def _resize(dial: str) -> Callable[[int], None]:
         if view.refusal is not None:
             return
         if view.on_screen.has_free_sites and view.settings.sites:
-            editor.replace_table(_table_with(view.rows, dial, value))
+            sites.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
         setting = Setting(view.source, view.mechanism, view.settings.epsilon, people, observations,
@@ -200,7 +200,7 @@ def _resize(dial: str) -> Callable[[int], None]:
             raise InputError(f"The {what} must lie between {low:g} and {high:g}; got {value}.",
                              field=dial)
         resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
-        editor.restart()
+        sites.restart()
     return write
 
 
@@ -272,19 +272,19 @@ def show_table(view: Study) -> None:
                       view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
                      hide_index=True)
         return
-    editor.editor(None, view.facts, editor.STUDY)
+    sites.editor(None, view.facts, sites.STUDY)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        editor.preset_choice()
-        editor.buttons(view.facts)
+        sites.preset_choice()
+        sites.buttons(view.facts)
 
 
 def contributions(view: Study) -> None:
     """Whose curves the result hangs on."""
-    said = "" if view.answer is None else words.contributions(view.answer)
-    if said:
-        st.markdown(f":small[{said}]")
+    sentence = "" if view.answer is None else words.contributions(view.answer)
+    if sentence:
+        st.markdown(f":small[{sentence}]")
 
 
 def bracket(view: Study) -> DeltaGenerator:
@@ -319,7 +319,7 @@ def _use_pasted(observations: int, people: str, nouns: tuple[str, str]) -> None:
     text = st.session_state.get("pasted_table", "")
     try:
         rows = site_table.pasted(text, observations)
-        editor.replace_table(rows)
+        sites.replace_table(rows)
     except InputError as problem:
         st.session_state.problem = ("pasted_table", problem)
         return

@@ -19,12 +19,11 @@ from engine.sources import Source, sources
 from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
-from engine.topics.decision.answer import DECIDED, Decision, Profile
+from engine.topics.decision.answer import DECIDED, Decision, Option, Profile
 from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts import regression
-from pages.parts.sites import editor
+from pages.parts import regression, sites
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls, strips
 from pages.shared.frame.page import View
@@ -167,7 +166,7 @@ class Study(View):
         super().__init__()
         self.problem: InputError | None = None
         try:
-            editor.take_edits()
+            sites.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
         self.settings = session.current()
@@ -223,6 +222,11 @@ class Study(View):
         return (self.source, self.mechanism, rows, delta_of(self.settings),
                 self.settings.noise, self.settings.seed)
 
+    @property
+    def recommended(self) -> Option | None:
+        """The budget for the target; None where there is no answer, or no budget that would do."""
+        return None if self.answer is None else self.answer.chosen
+
     def decide(self, profile: Profile) -> None:
         self.answer = decision_topic.decision(profile, self.target, self.settings.confidence,
                                               self.settings.group)
@@ -240,17 +244,17 @@ class Study(View):
 
     def strip(self) -> None:
         """The facts of the recommendation."""
-        chosen = None if self.answer is None else self.answer.chosen
+        recommended = self.recommended
         protected = words.unit_tag(self.decided, self.facts)
-        if chosen is None or self.answer is None:
+        if recommended is None or self.answer is None:
             strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected,
                          n_curves=site_table.people(self.rows))
             return
-        strips.fixed(self.facts, tags.budget_chip(chosen.budget), "decide_strip",
-                     odds_words.odds_short(chosen.odds), words.error(chosen, self.answer.profile),
-                     unit=self.decided.unit, highest=chosen.budget.epsilon,
-                     stated=self.answer.profile.delta, protected=protected,
-                     n_curves=self.answer.profile.n_people)
+        strips.fixed(self.facts, tags.budget_chip(recommended.budget), "decide_strip",
+                     odds_words.odds_short(recommended.odds),
+                     words.error(recommended, self.answer.profile), unit=self.decided.unit,
+                     highest=recommended.budget.epsilon, stated=self.answer.profile.delta,
+                     protected=protected, n_curves=self.answer.profile.n_people)
 
     def formula(self) -> None:
         guarantees.formula(self.mechanism, {})

@@ -41,12 +41,6 @@ class MeanCurve(Scene):
 # -- the scenario ---------------------------------------------------------------------------
 
 
-def choices() -> None:
-    """Data and method."""
-    controls.source_choice()
-    controls.mechanism_choice()
-
-
 def budget() -> None:
     """The budget, by the steps of Explore."""
     controls.epsilon_slider("mean_epsilon", "Smaller: everybody is better protected, and the curve "
@@ -56,11 +50,6 @@ def budget() -> None:
 def own_data() -> None:
     """The visitor's own curves."""
     panel.draw()
-
-
-def options() -> None:
-    """Every parameter of curves and method, the budget and the seed."""
-    controls.more_options()
 
 
 # -- the blocks -----------------------------------------------------------------------------

@@ -195,13 +195,13 @@ def _methods(estimand: Estimand) -> View | None:
 
 def _sweep(estimand: Estimand) -> View:
     """The error for each value of what is varied, simulated afresh."""
-    task, chosen = estimand.task, None
+    task, scenario = estimand.task, None
     sweeps.strip(task)
     layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a "
                  "point.")
     with layout.user_errors():
-        chosen = sweeps.panel(task)
-    return sweeps.Sweep(task, chosen)
+        scenario = sweeps.panel(task)
+    return sweeps.Sweep(task, scenario)
 
 
 def verify(estimand: Estimand) -> list[Detail]:

@@ -140,7 +140,8 @@ def practice(view: RateAtPoint) -> None:
     warm_up()
     layout.prose(_in_words(here, view.symbol(view.along)))
     if _pressed(view):
-        _start(here)
+        st.session_state[_KEPT] = _Kept(
+            begin(_key(here), rate_check.check, here, total=here.steps), here)
     last: _Kept | None = st.session_state.get(_KEPT)
     if last is None:
         layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
@@ -186,11 +187,6 @@ def _name(mechanism: Mechanism) -> str:
 
 def _key(here: Check) -> str:
     return digest(("rate check", here.simulated))
-
-
-def _start(here: Check) -> None:
-    job = begin(_key(here), rate_check.check, here, total=here.steps)
-    st.session_state[_KEPT] = _Kept(job, here)
 
 
 # -- the form -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from engine.answers.spread import NORMAL_PEOPLE
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import escape
+from engine.language.numbers import named
 from engine.sources import Source
 from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
@@ -30,7 +31,6 @@ from engine.topics.mean.asked import (
     first_release,
 )
 from engine.topics.mean.shape import Agreeing, Question
-from engine.topics.mean.words import times_asked
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
@@ -82,13 +82,13 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    default, time = shape.default(current.shape, facts), words.times_asked(facts)
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
-    within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
-    level = ("level", f"Level{unit}",
+    default = shape.default(current.shape, facts)
+    within = ("tolerance", named("Within", facts.time_unit),
+              "How far off a time may be and still be of use.")
+    level = ("level", named("Level", facts.value_unit),
              "A value from outside the data, such as a limit in a guideline.")
-    span = [("first", f"From{time}", "The first time."),
-            ("second", f"To{time}", "The second time.")]
+    span = [("first", named("From", facts.time_unit), "The first time."),
+            ("second", named("To", facts.time_unit), "The second time.")]
     numbers = {"peak": [within], "crossing": [level, within], "above": [level, within],
                "sign": span, "fastest": [*span, within]}[current.shape]
     with st.container(horizontal=True):
@@ -296,12 +296,13 @@ def people_needed(scene: Scene) -> None:
 
 
 def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
-    current, unit = session.current(), f" ({facts.value_unit})" if facts.value_unit else ""
+    current = session.current()
     width = facts.value_high - facts.value_low
     default = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
                "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
-    labels = {"power_difference": (f"Difference{unit}", "The smallest that would matter."),
-              "power_at": (f"At{times_asked(facts)}", "The time of that difference.")}
+    labels = {"power_difference": (named("Difference", facts.value_unit),
+                                   "The smallest that would matter."),
+              "power_at": (named("At", facts.time_unit), "The time of that difference.")}
     stated = {name: default[name] if getattr(current, name) is None else getattr(current, name)
               for name in settings.POWER_NUMBERS}
     with st.container(horizontal=True):
@@ -320,7 +321,7 @@ def _state_difference(field: str, value: float | None) -> None:
 
 
 def _sizes(plan: PowerPlan, facts: PublicFacts) -> list[dict[str, float | int | None]]:
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    error = named("standard error", facts.value_unit)
     return [{f"{facts.people} in each group": size.people,
-             f"standard error{unit}": round(size.error, 4) if math.isfinite(size.error) else None,
+             error: round(size.error, 4) if math.isfinite(size.error) else None,
              "power (%)": round(100 * size.power)} for size in plan.sizes]

@@ -223,14 +223,6 @@ _EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in o
 _EARLIER_STEPS = ("file", "bounds", "trust")  # of Publish, all in one form now
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line for line in settings.LINES if line in text.split("."))
-
-
-def _budgets(text: str) -> tuple[float, ...]:
-    return settings.checked_budgets([float(part) for part in text.split("_")])
-
-
 def _network(text: str) -> Network:
     """Sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
@@ -274,9 +266,12 @@ _WORDS = {
     "group": Word(lambda text: settings.checked_group(int(text))),
     "population": Word(lambda text: settings.checked_population(int(text))),
     **_NUMBER,
-    "shown": Word(_lines, lambda lines: ".".join(lines) or "nothing"),
+    "shown": Word(lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
+                  lambda lines: ".".join(lines) or "nothing"),
     "methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
-    "budgets": Word(_budgets, lambda budgets: "_".join(map(_plain, budgets))),
+    "budgets": Word(
+        lambda text: settings.checked_budgets([float(part) for part in text.split("_")]),
+        lambda budgets: "_".join(map(_plain, budgets))),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
     "room": Word(classroom.checked_code),

@@ -154,15 +154,12 @@ class Study:
                    mechanisms.default(task.mechanism, task.key))
 
 
-def _usual_studies() -> dict[str, Study]:
-    return {key: Study.default(TASKS[key]) for key in LAB_TASKS}
-
-
 @dataclass(frozen=True)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    studies: Mapping[str, Study] = field(default_factory=_usual_studies)  # by task
+    studies: Mapping[str, Study] = field(default_factory=lambda: {
+        key: Study.default(TASKS[key]) for key in LAB_TASKS})  # by task
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
