@@ -183,8 +183,7 @@ def wave_map(basis: Basis) -> Array:
     return np.ascontiguousarray(product_table(basis).transpose(2, 1, 0).reshape(basis.size, -1))
 
 
-def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
-                  weights: Array | None = None) -> Moments:
+def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
     """Moments of every curve.
 
     Parameters
@@ -195,9 +194,6 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
         Readings of each curve; they sum to N.
     basis : Basis
         Of r functions, without gaps in its frequencies.
-    weights : (n_repeats, N), optional
-        Every reading counts with its own weight in all the means; their divisor stays the number of
-        readings.
 
     Examples
     --------
@@ -213,11 +209,10 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
     for count, block, positions in _blocks(np.tile(counts, repeats)):
         t = _points_first(flat_times[positions], count)
         y = _points_first(flat_values[positions], count)
-        w = None if weights is None else _points_first(weights.ravel()[positions], count)
         # a slice is filled where it is
         out = features[:, block] if isinstance(block, slice) else np.empty((n_features, len(block)))
         with np.errstate(invalid="ignore", over="ignore"):
-            _fill_features(out, t, y, basis, w)
+            _fill_features(out, t, y, basis)
         if not isinstance(block, slice):
             features[:, block] = out
     return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis)
@@ -278,20 +273,17 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
                 yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
 
 
-def _fill_features(features: Array, times: Array, values: Array, basis: Basis,
-                   weights: Array | None) -> None:
-    """Features (features, curves) of one block; times, values and weights are (points, curves)."""
+def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -> None:
+    """Features (features, curves) of one block; times and values are (points, curves)."""
     points, highest = len(times), highest_wave(basis)
     cosines, sines = features[:highest + 1], features[highest + 1:n_waves(basis)]
     cross = features[n_waves(basis):]
-    cosine, sine = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
-    cosines[0] = points if weights is None else weights.sum(axis=0)
-    once = [cosine, sine] if weights is None else [
-        [weights * wave for wave in family] for family in (cosine, sine)]
-    _add_sums(once, cosines, sines)
-    _add_products(once, (cosine, sine), cosines, sines)
-    cross[0] = (values if weights is None else weights * values).sum(axis=0)
-    for row, wave in zip(cross[1:], _in_order(once), strict=False):
+    waves = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
+    cosines[0] = points
+    _add_sums(waves, cosines, sines)
+    _add_products(waves, cosines, sines)
+    cross[0] = values.sum(axis=0)
+    for row, wave in zip(cross[1:], _in_order(waves), strict=False):
         np.einsum("pc,pc->c", wave, values, out=row)
     cross[1:] *= SUP_NORM
     features /= points
@@ -334,19 +326,16 @@ def _add_sums(waves: Sequence[list[Array]], cosines: Array, sines: Array) -> Non
         wave.sum(axis=0, out=sines[k - 1])
 
 
-def _add_products(once: Sequence[list[Array]], again: Sequence[list[Array]], cosines: Array,
-                  sines: Array) -> None:
-    """Sums of the waves up to twice the highest, from products: cos(i+j) = 2 cos i cos j − …
-
-    One factor of each product carries the weights.
-    """
-    highest = len(again[0])
+def _add_products(waves: Sequence[list[Array]], cosines: Array, sines: Array) -> None:
+    """Sums of the waves up to twice the highest, from products: cos(i+j) = 2 cos i cos j − …"""
+    cosine, sine = waves
+    highest = len(cosine)
     for k in range(highest + 1, 2 * highest + 1):
         i, j = k // 2, k - k // 2
-        np.einsum("pc,pc->c", once[0][i - 1], again[0][j - 1], out=cosines[k])
+        np.einsum("pc,pc->c", cosine[i - 1], cosine[j - 1], out=cosines[k])
         cosines[k] = 2 * cosines[k] - cosines[j - i]
         if len(sines):
-            np.einsum("pc,pc->c", once[0][i - 1], again[1][j - 1], out=sines[k - 1])
+            np.einsum("pc,pc->c", cosine[i - 1], sine[j - 1], out=sines[k - 1])
             sines[k - 1] = 2 * sines[k - 1] - (sines[j - i - 1] if j > i else 0.0)
 
 

@@ -16,6 +16,7 @@ from engine.core.arrays import Array, hard_threshold, largest
 from engine.numerics.symmetric_matrices import matrix_root
 
 _MAX_STEPS = 20_000
+_STEP = 0.5  # of the gradient steps towards rows of a precision matrix
 _SHORTEST = 1e-9  # a subgradient at which the LASSO ends
 _MIN_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero
 
@@ -177,8 +178,7 @@ def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[
 # -- inference --------------------------------------------------------------------------------
 
 
-def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
-                   indices: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
+def precision_rows(gram: Array, s: int = 3, rounds: int = 15) -> Array:
     """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k; not symmetrised.
 
     Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
@@ -193,32 +193,26 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
         Entries of a row that are not zero.
     rounds : int
         How many steps.
-    step : float
-        Their size.
-    indices : (g,) of int, optional
-        Which rows; None for all d.
-    radius : float
-        Each row is moved to the nearest point of the ball of this radius.
 
     Returns
     -------
-    (…, d, d) or (…, g, d)
+    (…, d, d)
     """
     size = gram.shape[-1]
     grams = gram.reshape(-1, size, size)
-    target = step * (np.eye(size) if indices is None else np.eye(size)[indices])
+    target = _STEP * np.eye(size)
     batch = np.arange(len(grams))[:, None, None]
     rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):
         where = largest(np.abs(rows), s)
         values = np.take_along_axis(rows, where, axis=-1)  # (matrices, rows, s), like `where`
         products = np.einsum("bks,bksj->bkj", values, grams[batch, where])  # ΘG, s terms each
-        rows = _shortened(hard_threshold(rows - step * products + target, s), radius)
+        rows = hard_threshold(rows - _STEP * products + target, s)
     return rows.reshape(*gram.shape[:-2], *target.shape)
 
 
-def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random.Generator,
-                     group: NDArray[np.int64] | None = None) -> Array:
+def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random.Generator
+                     ) -> Array:
     """A quantile of max_k |Z_k| for a normal Z.
 
     Simulated, with the same standard normals for all matrices. This is the bootstrap with normal
@@ -235,22 +229,10 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
         How many are simulated.
     rng : Generator
         Where they are drawn from.
-    group : (g,) of int, optional
-        The k over which the maximum is taken; None for all.
 
     Returns
     -------
     (…)
     """
-    if group is not None:
-        covariance = covariance[..., group[:, None], group]
     sample = matrix_root(covariance) @ rng.standard_normal((covariance.shape[-1], draws))
     return np.asarray(np.quantile(np.abs(sample).max(axis=-2), level, axis=-1))
-
-
-def _shortened(vectors: Array, radius: float) -> Array:
-    """Vectors (…, d) beyond the ball of this radius, moved to its nearest point."""
-    if math.isinf(radius):
-        return vectors
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors * np.minimum(1.0, radius / np.maximum(length, 1e-300)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.identity import Traces
-from engine.core.registry import Parameterised, Registry
+from engine.core.registry import Parameterised, Registry, param
 from engine.core.tasks import TASKS
 from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
 
@@ -278,6 +278,31 @@ def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
     """
     whole, rest = divmod(n_curves, n_servers)
     return tuple(whole + (site < rest) for site in range(n_servers))
+
+
+def number_of(label: str, **options: Any) -> Any:
+    """The parameter n of simulated records: how many there are.
+
+    Parameters
+    ----------
+    label : str
+        What they are called.
+    **options
+        Further ones of `param`.
+    """
+    return param(1000, label, "How many there are, over all sites.", low=2, high=10_000_000,
+                 symbol="n", **options)
+
+
+def sites_with(records: str) -> Any:
+    """The parameter S of simulated records: how many sites they are dealt to.
+
+    Parameters
+    ----------
+    records : str
+        What they are called.
+    """
+    return param(1, "Sites", f"Sites that keep their own {records}.", low=1, high=1000, symbol="S")
 
 
 class DealtRecords(Source[D]):

@@ -74,9 +74,8 @@ class AgesAtDeath(BundledFile[SampleData]):
         years = np.diff(np.append(starts, OLDEST)).astype(np.int64)
         ages = np.repeat(np.arange(OLDEST) + 0.5,
                          _whole(np.repeat(table[REGIONS.index(self.region)] / years, years)))
-        server = np.arange(len(ages)) % self.n_servers
-        by_server = np.argsort(server, kind="stable")
-        return SampleData(ages[by_server][None, :, None], None, server[by_server], self.facts)
+        order, server = self._dealt(len(ages))
+        return SampleData(ages[order][None, :, None], None, server, self.facts)
 
 
 def _whole(amounts: Array) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -11,7 +11,7 @@ from scipy.special import betainc
 from engine.core.registry import param
 from engine.core.tasks import DISTRIBUTION
 from engine.core.types import EventData, EventFacts, Truth
-from engine.sources import DealtRecords, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 
 @sources.register
@@ -24,10 +24,8 @@ class BoundedValues(DealtRecords[EventData]):
     order = 10
     tasks = frozenset({DISTRIBUTION.key})
 
-    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("People")
+    n_servers: int = sites_with("people")
     first: float = param(2.0, "First shape", "Of the Beta law.", low=0.2, high=50.0, symbol="α")
     second: float = param(4.0, "Second shape", "Of the Beta law.", low=0.2, high=50.0, symbol="β")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
@@ -54,6 +55,12 @@ class BundledFile(Source[D]):
         """The whole file; see `Source.contents`."""
         return [(DATA / self.file).read_bytes()]
 
+    def _dealt(self, n_records: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Records are dealt to sites in turn: their places in order of sites, and these sites."""
+        server = np.arange(n_records) % self.n_servers
+        order = np.argsort(server, kind="stable")
+        return order, server[order]
+
 
 @dataclass(frozen=True, kw_only=True)
 class BundledCurves(BundledFile[CurveData]):
@@ -88,14 +95,13 @@ class BundledCurves(BundledFile[CurveData]):
         """
         self._only_once(n_repeats)
         table = self._table()
-        server = np.arange(len(table)) % self.n_servers
-        by_server = np.argsort(server, kind="stable")
-        table, present = table[by_server], np.isfinite(table[by_server])
+        order, server = self._dealt(len(table))
+        table, present = table[order], np.isfinite(table[order])
         times = self.stated.to_unit_time(read_table(self.file)[0])
         values = np.clip(table, self.stated.value_low, self.stated.value_high)
         return CurveData(times=np.broadcast_to(times, table.shape)[present][np.newaxis],
                          values=values[present][np.newaxis], counts=present.sum(axis=1),
-                         server=server[by_server], facts=self.facts)
+                         server=server, facts=self.facts)
 
     def _table(self) -> Array:
         return read_table(self.file)[1][:self.n_curves]

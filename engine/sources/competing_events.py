@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import INCIDENCE
 from engine.core.types import Array, EventData, EventFacts, Truth
-from engine.sources import DealtRecords, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 _SCALE, _SHAPE = 0.8, 1.5  # of the first cause, a Weibull law
 _MEAN = 1.2  # of the second, an exponential one
@@ -30,10 +30,8 @@ class CompetingEvents(DealtRecords[EventData]):
     order = 20
     tasks = frozenset({INCIDENCE.key})
 
-    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("People")
+    n_servers: int = sites_with("people")
     follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
                              "not the longest time seen.", low=0.01, high=100.0, symbol="H")
 

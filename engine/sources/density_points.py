@@ -12,7 +12,7 @@ from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import DENSITY
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
-from engine.sources import DealtRecords, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 _MIDPOINTS = (np.arange(96) + 0.5) / 96  # of the rule "square", in each direction
 
@@ -151,10 +151,8 @@ class DensityPoints(DealtRecords[SampleData]):
 
     design: str = param("two_modes", "Density", "The known density of the points.",
                         choices=tuple(_LAWS))
-    n_curves: int = param(1000, "Points", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n", when={"design=two_modes_2d": 5000})
-    n_servers: int = param(1, "Sites", "Sites that keep their own points.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("Points", when={"design=two_modes_2d": 5000})
+    n_servers: int = sites_with("points")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import SURVIVAL
 from engine.core.types import Array, EventData, EventFacts, Truth
-from engine.sources import DealtRecords, dealt, sources
+from engine.sources import DealtRecords, dealt, number_of, sites_with, sources
 
 _POINTS = 20_001  # at which a mixture is tabulated
 
@@ -110,10 +110,8 @@ class EventTimes(DealtRecords[EventData]):
 
     design: str = param("lung", "Shape", "How hazards run over the follow-up.",
                         choices=tuple(SHAPES))
-    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("People")
+    n_servers: int = sites_with("people")
     follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
                              "not the longest time seen.", low=0.01, high=100.0, symbol="H")
     comparison: str = param("none", "Groups", "One group; two with hazards in a fixed ratio; two "

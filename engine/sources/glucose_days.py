@@ -8,12 +8,11 @@ from math import e, log
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.core.units import GLUCOSE
-from engine.numerics.clipping.normal_readings import cut_off
+from engine.numerics.clipping.normal_readings import cut_off, excess
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves
 
@@ -156,8 +155,7 @@ class GlucoseDays(HumanCurves):
         for hour, share in _MEALS:
             since = hours[:, None] - hour + _SHIFTS  # (points, days)
             u = since / sd - sd / peak
-            density = np.exp(-u * u / 2) / np.sqrt(2 * np.pi)
-            rise = np.exp(sd**2 / (2 * peak**2) - since / peak) * sd * (density + u * ndtr(u))
+            rise = np.exp(sd**2 / (2 * peak**2) - since / peak) * sd * excess(-u)
             total += self.meal_rise * share * e / peak * rise.sum(axis=1)
         return total
 

@@ -67,10 +67,9 @@ class HeartFailurePatients(BundledFile[EventData]):
         """
         self._only_once(n_repeats)
         table = _table()
-        server = np.arange(len(table)) % self.n_servers
-        order = np.argsort(server, kind="stable")
+        order, server = self._dealt(len(table))
         columns = {name: table[order, k][None] for k, name in enumerate(_COLUMNS)}
-        return self._data(columns, server[order])
+        return self._data(columns, server)
 
     def _data(self, columns: dict[str, Array], server: Any) -> EventData:
         """Of the columns of the file, (1, n) each."""

@@ -14,7 +14,7 @@ from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.clipping.normal_readings import clipped_mean
-from engine.sources import DealtRecords, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 _SHAPES: dict[str, Callable[[Array], Array]] = {
     "wave": lambda x: np.asarray(np.sin(2 * np.pi * x) * (1.2 - 0.8 * x)),
@@ -50,10 +50,8 @@ class LabelledPoints(DealtRecords[SampleData]):
                           choices=("regression", "classes"))
     function: str = param("wave", "Function", "The known function behind the labels.",
                           choices=tuple(_SHAPES))
-    n_curves: int = param(1000, "Points", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Sites that keep their own points.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("Points")
+    n_servers: int = sites_with("points")
     noise_sd: float = param(0.3, "Spread of numbers",
                             "Standard deviation around the function; of no use for classes.",
                             low=1e-3, high=1e3, symbol="σ")

@@ -12,7 +12,7 @@ from scipy.special import expit, ndtr, ndtri
 from engine.core.registry import param
 from engine.core.tasks import ROC
 from engine.core.types import EventData, EventFacts, Truth
-from engine.sources import DealtRecords, sources
+from engine.sources import DealtRecords, number_of, sites_with, sources
 
 
 @sources.register
@@ -30,10 +30,8 @@ class ScoredPeople(DealtRecords[EventData]):
     order = 10
     tasks = frozenset({ROC.key})
 
-    n_curves: int = param(1000, "People", "How many there are, over all sites.", low=2,
-                          high=10_000_000, symbol="n")
-    n_servers: int = param(1, "Sites", "Sites that keep their own people.", low=1, high=1000,
-                           symbol="S")
+    n_curves: int = number_of("People")
+    n_servers: int = sites_with("people")
     prevalence: float = param(0.5, "Share with the label", "Of all people.", low=0.01, high=0.99)
     gap: float = param(1.0, "Gap", "Between the means of the marker with and without the label, "
                        "in standard deviations.", low=0.0, high=5.0)

@@ -113,16 +113,6 @@ def test_gradients_from_moments_equal_gradients_from_the_readings(size, kind):
             assert np.allclose(gradients[repeat, column].T, direct, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [{}, {"family": "cosine"}], ids=str)
-def test_weighted_moments_equal_weighted_sums_over_the_readings(kind):
-    times, values, weights = RNG.random((1, 5)), RNG.normal(size=(1, 5)), RNG.random((1, 5))
-    basis, a = Basis(4, **kind), RNG.normal(size=4)
-    moments = curve_moments(times, values, np.array([5]), basis, weights)
-    phi = basis(times[0])
-    direct = phi.T @ (weights[0] * (phi @ a - values[0])) / 5
-    assert np.allclose(moments.gradients(a[None, None])(slice(None))[0, 0, :, 0], direct, atol=1e-12)
-
-
 @pytest.mark.parametrize("family", ["fourier", "cosine"])
 def test_moments_of_a_smaller_basis_are_part_of_those_of_a_larger_one(family):
     counts = np.array([4, 3])

@@ -277,15 +277,7 @@ def test_columns_share_noise_across_budgets_and_end_with_one_that_has_none():
 def test_columns_of_the_inverse_are_those_of_the_matrix():
     gram = covariance("ar1", 12)[None]
     inverse = np.linalg.inv(gram)
-    result = precision_rows(gram, 3, 60, 0.5, np.array([4, 7]), 3.0)
-    assert np.allclose(result, inverse[:, [4, 7]], atol=1e-6)
-    assert np.allclose(precision_rows(gram, 3, 60)[:, [4, 7]], result)
-
-
-def test_a_released_matrix_without_an_inverse_still_gives_columns_of_bounded_norm():
-    gram = -10 * np.ones((1, 5, 5))
-    result = precision_rows(gram, 3, 40, 0.5, np.arange(5), 3.0)
-    assert np.linalg.norm(result, axis=-1).max() <= 3 + 1e-12
+    assert np.allclose(precision_rows(gram, 3, 60)[:, [4, 7]], inverse[:, [4, 7]], atol=1e-6)
 
 
 def test_half_widths_of_independent_errors_have_a_closed_form():

@@ -300,9 +300,8 @@ class RestrictedMean:
     until: Array
 
 
-def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | None = None
-                    ) -> RestrictedMean:
-    """The area under a survival curve up to an edge.
+def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
+    """The area under a survival curve up to the last edge at which it is shown.
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
     by, and what censoring may have shifted the area by, are allowed for on top.
@@ -313,17 +312,14 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits, intervals: int | N
         e_0 … e_K.
     limits : Limits
         Of the survival curve.
-    intervals : int, optional
-        Up to the edge of this number, where it is shown; None: as many as are shown.
 
     Returns
     -------
     RestrictedMean
         NaN where fewer than three intervals are shown.
     """
-    times, n_drawn = np.asarray(edges), limits.drawn.sum(axis=-1)
-    count = n_drawn if intervals is None else np.full_like(n_drawn, intervals)
-    is_given = (n_drawn >= _FEWEST_FOR_MEAN) & (count <= n_drawn)
+    times, count = np.asarray(edges), limits.drawn.sum(axis=-1)
+    is_given = count >= _FEWEST_FOR_MEAN
     widths = np.diff(times)
     curve = np.concatenate([np.ones_like(limits.values[..., :1]), limits.values], axis=-1)
     trapezoids = np.cumsum((curve[..., 1:] + curve[..., :-1]) / 2 * widths, axis=-1)

@@ -67,6 +67,13 @@ def _row(outcome: Outcome) -> Row:
             "apart": (summary["mean"] - exact) / summary["se"], "repeats": outcome.repeats}
 
 
+def simulated_row(outcome: Outcome) -> Row:
+    """The place of a cell, its simulated error with standard error, and repeats."""
+    summary = outcome.summary("total_error") or {}
+    return {**outcome.cell.at, "error": summary["mean"], "se": summary["se"],
+            "repeats": outcome.repeats}
+
+
 def _panel(title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], axis: str,
            alt: str) -> Panel:
     """Simulated errors with bars of two standard errors, exact ones, and that of zero."""
@@ -121,12 +128,6 @@ def _curve_work(form: Form) -> Work:
     return Work(_cells(methods, signals), Run(30 if form == "quick" else 200, seed=11))
 
 
-def _draw_curves(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return tuple(_panel(name, where(table, network=network), "curve", SIGNALS, "Curve",
-                        f"{name}: simulated and exact errors of five curves.")
-                 for network, name in NAMES.items())
-
-
 def _with_weights(table: pd.DataFrame) -> dict[str, float]:
     least, printed = (number(table, "exact", way=method, network="dominant", curve="smooth")
                       for method in (TUNED, WEIGHTS))
@@ -137,7 +138,10 @@ CURVES = Exhibit(
     "experiment-1", "Experiment 1: errors of the whole curve",
     "Mean integrated squared errors of five curves in four networks of about 64 000 observations: "
     "simulated ones with bars of two standard errors, and exact ones as dashes.",
-    _curve_work, _draw_curves, (
+    _curve_work,
+    lambda t: tuple(_panel(name, where(t, network=network), "curve", SIGNALS, "Curve",
+                           f"{name}: simulated and exact errors of five curves.")
+                    for network, name in NAMES.items()), (
         _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
               agrees(lambda t: [number(t, "exact", way=TUNED, network=network, curve=signal)
@@ -167,15 +171,12 @@ def _point_work(form: Form) -> Work:
                 Run(50 if form == "quick" else 400, seed=11))
 
 
-def _draw_point(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return (_panel("At the tip of a cusp, time 0.37", table, "network", tuple(NAMES), "",
-                   "Simulated and exact errors at the tip of a cusp in four networks."),)
-
-
 POINT = Exhibit(
     "experiment-2", "Experiment 2: errors at a single point",
     "Mean squared errors of the value at the tip of a cusp, in the same four networks.",
-    _point_work, _draw_point, (
+    _point_work,
+    lambda t: (_panel("At the tip of a cusp, time 0.37", t, "network", tuple(NAMES), "",
+                      "Simulated and exact errors at the tip of a cusp in four networks."),), (
         _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
               agrees(lambda t: [number(t, "exact", way=TUNED, network=network)

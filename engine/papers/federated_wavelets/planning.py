@@ -17,9 +17,9 @@ from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.drawing import curve, family, log, look, panel
 from engine.papers.evidence import agrees, as_exact, grows, number, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.papers.federated_wavelets.errors import NAMES
+from engine.papers.federated_wavelets.errors import NAMES, simulated_row
 from engine.rates.wavelet_regression import WaveletRate
-from engine.simulation.experiments import Cell, Outcome, Run
+from engine.simulation.experiments import Cell, Run
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
 
 # -- 7: resolution, flags and regimes --------------------------------------------------------------
@@ -148,12 +148,6 @@ def _sites_work(form: Form) -> Work:
         Call(cost_rows, (16,))))
 
 
-def _sites_row(outcome: Outcome) -> Row:
-    summary = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": summary["mean"], "se": summary["se"],
-            "repeats": outcome.repeats}
-
-
 def _exact(table: pd.DataFrame) -> pd.DataFrame:
     """Exact errors by sites and ε."""
     return table.dropna(subset="exact")
@@ -220,4 +214,4 @@ SITES = Exhibit(
         Claim("Privacy costs nothing beyond the first elbow, which a point reaches at a larger ε",
               within(_elbow, 1 / 1.4, 1, of="ratios", text="{words}")),
         Claim("Simulated errors are the exact ones, within 3.5 standard errors",
-              as_exact(_simulated), is_ours=True)), row=_sites_row)
+              as_exact(_simulated), is_ours=True)), row=simulated_row)

@@ -14,7 +14,8 @@ from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.drawing import Series, curve, log, look, panel
 from engine.papers.evidence import as_exact, slope, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.simulation.experiments import Cell, Outcome, Run
+from engine.papers.federated_wavelets.errors import simulated_row
+from engine.simulation.experiments import Cell, Run
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.slopes import PATHS, Path
 
@@ -52,12 +53,6 @@ def _work(form: Form) -> Work:
         WaveletGlobal(radius=SELF_SIMILAR_RADIUS), (NON_PRIVATE,) * 16)
         for k in range(10, _MAX_READINGS[form] + 1))
     return Work(cells, Run(100, seed=3), tuple(Call(path_rows, (path.key,)) for path in PATHS))
-
-
-def _row(outcome: Outcome) -> Row:
-    summary = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": summary["mean"], "se": summary["se"],
-            "repeats": outcome.repeats}
 
 
 def _exact(table: pd.DataFrame, key: str) -> pd.DataFrame:
@@ -140,4 +135,4 @@ SLOPES = Exhibit(
                    lambda t: {"point": _slope(t, "P4"), "curve": _slope(t, "G4")},
                    "the error grows like m^{point:.3f} at a point and like m^{curve:.3f} for the "
                    "curve"),
-              _SMOOTHER)), row=_row)
+              _SMOOTHER)), row=simulated_row)

@@ -69,11 +69,6 @@ def _third_root(n: int) -> int:
     return math.floor(float(n ** (1 / 3)) + 1e-9)
 
 
-def _draw_slopes(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return tuple(_slope_panel(where(table, estimator=name), title)
-                 for name, title in _TITLES.items())
-
-
 def _slope_panel(table: pd.DataFrame, title: str) -> Panel:
     noise_free = _noise_free(table)
     series = [*over_epsilon(table, "n"),
@@ -116,7 +111,9 @@ FIGURE_3 = Exhibit(
     "down), δ = 0.001. Without η and C_α, which the paper does not give: η = 0.05, no projection. "
     "In theory the error falls like 1/(n²ε²) while privacy rules and like 1/n after that, so the "
     "slope goes from −2 to −1, sooner for large ε.",
-    _slopes, _draw_slopes,
+    _slopes,
+    lambda t: tuple(_slope_panel(where(t, estimator=name), title)
+                    for name, title in _TITLES.items()),
     (Claim("Where privacy rules the error falls nearly like n^−2, with an average slope of −1.81 "
            "(the line at ε = 1).", _slope_is("published", 1.0, _PRIVATE)),
      Claim("Where chance rules it falls nearly like 1/n, with an average slope of −1.06 (the line "

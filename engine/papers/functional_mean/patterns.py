@@ -209,17 +209,15 @@ def _readings(form: Form) -> Work:
     return Work(joined(work), Run(repeats=200, seed=2025))
 
 
-def _draw_readings(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return tuple(_errors(f"{n} people, {group}",
-                         over_epsilon(_in_group(where(table, n=n), group), "m"), READINGS,
-                         f"With {n} people", "readings") for n in (300, 800) for group in _GROUPS)
-
-
 FIGURE_7 = Exhibit(
     "figure-7", "Figure 7: how many observations are enough",
     "Mean squared error of Algorithm 1 for μ₁ with 300 and 800 people and 2 to 25 observations on "
     "each curve; δ = 0.001, bars of two standard errors.",
-    _readings, _draw_readings,
+    _readings,
+    lambda t: tuple(_errors(f"{n} people, {group}",
+                            over_epsilon(_in_group(where(t, n=n), group), "m"), READINGS,
+                            f"With {n} people", "readings")
+                    for n in (300, 800) for group in _GROUPS),
     (Claim("The error falls with more observations per curve.",
            all_fall(lambda t: lines(t, "m", ["n", "epsilon"]), "With 2 to 25 observations {}.")),
      Claim("Beyond about 10 observations the error is flat, ε from 3 to 8.",

@@ -75,11 +75,6 @@ def terms_over_epsilon(points: int) -> list[Row]:
     return rows
 
 
-def _draw_terms(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return tuple(_terms_panel(where(table, m=m), f"{title}, m = {m:g}")
-                 for m, title in zip(values(table, "m"), _PANELS.values(), strict=True))
-
-
 def _terms_panel(table: pd.DataFrame, title: str) -> Panel:
     series = [curve(f"{term}, {TERM_NAMES[term]}", table["epsilon"], table[term], (shade, dash,
                     "circle"), mode="lines")
@@ -131,7 +126,8 @@ FIGURE_1 = Exhibit(
     "α = 2, for three numbers of observations per curve. The largest one rules. Constants and "
     "logarithms are dropped, and in practice move the borders in ε by a factor of ten or more.",
     partial(_calculated, terms_over_epsilon, 33, 201),
-    _draw_terms,
+    lambda t: tuple(_terms_panel(where(t, m=m), f"{title}, m = {m:g}")
+                    for m, title in zip(values(t, "m"), _PANELS.values(), strict=True)),
     (Claim("Few observations, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
            "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
            _rule_in_order(0, "IV", "II", "I")),
@@ -193,11 +189,11 @@ def bounds(notion: Trust) -> list[Row]:
                          "epsilon": epsilon} | ({"d": 3.0} if problem == "coefficients" else {})
                 rows.append({"part": "bounds", "of": problem, "epsilon": epsilon, "n": n,
                              "rate": digits(float(_rate(problem, notion).total(**point))),
-                             "best": digits(_best_bound(point, notion))})
+                             "best": digits(_best_bound(point))})
     return rows
 
 
-def _best_bound(point: dict[str, float], notion: Trust) -> float:
+def _best_bound(point: dict[str, float]) -> float:
     """The least d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
     people, d = point["S"] * point["n"], point.get("d", 1.0)
     private = people * point["n"] * point["epsilon"] ** 2  # S n² ε²; S = 1 with one centre
