@@ -25,13 +25,7 @@ from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Estimate, PublicFacts
 from engine.numerics.bases import Basis
-from engine.numerics.end_slopes import (
-    CHECKED_FROM,
-    MIN_WAVES,
-    cosine_rows,
-    detail_p_values,
-    slope_rows,
-)
+from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, cosine_rows, detail, slope_rows
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy import feasibility
@@ -195,7 +189,7 @@ class ReleasedCurve:
         """How probable a misfit as large is, of r − 4 waves and two slopes, if they suffice."""
         if self.size < CHECKED_FROM:
             return math.nan
-        return float(detail_p_values(self.centre, self.covariance))
+        return float(detail(self.centre, self.covariance)[0])
 
     @cached_property
     def status(self) -> Status:

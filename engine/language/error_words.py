@@ -58,17 +58,19 @@ def what_limits(shares: Sequence[float]) -> str:
     return f"**{capital(name)}** {verb} up {percent(first)} of the squared error."
 
 
-def shares_key(shares: Sequence[float]) -> str:
+def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
     """The key to a bar of shares; what is below half a percent is left out.
 
     Parameters
     ----------
-    shares : sequence of three floats
-        Shares of the squared error, in the order of `PARTS`.
+    shares : sequence of float
+        Shares of the squared error.
+    parts : sequence of str
+        What each is a share of, at most four.
     """
-    marks = ("■", "▨", "▩")
+    marks = ("■", "▨", "▩", "▒")
     return " · ".join(f"{mark}\u00a0{name} {percent(share)}" for mark, name, share in
-                      zip(marks, PARTS, shares, strict=True) if share >= 0.005)
+                      zip(marks, parts, shares, strict=False) if share >= 0.005)
 
 
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:

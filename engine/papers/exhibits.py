@@ -22,7 +22,7 @@ import pandas as pd
 import scipy
 
 from engine import __version__
-from engine.core.entrance import bytes_of, folder_to_fill, write_whole
+from engine.core.entrance import bytes_of, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.figures.theme import Chart
@@ -30,14 +30,13 @@ from engine.running import executors
 from engine.simulation import sweeps
 from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
-from engine.simulation.part_files import header
+from engine.simulation.part_files import ResultFiles
 
 Form = Literal["quick", "full"]
 FORMS: tuple[Form, ...] = ("quick", "full")
 Value = float | int | str | bool | None
 Row = Mapping[str, Value]
 Table = Sequence[Row]
-_MAX_BYTES = 50_000_000  # of the rows of one call
 
 
 def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
@@ -322,49 +321,21 @@ def _plain(row: Row) -> dict[str, Value]:
             for name, value in row.items()}
 
 
-class RowFiles:
+class RowFiles(ResultFiles[list[Row]]):
     """What runs leave in a folder, so that a long one can be taken up again.
 
-    Beside the parts of sweeps (see `engine.simulation.part_files`) lie the rows of calls, a file
-    for each digest, and the seconds that all runs of an exhibit took so far. What is broken, or of
-    other versions, is not there.
-
-    Parameters
-    ----------
-    folder : path
-        It is made if it is not there.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or written.
+    Beside the parts of sweeps lie the rows of calls, a file for each digest, and the seconds that
+    all runs of an exhibit took so far; see `ResultFiles`.
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = folder_to_fill(folder, "resume")
+    ending, max_bytes = "rows", 50_000_000
 
-    def get(self, key: str) -> list[Row] | None:
-        """The rows of a call.
+    def _as_text(self, result: list[Row]) -> str:
+        return json.dumps(result, default=lambda number: number.item())  # numpy's own
 
-        Returns
-        -------
-        list of rows or None
-            None if they are missing, broken, or of other versions.
-        """
-        try:
-            content = bytes_of(self._path(key), _MAX_BYTES, "resume")
-            first, second = content.decode().splitlines()
-            if json.loads(first) == header(key, second):
-                rows: list[Row] = json.loads(second)
-                return rows
-        except (ValueError, LookupError, TypeError, RecursionError):
-            pass  # missing, half-written or not ours
-        return None
-
-    def __setitem__(self, key: str, rows: list[Row]) -> None:
-        text = json.dumps(rows, default=lambda number: number.item())  # numpy's own
-        write_whole(self._path(key), f"{json.dumps(header(key, text))}\n{text}\n".encode(),
-                    "resume", sync=False)
+    def _from_plain(self, plain: Any) -> list[Row]:
+        rows: list[Row] = plain
+        return rows
 
     def seconds(self, key: str) -> float:
         """How long all runs of an exhibit have taken so far."""
@@ -377,9 +348,6 @@ class RowFiles:
         """Count a step of a run, whether it came to its end or not."""
         write_whole(self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume",
                     sync=False)
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.rows"
 
     def _clock(self, key: str) -> Path:
         return self.folder / f"{key}.seconds"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
-from engine.core.record_bytes import Traces
+from engine.core.identity import Traces
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import TASKS
 from engine.core.types import Data, Public, PublicFacts, Sizes, Unit

@@ -12,6 +12,7 @@ import streamlit as st
 
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.language import glossary, numbers
+from engine.language.error_words import shares_key
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number
 from engine.numerics.signals import SIGNALS
@@ -102,7 +103,7 @@ def accuracy(view: Regression) -> None:
     st.markdown(words.accuracy(view.answer))
     if view.answer.risk is not None:
         view.draw("Parts of the error", charts.split(view.answer.risk), "split", 44)
-        st.markdown(words.largest(view.answer.risk))
+        st.markdown(f":small[{shares_key(words.shares(view.answer.risk), words.PARTS)}]")
 
 
 def levels(view: Regression) -> None:
@@ -182,7 +183,7 @@ def cost(view: Regression) -> None:
         regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", charts.cost(costs, planned), "cost", 320)
-        st.markdown(":small[Squared errors, for as many observations on as many equal sites. "
+        st.markdown(":small[For as many observations on as many equal sites. "
                     "Vertical: where the cost begins by the rates.]")
     with right:
         st.markdown(words.elbows(costs))

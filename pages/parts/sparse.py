@@ -259,12 +259,12 @@ def trust(view: Coefficients) -> None:
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", charts.trust(errors, values, label),
+        view.draw("Errors by who is trusted", charts.trust(errors, values, label, here),
                   "trust", 380, 420)
     with right:
         st.markdown(words.trust(here, rates))
         st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "
-                    "errors from zero, as here: its error stays near that of answering zero.]")
+                    "errors from zero, as here: its error stays near that of always estimating 0.]")
 
 
 def paper(view: Coefficients) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.second_moments import SecondMoments
+from engine.core.bands import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.adaptive_constants import Constants

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import SecondMoments
 from engine.core.registry import param
-from engine.core.second_moments import SecondMoments
 from engine.core.types import (
     Array,
     Band,

@@ -61,7 +61,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from engine.core.second_moments import SecondMoments
+from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
 from engine.mechanisms.families.adaptive_constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint

@@ -102,6 +102,22 @@ def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate
     return [row for row in rows if row[1:] != ("–", "–")]
 
 
+def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
+    """The rows of `if_doubled` as a list, which is as narrow as its column.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        The size, the change as measured, and that by theory.
+    """
+    lines = ["If you doubled…", ""]
+    for size, measured, by_rate in rows:
+        parts = [f"error **{measured}**"] if measured != "–" else []
+        parts += [f"by theory {by_rate}"] if by_rate != "–" else []
+        lines.append(f"- {size}: {', '.join(parts)}")
+    return "\n".join(lines)
+
+
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
     """What the theorems ask of δ, and whether it holds here with the constant one.
 

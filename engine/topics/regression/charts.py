@@ -203,10 +203,10 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
     data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], "raw", 1.4, "dot",
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
-        legend=True, title=f"At ε = {epsilons[0]:g} privacy multiplies squared error by "
+        legend=True, title=f"At ε = {epsilons[0]:g} privacy multiplies the error by "
               f"{number(float(times[0]))}",
         xaxis=log_axis("Privacy budget ε (log scale)", x[0], x[-1]),
-        yaxis=log_axis("Squared error, times the non-private", 0.9, highest * 1.1, grid=True))}
+        yaxis=log_axis("Error, times the non-private", 0.9, highest * 1.1, grid=True))}
     by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
                        f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "

@@ -319,9 +319,7 @@ def _doubled(view: RateAtPoint) -> None:
     rows = rate_words.if_doubled(view.weighted if view.has_shares else None, view.point, view.rate,
                                  measured)
     if rows:
-        head = ["If you doubled…", "Measured error", "By theory"]
-        lines = [head, ["--"] * len(head), *rows]
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        st.markdown(rate_words.doubled_lines(rows))
     if scene is not None and not is_known:
         explore_cards.simulate_doubled(scene)
 
