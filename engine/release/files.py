@@ -39,7 +39,7 @@ def all_files(release: Published) -> dict[str, bytes]:
     return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
             "release.html": report(release), "guarantee.json": card(release),
             "again.json": request(release),
-            **{f"{name}.csv": _table_csv(f"{release.name}: {table.about}", table.columns)
+            **{f"{name}.csv": _csv([f"{release.name}: {table.about}"], table.columns)
                for name, table in release.functions.tables.items()}}
 
 
@@ -97,25 +97,19 @@ def numbers_csv(release: Published) -> bytes:
     bytes
         UTF-8, numbers with ten digits in the data's own unit.
     """
-    out = io.StringIO()
     about = [f"Privacy Curves {__version__}: released {release.at}, “{release.name}”, id "
              f"{release.release_id}",
              headline(release),
              f"protects {release.card['unit_of_protection']}; "
              f"{sentences.budget_words(release.cost.certified)}, "
              "certified; no seed exists", *statements(release)]
-    out.writelines(f"# {' '.join(line.split())}\n" for line in about)
-    table = columns(release)
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([safe_cell(name) for name in table])
-    writer.writerows([f"{value:.10g}" for value in row]
-                     for row in zip(*table.values(), strict=True))
-    return out.getvalue().encode()
+    return _csv(about, columns(release))
 
 
-def _table_csv(line: str, table: Mapping[str, Sequence[Any]]) -> bytes:
+def _csv(about: Sequence[str], table: Mapping[str, Any]) -> bytes:
+    """Lines that begin with # say what it is, then a row of names, then rows."""
     out = io.StringIO()
-    out.write(f"# {' '.join(line.split())}\n")
+    out.writelines(f"# {' '.join(line.split())}\n" for line in about)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in table])
     writer.writerows([safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]

@@ -80,7 +80,7 @@ def changed() -> Damaged:
                       "not known.", field="ledger", hint=WHAT_TO_DO)
 
 
-def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+def create(path: Path, fill: Callable[[sqlite3.Connection], object]) -> None:
     """Make a ledger with its tables and what `fill` adds; one that another made meanwhile stays.
 
     Parameters
@@ -121,7 +121,7 @@ def tidy(path: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
+def write_aside(path: Path, fill: Callable[[sqlite3.Connection], object]) -> Path:
     """A whole ledger under a name of its own in the same folder, for its owner alone.
 
     Parameters

@@ -35,7 +35,7 @@ from engine.release.books import Books, Odometer, sum_up
 from engine.release.ledger import Ledger
 from engine.release.ledger_file import Damaged
 from engine.release.salvage import Salvage, salvage
-from engine.release.sealed_log import FINAL, OpenLog, digest, line_for, refusals, unseen
+from engine.release.sealed_log import FINAL, OpenLog, begin, line_for, refusals, unseen
 from engine.release.witness import Witness
 
 Total = tuple[int, float]
@@ -344,9 +344,7 @@ class _Rebuilt:
         for name, value in (("salt", self.salvaged.salt), ("key", self.salvaged.key)):
             if value is not None:
                 file.execute("INSERT INTO facts VALUES (?, ?)", (name, value))
-        ledger_file.new_keys(file)
-        log = OpenLog(file)
-        log.add(kind="start", salt=digest(log.salt))
+        log = begin(file)
         self.more, self.unknown, data = dict[str, int](), list[str](), self._data()
         labels = sorted(set(self.groups.values()))
         for label in labels:

@@ -60,19 +60,7 @@ from engine.core.plain import checked_object
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data, PublicFacts
 from engine.mechanisms import Mechanism, parsing
-from engine.release import groups
-from engine.release.data_sections import (
-    ENDS,
-    FACTS,
-    SECTIONS,
-    WORDS,
-    DataSection,
-    columns_of,
-    design_of,
-    features_of,
-    listed_in,
-    number_in,
-)
+from engine.release import data_sections, groups
 from engine.sources import Source
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign
@@ -190,7 +178,8 @@ def _of_file(facts: PublicFacts, own_file: OwnFile) -> dict[str, Any] | None:
     if own_file.sheet or own_file.encoding != "utf-8":
         return None
     named = {} if facts.group is None else {"name": facts.group.set}
-    return {**named, "data": SECTIONS[DataType(own_file.layout.data)].of_file(facts, own_file)}
+    section = data_sections.SECTIONS[DataType(own_file.layout.data)]
+    return {**named, "data": section.of_file(facts, own_file)}
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
@@ -250,20 +239,20 @@ def stated_in(text: str) -> StatedFacts:
     if "facts" not in data:
         raise InputError("These settings state no bounds.", field="facts",
                          hint="The settings saved with a release of an own file do.")
-    facts = checked_object(data["facts"], "facts", FACTS)
-    numbers = {name: number_in(facts, name)
-               for name in (*ENDS, "reading_sd", "observations_per_curve")}
-    features = features_of(data, "features")
-    response = columns_of(data.get("columns", {})).get("value") if features else None
+    facts = checked_object(data["facts"], "facts", data_sections.FACTS)
+    numbers = {name: data_sections.number_in(facts, name)
+               for name in (*data_sections.ENDS, "reading_sd", "observations_per_curve")}
+    features = data_sections.features_of(data, "features")
+    response = data_sections.columns_of(data.get("columns", {})).get("value") if features else None
     predicted = [StatedCovariate(response, numbers["value_low"], numbers["value_high"],
                                  str(facts.get("value_unit", "")))] if response else []
     return StatedFacts(
         {name: number for name, number in numbers.items() if number is not None},
-        {name: str(facts[name]) for name in (*WORDS, "origin") if name in facts},
+        {name: str(facts[name]) for name in (*data_sections.WORDS, "origin") if name in facts},
         {name: facts[name] is True for name in ("periodic", "symmetric", "two_classes")
-         if name in facts}, design_of(facts, Layout()),
-        [*features_of(facts, "covariates"), *features, *predicted], features,
-        listed_in(data, "edges", (int, float)))
+         if name in facts}, data_sections.design_of(facts, Layout()),
+        [*data_sections.features_of(facts, "covariates"), *features, *predicted], features,
+        data_sections.listed_in(data, "edges", (int, float)))
 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
@@ -293,8 +282,8 @@ def keys_of(mechanism: Mechanism) -> tuple[str, ...]:
     return _section(mechanism).keys
 
 
-def _section(mechanism: Mechanism) -> DataSection:
-    return SECTIONS[mechanism.main_task.data]
+def _section(mechanism: Mechanism) -> data_sections.DataSection:
+    return data_sections.SECTIONS[mechanism.main_task.data]
 
 
 def uploaded(table: Table, data: Mapping[str, Any], mechanism: Mechanism,

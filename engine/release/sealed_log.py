@@ -509,8 +509,8 @@ _FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
 # -- beginnings, and files of earlier versions ----------------------------------------------------
 
 
-def begin(file: sqlite3.Connection) -> None:
-    """The keys and the first entry of a new ledger.
+def begin(file: sqlite3.Connection) -> OpenLog:
+    """The log of a new ledger, with its keys and its first entry.
 
     Parameters
     ----------
@@ -520,6 +520,7 @@ def begin(file: sqlite3.Connection) -> None:
     ledger_file.new_keys(file)
     log = OpenLog(file)
     log.add(kind="start", salt=digest(log.salt))
+    return log
 
 
 def _take_over(file: sqlite3.Connection) -> None:
@@ -554,9 +555,7 @@ def _from_tables(file: sqlite3.Connection) -> OpenLog:
              if name == "salt"]
     if len(salts) != 1 or not isinstance(salts[0], bytes):
         raise changed()  # a new salt would know no data again
-    ledger_file.new_keys(file)
-    log = OpenLog(file)
-    log.add(kind="start", salt=digest(log.salt))
+    log = begin(file)
     try:
         _take_over_rows(file, log)
     except (KeyError, TypeError, ValueError):

@@ -26,7 +26,7 @@ from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.facts import stated_bounds
-from engine.uploads.layout import Layout, plain_name, repeated
+from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
 from engine.uploads.misfits import check_follow_up, check_numbers
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
@@ -170,9 +170,7 @@ class EventColumns:
         InputError
             Naming the column.
         """
-        if twice := repeated(self.columns):
-            raise InputError(f"The column “{shortened(twice[0])}” has two roles.", field="layout",
-                             hint="Choose another column for one of them.")
+        check_one_role_each(self.columns)
         for field, texts in (("events", self.events), ("groups", self.groups)):
             if twice := repeated(texts):
                 raise InputError(f"“{shortened(twice[0])}” is stated twice.", field=field)

@@ -155,10 +155,26 @@ class Layout:
         if self.data == DataType.RECORDS and not self.covariates:
             raise InputError("Choose at least one column of numbers.", field="covariates",
                              hint="Every number of a record stands in a column of its own.")
-        twice = repeated(self.columns)
-        if twice:
-            raise InputError(f"The column “{shortened(twice[0])}” has two roles.", field="layout",
-                             hint="Choose another column for one of them.")
+        check_one_role_each(self.columns)
+
+
+def check_one_role_each(columns: Sequence[str]) -> None:
+    """Refuse two roles of one column.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        One for each role.
+
+    Raises
+    ------
+    InputError
+        Naming the column.
+    """
+    twice = repeated(columns)
+    if twice:
+        raise InputError(f"The column “{shortened(twice[0])}” has two roles.", field="layout",
+                         hint="Choose another column for one of them.")
 
 
 def repeated(names: Sequence[str]) -> list[str]:

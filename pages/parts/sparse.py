@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +18,12 @@ from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts, words
 from engine.topics.sparse.answer import Rows, Way
-from engine.topics.sparse.intervals import coverage_study, interval_mechanism, intervals_answer
+from engine.topics.sparse.intervals import (
+    IntervalsAnswer,
+    coverage_study,
+    interval_mechanism,
+    intervals_answer,
+)
 from engine.topics.sparse.intervals import machines as sparse_machines
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
@@ -172,10 +178,9 @@ def over_budgets(view: Coefficients) -> None:
 def intervals(view: Coefficients) -> None:
     """Confidence intervals of coefficients, with everything in them paid for."""
     st.header("Confidence intervals", anchor=False)
-    target = controls.look("Confidence level for", list(_TARGETS), "sparse_target",
-                           format_func=_TARGETS.__getitem__)
-    mechanism = interval_mechanism(view.mechanism, target)
-    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
+    controls.look("Confidence level for", list(_TARGETS), "sparse_target",
+                  format_func=_TARGETS.__getitem__)
+    answer = _intervals_on_screen(view)
     for text in answer.warnings:
         st.warning(text, icon=":material/warning:")
     if not answer.is_refused:
@@ -188,9 +193,14 @@ def intervals(view: Coefficients) -> None:
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 
 
-def _target() -> str:
-    """What the intervals on screen are for."""
-    return session.looked_at("sparse_target", list(_TARGETS))
+def _interval_method(view: Coefficients) -> Any:
+    """The method of the intervals, for the confidence level on screen."""
+    return interval_mechanism(view.mechanism, session.looked_at("sparse_target", list(_TARGETS)))
+
+
+def _intervals_on_screen(view: Coefficients) -> IntervalsAnswer:
+    return run.answer(intervals_answer, view.source, _interval_method(view), view.budget,
+                      view.settings.seed)
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:
@@ -204,18 +214,15 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 
 def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
-    mechanism, source = interval_mechanism(view.mechanism, _target()), view.source
-    assert isinstance(source, Rows)
-    kind = run.answer(intervals_answer, source, mechanism, view.budget, view.settings.seed).kind
-    st.markdown(words.coverage(run.answer(
-        coverage_study, source, mechanism, view.budget, view.settings.seed), kind))
+    assert isinstance(view.source, Rows)
+    study = run.answer(coverage_study, view.source, _interval_method(view), view.budget,
+                       view.settings.seed)
+    st.markdown(words.coverage(study, _intervals_on_screen(view).kind))
 
 
 def _interval_ledger(view: Coefficients) -> None:
     """What the intervals spend."""
-    mechanism = interval_mechanism(view.mechanism, _target())
-    answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
-    guarantee_cards.ledger(answer.spends, view.budget)
+    guarantee_cards.ledger(_intervals_on_screen(view).spends, view.budget)
 
 
 def machines(view: Coefficients | None) -> None:

@@ -7,14 +7,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine.core.tasks import (
-    COVARIANCE,
-    DENSITY,
-    FUNCTIONAL_SUMMARY,
-    RISK_MINIMISATION,
-    SUMMARIES,
-    TASKS,
-)
+from engine.core import tasks
+from engine.core.tasks import TASKS
 from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
 from engine.language import glossary, numbers
@@ -63,7 +57,8 @@ class Summary(ReleaseView):
         mixed = words.not_comparable(self.answer.ways)
         if mixed:
             st.info(mixed, icon=":material/info:")
-        if self.task == RISK_MINIMISATION.key and isinstance(self.mechanism, FunctionalRelease):
+        is_of_risk = self.task == tasks.RISK_MINIMISATION.key
+        if is_of_risk and isinstance(self.mechanism, FunctionalRelease):
             aim = words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes)
             if aim:
                 st.info(aim, icon=":material/info:")
@@ -81,7 +76,7 @@ class Summary(ReleaseView):
     @property
     def dimension(self) -> int:
         """Of how many numbers the summary is a function."""
-        return 2 if self.task == DENSITY.key and self.answer.is_surface else 1
+        return 2 if self.task == tasks.DENSITY.key and self.answer.is_surface else 1
 
     def panel(self, method: Way, k: int) -> Chart:
         """Function k in one way; thousands of numbers, so made once."""
@@ -107,7 +102,7 @@ def choices() -> None:
     current = session.current()
     controls.bound(st.segmented_control, "What to publish", current.summary,
                    lambda key: session.change(summary=key or current.summary), "summary",
-                   options=SUMMARIES,
+                   options=tasks.SUMMARIES,
                    format_func=lambda key: TASKS[key].result)
     st.markdown(TASKS[current.summary].meaning)
     controls.source_choice(task())
@@ -217,7 +212,7 @@ def accuracy(view: Summary) -> None:
 
 def components(view: Summary) -> None:
     """The directions in which curves vary most, from the released covariance alone."""
-    if view.task != COVARIANCE.key or view.chosen.releases is None:
+    if view.task != tasks.COVARIANCE.key or view.chosen.releases is None:
         return
     directions = summaries_topic.components(view.answer, view.source, view.settings.seed)
     if directions is None:
@@ -248,7 +243,8 @@ def noise(view: Summary) -> None:
         st.markdown(words.spectrum(by_coefficient))
         if printed := words.printed(mechanism, view.chosen.budget):
             st.markdown(f":small[{printed}]")
-            if view.task == DENSITY.key and isinstance(mechanism, feasible_smoothness.Release):
+            is_density = view.task == tasks.DENSITY.key
+            if is_density and isinstance(mechanism, feasible_smoothness.Release):
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
                     mechanism, view.answer.n, view.dimension), view.chosen.budget))
 
@@ -262,7 +258,7 @@ def _behind_the_noise(view: Summary) -> list[Detail]:
     if feasible_smoothness.has_least_power(mechanism):
         details.append(Detail("grid", "Finer grids", lambda: _by_grid(view, mechanism),
                               ("summaries_grid",)))
-    if view.task == FUNCTIONAL_SUMMARY.key:
+    if view.task == tasks.FUNCTIONAL_SUMMARY.key:
         details.append(Detail("worst", "Worst-case neighbouring data sets",
                               lambda: _worst(view, mechanism), ("summaries_worst",)))
     return details

@@ -6,7 +6,7 @@ edges and the whole band are compared with the curve of the population.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.topics.counting.answer import CountingStudy, counting_study
-from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS
+from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, notes_table
 
 _LEAVE = 0.3  # share of people who leave at once
 
@@ -141,13 +141,11 @@ def as_markdown(rows: list[CountRow]) -> str:
         In their order.
     """
     names = ("Curve and people", "n", "ε", "Intervals shown", "Pointwise", "Simultaneous")
-    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
-    return "\n".join([head, *map(_line, rows)]) + "\n"
+    return notes_table(names, map(_cells, rows))
 
 
-def _line(row: CountRow) -> str:
-    cells = (row.setting.label, f"{row.setting.source.sizes.n_curves}", f"{row.setting.epsilon:g}",
-             f"{row.study.edges_drawn:.1f}", *(
-                 f"{share:.2f}" if row.study.edges_drawn else "–"
-                 for share in (row.study.pointwise, row.study.simultaneous)))
-    return "| " + " | ".join(cells) + " |"
+def _cells(row: CountRow) -> Sequence[str]:
+    return (row.setting.label, f"{row.setting.source.sizes.n_curves}", f"{row.setting.epsilon:g}",
+            f"{row.study.edges_drawn:.1f}", *(
+                f"{share:.2f}" if row.study.edges_drawn else "–"
+                for share in (row.study.pointwise, row.study.simultaneous)))

@@ -8,7 +8,7 @@ is asked of a band is that it holds wherever it is given without one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ from engine.core.types import Array, Budget
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage.table import POINTWISE
+from engine.topics.coverage.table import POINTWISE, notes_table
 
 TIMES = (np.arange(24) + 0.5) / 24  # where bands are compared with the population
 _PEOPLE, _SEED = 60_000, 20_261_123  # behind its percentiles
@@ -186,18 +186,16 @@ def as_markdown(rows: list[PercentileRow]) -> str:
     """
     names = ("Design and people", "n", "m", "ε", "N", "Error of 50 %", "Without a warning",
              "All releases", "Warned")
-    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
-    return "\n".join([head, *map(_line, rows)]) + "\n"
+    return notes_table(names, map(_cells, rows))
 
 
-def _line(row: PercentileRow) -> str:
+def _cells(row: PercentileRow) -> Sequence[str]:
     sizes = row.setting.source.sizes
     middle = int(np.argmin(np.abs(row.setting.mechanism.levels - 0.5)))
-    cells = (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
-             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error[middle]:.3g}",
-             _range(row.covered), _range(row.covered_by_all),
-             f"{row.warned:.0%}".replace("%", " %"))
-    return "| " + " | ".join(cells) + " |"
+    return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
+            f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error[middle]:.3g}",
+            _range(row.covered), _range(row.covered_by_all),
+            f"{row.warned:.0%}".replace("%", " %"))
 
 
 def _range(shares: Array) -> str:

@@ -6,7 +6,7 @@ their errors is known better than either error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from engine.core.types import Array, Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS
+from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, notes_table
 
 DELTA = 1e-3
 _AT_ONCE = 10  # repeats
@@ -134,15 +134,13 @@ def as_markdown(rows: list[SitesRow]) -> str:
     """
     names = ("Sites", "Curve", "ε", "N", "Squared error", "Joint over separate", "Pointwise",
              "Simultaneous")
-    head = "| " + " | ".join(names) + " |\n|--|--" + "|--:" * (len(names) - 2) + "|"
-    return "\n".join([head, *map(_line, rows)]) + "\n"
+    return notes_table(names, map(_cells, rows), n_texts=2)
 
 
-def _line(row: SitesRow) -> str:
+def _cells(row: SitesRow) -> Sequence[str]:
     network = row.network
     epsilons = sorted(set(network.epsilons), reverse=True)
-    cells = (network.label, network.mean, ", ".join(f"{epsilon:g}" for epsilon in epsilons),
-             f"{row.effective_size:.0f}", f"{row.error:.3g}",
-             f"{row.ratio:.2f} ± {row.ratio_error:.2f}", f"{row.pointwise:.2f}",
-             f"{row.simultaneous:.2f}")
-    return "| " + " | ".join(cells) + " |"
+    return (network.label, network.mean, ", ".join(f"{epsilon:g}" for epsilon in epsilons),
+            f"{row.effective_size:.0f}", f"{row.error:.3g}",
+            f"{row.ratio:.2f} ± {row.ratio_error:.2f}", f"{row.pointwise:.2f}",
+            f"{row.simultaneous:.2f}")

@@ -8,7 +8,7 @@ is that it holds wherever it is given without one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -180,17 +180,32 @@ def as_markdown(rows: list[Row]) -> str:
     """
     names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
              "Simultaneous", "Warned")
-    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
-    return "\n".join([head, *map(_line, rows)]) + "\n"
+    return notes_table(names, map(_cells, rows))
 
 
-def _line(row: Row) -> str:
+def notes_table(names: Sequence[str], rows: Iterable[Sequence[str]], n_texts: int = 1) -> str:
+    """A table for the notes on the methods, in Markdown.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns.
+    rows : iterable of sequence of str
+        Their cells.
+    n_texts : int
+        How many columns are texts, which stand at the left; the others are numbers.
+    """
+    ruler = "|--" * n_texts + "|--:" * (len(names) - n_texts) + "|"
+    lines = [f"| {' | '.join(cells)} |" for cells in (names, *rows)]
+    return "\n".join([lines[0], ruler, *lines[1:]]) + "\n"
+
+
+def _cells(row: Row) -> Sequence[str]:
     sizes = row.setting.source.sizes
-    cells = (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
-             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
-             f"{row.without_privacy:.3g}", _share(row.pointwise), _share(row.simultaneous),
-             f"{row.warned:.0%}".replace("%", " %"))
-    return "| " + " | ".join(cells) + " |"
+    return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
+            f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
+            f"{row.without_privacy:.3g}", _share(row.pointwise), _share(row.simultaneous),
+            f"{row.warned:.0%}".replace("%", " %"))
 
 
 def _share(value: float) -> str:

@@ -14,20 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from engine.core import tasks
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError, brief
 from engine.core.grids import drawing_grid
-from engine.core.tasks import (
-    DENSITY,
-    MEAN_FUNCTION,
-    TASKS,
-    UNIVARIATE_MEAN,
-    VARYING_COEFFICIENTS,
-    WAVELET_REGRESSION,
-    Argument,
-    DataType,
-    Task,
-)
+from engine.core.tasks import TASKS, Argument, DataType, Task
 from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Spend
 from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
@@ -49,9 +40,11 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
 # What can be decided on, and what the sentence calls it.
-DECIDED = {MEAN_FUNCTION.key: "mean curve", VARYING_COEFFICIENTS.key: "effects of covariates",
-           UNIVARIATE_MEAN.key: "average value", WAVELET_REGRESSION.key: "regression curve",
-           DENSITY.key: "density"}
+DECIDED = {tasks.MEAN_FUNCTION.key: "mean curve",
+           tasks.VARYING_COEFFICIENTS.key: "effects of covariates",
+           tasks.UNIVARIATE_MEAN.key: "average value",
+           tasks.WAVELET_REGRESSION.key: "regression curve",
+           tasks.DENSITY.key: "density"}
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
 _AT_ONCE = 8  # steps of the scale that are one part of the work
@@ -451,7 +444,7 @@ class _Study:
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
         """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
-        if self.mechanism.main_task is not MEAN_FUNCTION:
+        if self.mechanism.main_task is not tasks.MEAN_FUNCTION:
             return None
         least = least_errors(self.recipe, budgets, self.is_to_pool)
         return None if least is None else least.errors
@@ -471,7 +464,7 @@ def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
             f"is set, at most {most:,} are simulated.", field="noise",
             hint="Take fewer people, or let sites or a centre add the noise." + (
                 " The adaptive mean with δ above 0 and stated observation times has no such "
-                "limit." if mechanism.main_task is MEAN_FUNCTION else ""))
+                "limit." if mechanism.main_task is tasks.MEAN_FUNCTION else ""))
 
 
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:

@@ -28,22 +28,14 @@ from engine.language.odds_words import odds_main, odds_short
 from engine.language.tags import credited
 from engine.privacy import accounting, risk
 from engine.sources import Source
-from engine.topics.decision.answer import (
-    CLOSE,
-    DECIDED,
-    MAP_EPSILONS,
-    SHARES,
-    Decision,
-    Option,
-    Profile,
-    Remedy,
-)
+from engine.topics.decision import answer as decision_topic
+from engine.topics.decision.answer import Decision, Option, Profile
 from engine.topics.decision.effective_size import EffectiveSize, effective_size
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
-CONFIDENCES = {key: f"{key} of 20" for key in SHARES}
+CONFIDENCES = {key: f"{key} of 20" for key in decision_topic.SHARES}
 WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
        NoisePlace.SUMS: "Each {site} adds a share (masked sums)",
        NoisePlace.PERSON: "Each person’s device adds noise"}
@@ -66,7 +58,7 @@ def estimand(task: Task, facts: PublicFacts) -> str:
     """
     if task.data is DataType.CURVES and task.argument is Argument.NOTHING:
         return f"average {uncapital(facts.value_name)}"
-    name = DECIDED[task.key]
+    name = decision_topic.DECIDED[task.key]
     if not facts.curve:
         return name
     return name.replace("mean curve", f"mean {facts.curve} curve")
@@ -373,7 +365,7 @@ def cautions(answer: Decision) -> list[str]:
 
 def _no_margin(answer: Decision) -> str:
     chosen = answer.chosen
-    if chosen is None or CLOSE * _distance(answer, chosen) <= answer.target:
+    if chosen is None or decision_topic.CLOSE * _distance(answer, chosen) <= answer.target:
         return ""
     return (f"**ε = {chosen.budget.epsilon:g} meets the target without a margin:** "
             f"{CONFIDENCES[answer.confidence]} simulated releases are within "
@@ -557,7 +549,7 @@ def not_reached(answer: Decision) -> str:
             return f"**No budget reaches the target.** {too_small(size, profile.facts)}"
         return ("**No budget reaches the target:** with so few people nothing useful could be "
                 "published at any ε of the scale.")
-    distance = float(profile.distance(SHARES[answer.confidence])[-1])
+    distance = float(profile.distance(decision_topic.SHARES[answer.confidence])[-1])
     return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
             f"{CONFIDENCES[answer.confidence]} releases are only within "
             f"{in_unit(distance, unit)}{_beyond(distance, answer)}.")
@@ -831,7 +823,7 @@ def within(answer: Decision, option: Option) -> str:
 
 def _distance(answer: Decision, option: Option) -> float:
     step = EPSILON_STEPS.index(option.budget.epsilon)
-    return float(answer.profile.distance(SHARES[answer.confidence])[step])
+    return float(answer.profile.distance(decision_topic.SHARES[answer.confidence])[step])
 
 
 def map_title(answer: Decision) -> str:
@@ -863,10 +855,10 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
         The noun for several persons.
     """
     return (f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
-            f"{MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
+            f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
 
 
-def remedy(answer: Decision, instead: Remedy) -> str:
+def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
     """The label of a button that asks for less: what is given up, and the ε that it takes.
 
     Parameters

@@ -179,10 +179,9 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
                      seed: int, answer: Answer = _here) -> SitesAnswer:
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    included = _included(rows)
-    site_budgets = _budgets(rows, mechanism)
-    budgets = tuple(site_budgets[k] for k in included)
-    worths = [_worth(rows[k].n_curves, site_budgets[k]) for k in included]
+    included, budgets = _taking_part(rows, mechanism)
+    worths = [_worth(rows[k].n_curves, budget)
+              for k, budget in zip(included, budgets, strict=True)]
     best = worths.index(max(worths))
     together = desk.arrangement(_Case(included, budgets), included)
     pooled = desk.arrangement(_Case(included, (_smallest(budgets),), pooled=True), included)
@@ -201,9 +200,7 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
     if not source.is_random:
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    included = _included(rows)
-    site_budgets = _budgets(rows, mechanism)
-    budgets = tuple(site_budgets[k] for k in included)
+    included, budgets = _taking_part(rows, mechanism)
     return answer(studies.baseline, desk.curves(_Case(included, budgets))[0], mechanism,
                   min(budget.delta for budget in budgets), seed)
 
@@ -222,13 +219,12 @@ def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
         summed.spends, shares, budget)), ""
 
 
-def _included(rows: Sequence[SiteRow]) -> tuple[int, ...]:
-    """Numbers of the rows that take part."""
-    return tuple(k for k, row in enumerate(rows) if row.included)
-
-
-def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
-    return budgets(rows, mechanism.guarantee.is_pure)
+def _taking_part(rows: Sequence[SiteRow], mechanism: Mechanism
+                 ) -> tuple[tuple[int, ...], tuple[Budget, ...]]:
+    """Numbers of the rows that take part, and their budgets."""
+    included = tuple(k for k, row in enumerate(rows) if row.included)
+    of_all = budgets(rows, mechanism.guarantee.is_pure)
+    return included, tuple(of_all[k] for k in included)
 
 
 def _smallest(site_budgets: Sequence[Budget]) -> Budget:
@@ -268,17 +264,14 @@ def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Site
             answer: Answer = _here) -> Iterator[WhatIf]:
     """For each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
-    included = _included(rows)
-    site_budgets = _budgets(rows, mechanism)
-    budgets = [site_budgets[k] for k in included]
-    now = desk.error(_Case(included, (*budgets,)), included)
+    included, budgets = _taking_part(rows, mechanism)
+    now = desk.error(_Case(included, budgets), included)
     for at, k in enumerate(included):
         halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
         tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1:]))
-        left = included[:at] + included[at + 1:]
-        fewer = _budgets([replace(row, included=row.included and index != k)
-                          for index, row in enumerate(rows)], mechanism)
-        others = _Case(left, tuple(fewer[index] for index in left))
+        left, fewer = _taking_part([replace(row, included=row.included and index != k)
+                                    for index, row in enumerate(rows)], mechanism)
+        others = _Case(left, fewer)
         yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
                      desk.error(tighter, included))
 
@@ -298,10 +291,9 @@ def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequenc
                   seed: int) -> list[Sent]:
     """All that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, _here)
-    included = _included(rows)
+    included, budgets = _taking_part(rows, mechanism)
     with transcript.recorded() as messages:
-        site_budgets = _budgets(rows, mechanism)
-        case = _Case(included, tuple(site_budgets[k] for k in included))
+        case = _Case(included, budgets)
         studies.shown_releases(mechanism, case.of(desk.data), [case.budgets], seed, draws=1)
     return [Sent(message.step.label, rows[included[message.server]].name, message.values.size,
                  message.values.ravel(), message.noise.ravel()) for message in messages]

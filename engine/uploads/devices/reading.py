@@ -21,19 +21,12 @@ from pyarrow import csv as arrow_csv
 
 from engine.core.lists import counted
 from engine.core.types import Array
-from engine.uploads.devices.exports import (
-    Clarity,
-    GgirDays,
-    GgirHours,
-    GreenButton,
-    LibreView,
-    Nightscout,
-)
+from engine.uploads.devices import exports
 from engine.uploads.devices.format import Columns, DeviceExport, DeviceObservations, Format
 from engine.uploads.limits import Limits, have, refused
 
-FORMATS: tuple[Format, ...] = (Clarity(), LibreView(), Nightscout(), GgirHours(), GgirDays(),
-                               GreenButton())
+FORMATS: tuple[Format, ...] = (exports.Clarity(), exports.LibreView(), exports.Nightscout(),
+                               exports.GgirHours(), exports.GgirDays(), exports.GreenButton())
 MAX_FILES = 5000  # in an archive
 _HEAD = 40  # lines in which the first header is looked for
 _HEAD_BYTES = 65_536
@@ -254,7 +247,7 @@ def _of_json(text: bytes) -> Iterator[tuple[Format, Columns]]:
         return
     if isinstance(entries, list) and any(isinstance(entry, dict) and "sgv" in entry
                                          for entry in entries):
-        form = Nightscout()
+        form = exports.Nightscout()
         yield form, form.columns_of(entries)
 
 

@@ -14,16 +14,9 @@ from engine.language.grammar import escape
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import Mechanism
 from engine.sources import Source
+from engine.topics.compare import answer as compare_topic
 from engine.topics.compare import charts, words
-from engine.topics.compare.answer import (
-    MethodAnswer,
-    RefusedMethod,
-    at_budgets,
-    at_equal_risk,
-    floor,
-    published,
-    side_by_side,
-)
+from engine.topics.compare.answer import MethodAnswer, RefusedMethod
 from engine.topics.mean import words as mean_words
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
@@ -50,10 +43,11 @@ class SideBySide(View):
         self.methods = [_member(word, self.source) for word in self.words]
         self.delta = self.settings.delta_on(self.source).value
         self.step = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.budgets]
-        self.ways = side_by_side(self.source, self.methods, self.delta, self.settings.seed,
-                                 self.settings.group, run.mean_at_every_step)
-        self.known = published(self.ways)
-        self.floor = (run.answer(floor, self.source, self.delta, self.settings.group)
+        self.ways = compare_topic.side_by_side(
+            self.source, self.methods, self.delta, self.settings.seed, self.settings.group,
+            run.mean_at_every_step)
+        self.known = compare_topic.published(self.ways)
+        self.floor = (run.answer(compare_topic.floor, self.source, self.delta, self.settings.group)
                       if self.facts.is_simulated else None)
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
@@ -81,9 +75,9 @@ class SideBySide(View):
 
     def question(self) -> questions.Question:
         """The table, and the errors at equal protection."""
-        return questions.ask(at_budgets, self.source, self.methods, self.settings.budgets,
-                             self.delta,
-                   self.settings.seed, self.settings.group)
+        return questions.ask(compare_topic.at_budgets, self.source, self.methods,
+                             self.settings.budgets, self.delta, self.settings.seed,
+                             self.settings.group)
 
     def code(self) -> None:
         if self.known:
@@ -272,7 +266,7 @@ def equal_protection(view: SideBySide) -> None:
             2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
         st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
     with right:
-        st.markdown(words.equal_risk(*at_equal_risk(view.known), view.facts))
+        st.markdown(words.equal_risk(*compare_topic.at_equal_risk(view.known), view.facts))
 
 
 # -- shape ------------------------------------------------------------------------------------

@@ -8,14 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from engine.core import tasks
 from engine.core.errors import InputError
-from engine.core.tasks import (
-    PERCENTILE_CURVES,
-    SPARSE_REGRESSION,
-    TASKS,
-    VARYING_COEFFICIENTS,
-    WAVELET_REGRESSION,
-)
+from engine.core.tasks import TASKS
 from engine.core.types import Budget, Unit
 from engine.exports import memo
 from engine.language import error_words, tags
@@ -229,7 +224,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
 
 def _coefficients(scenario: Settings) -> dict[str, Any]:
     """All coefficient functions together."""
-    task = VARYING_COEFFICIENTS.key
+    task = tasks.VARYING_COEFFICIENTS.key
     source, budget = scenario.source_of(task), _budget(scenario, task)
     answer = run.answer(coefficients_answer, source, scenario.mechanism_of(task), budget,
                         scenario.seed)
@@ -243,13 +238,13 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
 
 def _regression(scenario: Settings) -> dict[str, Any]:
     """A curve from single observations at sites of several kinds."""
-    task = WAVELET_REGRESSION.key
+    task = tasks.WAVELET_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
     budget = accounting.requested(answer.spends)
     return {"facts": source.facts,
-            "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
+            "protects": tags.unit_tag(source.facts, tasks.WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],
             "people": sum(group.sites * group.readings for group in scenario.network.groups),
             "budget": budget,
@@ -278,13 +273,13 @@ def _summary(scenario: Settings) -> dict[str, Any]:
 
 def _sparse(scenario: Settings) -> dict[str, Any]:
     """Few coefficients among many."""
-    task = SPARSE_REGRESSION.key
+    task = tasks.SPARSE_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = _budget(scenario, task)
     assert isinstance(mechanism, Way)
     answer = run.answer(sparse_answer, source, mechanism, budget, scenario.seed)
     return {"facts": answer.facts,
-            "protects": tags.unit_tag(answer.facts, SPARSE_REGRESSION.unit)[0],
+            "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0], "people": answer.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
             "spends": answer.spends, "error": answer.error,
@@ -305,7 +300,7 @@ def _counts(scenario: Settings) -> dict[str, Any]:
 
 def _percentiles(scenario: Settings) -> dict[str, Any]:
     """All percentile curves together."""
-    task = PERCENTILE_CURVES.key
+    task = tasks.PERCENTILE_CURVES.key
     source, budget = scenario.source_of(task), _budget(scenario, task)
     mechanism: Any = scenario.mechanism_of(task)
     answer = run.answer(percentiles_answer, source, mechanism, budget, scenario.seed)

@@ -137,8 +137,12 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
         "words": _words(facts, view.data.n_curves, view.band),
         "colours": _COLOURS, "source": _source_words(facts), "downloads": not facts.is_upload,
     }
-    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
-    return payload
+    return _tagged(payload)
+
+
+def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
+    """With a digest of all of it, by which the browser knows what it has already."""
+    return {**payload, "tag": hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]}
 
 
 def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
@@ -256,8 +260,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "people": _three(facts.value_high - facts.value_low, *map(
                 np.nan_to_num, (low, low, high))), "told": is_told.tolist(),
             "person": f"About 95 of 100 new {facts.people}"}
-    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
-    return payload
+    return _tagged(payload)
 
 
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
@@ -293,8 +296,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
         "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
         "panel": named(f"{one} − {other}", facts.value_unit),
         "title": f"{one} less {other}, with its 95 % confidence band."}
-    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
-    return payload
+    return _tagged(payload)
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:

@@ -231,15 +231,20 @@ def _dates(table: Table, layout: Layout) -> Dates:
     times = [layout.time] if layout.time else []
     read = [table.numbers(name) for name in [*times, *([layout.value] if layout.value else [])]]
     if any(column.is_ambiguous for column in read) or day_first is not None:
-        st.selectbox("Dates such as 3/4/2024 are", [True, False], index=None,
-                     format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
-                     key=key_of("upload_dates"), placeholder="Choose")
+        date_order()
     kind = kind_of_times(table, layout)
     if kind not in _OFFERED or any(column.is_ambiguous for column in read):
         return layout.dates
     default = tables.once_of_file("upload_beginning", suggested_dates, table, layout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return _counted_from(layout, Kind(kind), default)
+
+
+def date_order() -> None:
+    """Whether the day or the month comes first, where dates can be read in two ways."""
+    st.selectbox("Dates such as 3/4/2024 are", [True, False], index=None,
+                 format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
+                 key=key_of("upload_dates"), placeholder="Choose")
 
 
 def _counted_from(layout: Layout, kind: Kind, default: Dates) -> Dates:

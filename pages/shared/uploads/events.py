@@ -152,7 +152,5 @@ def _dates(table: Table, time: str | None, start: str | None) -> Dates:
     dated = replace(table, dates=CALENDAR)
     is_open = any(dated.numbers(name).is_ambiguous for name in (time, start) if name)
     if is_open:
-        st.selectbox("Dates such as 3/4/2024 are", [True, False], index=None,
-                     format_func=lambda is_day: "day/month/year" if is_day else "month/day/year",
-                     key=key_of("upload_dates"), placeholder="Choose")
+        columns.date_order()
     return chosen if is_open else CALENDAR
