@@ -29,14 +29,14 @@ def kept(size, shrink=1.0, variance=0.0):
     return SmoothingErrors(images, rows, np.full(size, variance))
 
 
-def curves(mean, n=1000, seed=1, high=100.0):
-    """People at 50 common times who differ in level."""
-    rng, times = np.random.default_rng(seed), np.linspace(0.01, 0.99, 50)
-    values = mean(times) + 6 * rng.standard_normal((n, 1)) + 2 * rng.standard_normal((n, 50))
+def curves(mean, n=1000, seed=1, high=100.0, m=50):
+    """People at common times who differ in level."""
+    rng, times = np.random.default_rng(seed), np.linspace(0.01, 0.99, m)
+    values = mean(times) + 6 * rng.standard_normal((n, 1)) + 2 * rng.standard_normal((n, m))
     facts = PublicFacts(value_low=0, value_high=high, kind=DataKind.UPLOAD,
                         design=Design.common(times.tolist()))
     return CurveData(np.tile(times, n)[None], np.clip(values, 0, high).reshape(1, -1),
-                     np.full(n, 50), np.zeros(n, int), facts)
+                     np.full(n, m), np.zeros(n, int), facts)
 
 
 def told(mechanism, data, epsilon=5.0, draws=20):
@@ -98,3 +98,10 @@ def test_a_curve_far_from_the_middle_of_wide_bounds_is_told_by_what_few_function
 
 def test_noise_that_is_larger_than_all_that_is_smoothed_away_hides_it():
     assert max(told(Iclp(), curves(STEPS["step"], 100), epsilon=0.5)) < 0.5
+
+
+@pytest.mark.parametrize("mechanism", METHODS[:4], ids=lambda one: one.key)
+@pytest.mark.parametrize("m", [6, 12, 24])
+def test_smooth_curves_at_few_common_times_are_not_warned_of(mechanism, m):
+    for name in ("flat", "rise"):
+        assert max(told(mechanism, curves(SMOOTH[name], m=m))) <= 0.05

@@ -96,6 +96,7 @@ SHORT_FEATURES = (
     "By its released coefficients the curve has steps, kinks or peaks too short for what this "
     "method keeps. They are smoothed away, and the error can be several times the forecast, which "
     "is for a smooth curve.")
+_TOLD_APART = 20  # points of a grid, from which a release is asked for what smoothing took away
 _MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 
@@ -344,9 +345,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
         The forecast is for a smooth curve about the middle of the bounds, that of `Twin`: its
         smoothing, planned noise, and chance in who takes part. Nothing is said of smoothings that
-        are chosen from the data, or are not linear.
+        are chosen from the data, or are not linear, nor where few common times tell cosines apart
+        hardly better than the smoothing.
         """
-        if self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary):
+        if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
+                or summary.grid.size < _TOLD_APART):
             return ()
         facts, shape = data.facts, coefficients.shape[:3]
         moved, short = np.zeros((2, *shape), dtype=bool)
