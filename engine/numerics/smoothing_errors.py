@@ -19,10 +19,12 @@ from functools import cached_property
 import numpy as np
 
 from engine.core.arrays import Array
+from engine.core.grids import read_only
 from engine.numerics.end_slopes import CHECKED_FROM, cosine_rows, detail
 
 COSINES = 60  # in which smoothings are written
 POINTS = np.round((np.arange(200) + 0.5) / 200, 4)  # where curves are compared
+_COSINES = read_only(cosine_rows(COSINES, POINTS))
 _FOLLOWED = 0.3  # of a cosine, that a smoothing leaves
 _SURE = 3.0  # standard deviations of noise by which an error must stand out
 
@@ -46,13 +48,9 @@ class SmoothingErrors:
     variances: Array
 
     @cached_property
-    def _cosines(self) -> Array:
-        return cosine_rows(COSINES, POINTS)
-
-    @cached_property
     def _matrix(self) -> Array:
         """T: (K, K)."""
-        return np.asarray(self._cosines.T @ self.images.T / len(POINTS))
+        return np.asarray(_COSINES.T @ self.images.T / len(POINTS))
 
     @cached_property
     def order(self) -> int:
@@ -72,7 +70,7 @@ class SmoothingErrors:
     @cached_property
     def _covariance(self) -> Array:
         """Of the noise in the cosines that are followed."""
-        one = self._inverse @ (self._cosines.T @ self.rows / len(POINTS))[:self.order]
+        one = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[:self.order]
         return np.asarray((one * self.variances) @ one.T)
 
     @property
@@ -88,7 +86,7 @@ class SmoothingErrors:
         curve : (G,)
             At `POINTS`.
         """
-        cosines = self._cosines.T @ curve / len(POINTS)
+        cosines = _COSINES.T @ curve / len(POINTS)
         return float(np.sqrt(((curve - cosines @ self.images) ** 2).mean()))
 
     def followed(self, curves: Array) -> Array:
@@ -103,7 +101,7 @@ class SmoothingErrors:
         -------
         (…, order)
         """
-        return np.asarray((curves @ self._cosines[:, :self.order] / len(POINTS))
+        return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS))
                           @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:

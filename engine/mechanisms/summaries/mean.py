@@ -109,7 +109,7 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         self.basis, self.scale = self.space.basis, release.reach(facts)
         self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
 
-    @property
+    @cached_property
     def of_cosines(self) -> Array:
         """Coefficients of the cosines in which smoothings are judged: (K, r)."""
         return np.asarray(cosine_rows(COSINES, np.array(self.grid.times)).T @ self.space.analysis)
