@@ -10,7 +10,7 @@ import threading
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared.server import assets, first_picture, headers, messages, visitors
+from pages.shared.server import assets, connections, first_picture, visitors
 from pages.shared.state import run
 
 
@@ -28,7 +28,7 @@ threading.Thread(target=warm_up, daemon=True).start()
 
 app = st.App(
     "pages/shared/shell.py",
-    middleware=[Middleware(headers.Guarded), Middleware(assets.FromMemory),
-                Middleware(messages.OnlyMessages), Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(connections.Guarded), Middleware(assets.FromMemory),
+                Middleware(connections.OnlyMessages), Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

@@ -12,28 +12,23 @@ from typing import Any, NoReturn
 from engine import __version__
 from engine.commands import (
     ask,
-    ask_card,
     audit,
-    check_files,
-    compare_cards,
+    cards,
     coverage,
     exhibit,
-    ledger,
     listing,
     plan,
     release,
     run,
     show,
     sites,
-    synthetic,
 )
 from engine.core.errors import InputError
 
 _ENGINE = Path(__file__).parent
 _FAULT = 70  # as in sysexits.h
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, ask_card, check_files,
-             compare_cards, synthetic, show, release, ledger, sites)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.decide import details, memo, options, sentence, table
+from pages.parts.decide import details, memo, options, sentence
 from pages.parts.decide.view import Study
 from pages.shared.frame import controls, drawer, layout, page
 
@@ -19,7 +19,7 @@ with left:
     cards_place = layout.pending(options.CARDS, view.is_known)
     map_place = layout.pending(options.MAP, view.is_known)
     with layout.user_errors():  # before the study is simulated, so that a paste is seen to arrive
-        table.show(view)
+        sentence.show_table(view)
     contributions_place = layout.pending(0, view.is_known)
 with right:
     memo_place = layout.pending(memo.SHEET, view.is_known)
@@ -29,7 +29,7 @@ with progress_place, layout.user_errors():
 with cards_place(), layout.user_errors():
     options.cards(view)
 with contributions_place():
-    table.contributions(view)
+    sentence.contributions(view)
 with memo_place(), layout.user_errors():
     memo.show(view)
 with strip_place():

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.core.identity import digest
 from engine.language import tags
 from engine.language.grammar import escape
-from pages.parts.explore import cards, details, doors
+from pages.parts.explore import cards, details
 from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.state import run, session
 from pages.shared.uploads import panel
@@ -30,7 +30,7 @@ if preview is not None:
     with picture():
         cards.figure(scene)
 contents = details.of(scene, source)
-doors.show(contents)
+details.doors(contents)
 panel.draw()
 if scene is not None:
     scene.strip()

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.parts.lab import estimands, scenario, tabs
+from pages.parts.lab import estimands, tabs
 from pages.shared.frame import drawer, page
 
 page.begin("Lab")
 estimand = estimands.chosen()
 left, right = st.columns([3, 9], gap="medium")
 with left:
-    foot = scenario.panel(estimand)
+    foot = estimands.panel(estimand)
 with right:
     details = tabs.show(estimand)
 with foot:

@@ -1,13 +1,13 @@
 """Learn: eight short lessons as a path, each as slides and for a class, and the guide."""
 
-from pages.parts.learn import guide, lesson, path, pupil
+from pages.parts.learn import lesson, path, pupil
 from pages.shared.state import session
 
 now = session.current()
 if now.room:
     pupil.show(now.room)
 elif now.learn == "guide":
-    guide.show()
+    path.show_guide()
 elif now.lesson or now.presenter == "on":
     lesson.show()
 else:

@@ -6,7 +6,7 @@
 What a person reads are string constants of `engine` and `pages` (docstrings, names of settings and
 other single words of code left out), scripts and templates of pages, documents, and stored
 exhibits and lessons. `BANNED` has the words, each with what to say in its place, and the phrases
-in which it is right. `tests/unit/test_banned_words.py` holds the project to it.
+in which it is right. `tests/source/test_banned_words.py` holds the project to it.
 """
 
 from __future__ import annotations

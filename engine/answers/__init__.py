@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from engine.answers.askable import can_be_asked as can_be_asked
 from engine.answers.released_curve import ReleasedCurve as ReleasedCurve
+from engine.answers.released_curve import can_be_asked as can_be_asked
 from engine.answers.reply import Answer as Answer
 from engine.core.registry import Parameterised, Registry
 

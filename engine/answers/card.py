@@ -1,17 +1,20 @@
-"""The part of a guarantee card from which every answer can be computed again.
+"""The part of a guarantee card from which every answer can be computed again, and comparisons.
 
 Every number in it is released, a public fact, or computed from these: it is no new message, and
 nothing is charged for it. Numbers have ten digits, in the card and in `ReleasedCurve.of` alike.
+Released groups of people are compared by their cards: no data, no ledger, no charge.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import ReleasedSpread
 from engine.core.errors import InputError, brief
@@ -21,6 +24,7 @@ from engine.numerics.unseen_details import UnseenDetails
 
 VERSION = 1
 _MAX_WAVES, _MAX_GROUPS, _LONGEST_NAME = 100, 100, 200
+_SHORT_NAME = 80
 _MAX_TIMES = 10_000
 _MAX_LENGTHS, _MAX_DIGITS = 100, 5  # different numbers of observations, and digits of one
 _PEOPLE = ("person", "people")
@@ -212,3 +216,50 @@ def _numbers(values: Any, field: str, count: int) -> Array:
         raise InputError(f"“{field}” of the card must be {count} finite numbers.", field=field,
                          hint=_AGAIN)
     return np.array(values, dtype=float)
+
+
+def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False
+               ) -> GroupComparison:
+    """The groups of these cards, compared.
+
+    Parameters
+    ----------
+    cards : sequence of mapping
+        Guarantee cards.
+    are_disjoint : bool
+        Whether somebody states that nobody is in two of the groups. Cards of groups that were
+        published together state it themselves.
+
+    Raises
+    ------
+    InputError
+        If a card cannot be read, or the groups cannot be compared.
+    """
+    curves = [read(card) for card in cards]
+    _check_apart(cards)
+    groups = [curve.facts.group for curve in curves]
+    for one, other in combinations(groups, 2):
+        if one is not None and other is not None and one.set == other.set and (
+                one.name == other.name):
+            raise InputError("Two cards are about the same group.", field="cards",
+                             hint="Compare releases of groups of which nobody is in two.")
+    state_it = all(one is not None and other is not None and one.is_apart_from(other)
+                   for one, other in combinations(groups, 2))
+    names = [group.name if group else str(_release(card).get("name", "A group"))[:_SHORT_NAME]
+             for card, group in zip(cards, groups, strict=True)]
+    return GroupComparison(names, curves, are_disjoint or state_it)
+
+
+def _release(card: Mapping[str, Any]) -> Mapping[str, Any]:
+    entry = card.get("release")
+    return entry if isinstance(entry, Mapping) else {}
+
+
+def _check_apart(cards: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse two releases of one public data set, and one release given twice."""
+    for key in ("id", "of"):
+        values = [str(_release(card)[key]) for card in cards
+                  if key in _release(card) and (key == "id" or "credit" in _release(card))]
+        if len(set(values)) < len(values):
+            raise InputError("Two cards are about the same people.", field="cards",
+                             hint="Compare releases of groups of which nobody is in two.")

@@ -9,17 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.grids import STEP, GridBand, grid
-from engine.answers.reply import (
-    Interval,
-    Verdict,
-    measured,
-    refused,
-    stretches,
-    when,
-    written,
-)
-from engine.answers.times import inside, pieces_of, total
+from engine.answers.reply import Interval, Verdict, measured, refused, stretches, when, written
+from engine.answers.times import STEP, GridBand, grid, inside, pieces_of, total
 from engine.core.bands import NORMAL
 from engine.core.names import uncapital
 from engine.core.registry import param

@@ -23,11 +23,10 @@ from itertools import combinations
 import numpy as np
 from scipy.special import gammaincc
 
-from engine.answers.grids import STEP, GridBand, grid
 from engine.answers.released_curve import ReleasedCurve, Status
 from engine.answers.reply import Interval, span, stretches, when, with_unit, written
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread, standard_deviation
-from engine.answers.times import pieces_of
+from engine.answers.times import STEP, GridBand, grid, pieces_of
 from engine.answers.value import average
 from engine.core.bands import LEVEL, WIDER, public_normals, simultaneous_factor, standard_errors
 from engine.core.errors import InputError
@@ -250,7 +249,7 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        parts = [self._p_in_words()]
+        parts = [f"{self.p_written}: {WHAT_P_IS}"]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
         return [*parts, "Each person’s data went into one group only: budgets do not add."]
@@ -259,9 +258,6 @@ class GroupComparison:
     def p_written(self) -> str:
         """The test's p, such as "p = .012", never below what it can tell."""
         return "p < .001" if self.p <= _MIN_P else f"p = {self.p:.3f}".replace("0.", ".")
-
-    def _p_in_words(self) -> str:
-        return f"{self.p_written}: {WHAT_P_IS}"
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts

@@ -8,16 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, curve_questions
-from engine.answers.grids import grid
-from engine.answers.reply import (
-    Interval,
-    Verdict,
-    refused,
-    stretches,
-    with_unit,
-    written,
-)
-from engine.answers.times import crossings, length_above, pieces_between, total
+from engine.answers.reply import Interval, Verdict, refused, stretches, with_unit, written
+from engine.answers.times import crossings, grid, length_above, pieces_between, total
 from engine.core.bands import NORMAL, public_normals
 from engine.core.names import uncapital
 from engine.core.registry import param

@@ -17,22 +17,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.answers.askable import can_be_asked, public_curve
-from engine.answers.grids import POINTS, STEP, GridBand, grid
 from engine.answers.reply import Interval
 from engine.answers.spread import ReleasedSpread, ten_digits
+from engine.answers.times import POINTS, STEP, GridBand, grid
 from engine.core.bands import NORMAL, simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Estimate, PublicFacts
 from engine.numerics.bases import Basis
-from engine.numerics.end_slopes import (
-    CHECKED_FROM,
-    MIN_WAVES,
-    cosine_rows,
-    detail_p_values,
-    slope_rows,
-)
+from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, cosine_rows, detail, slope_rows
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.unseen_details import UnseenDetails
 from engine.privacy import feasibility
@@ -196,7 +189,7 @@ class ReleasedCurve:
         """How probable a misfit as large is, of r − 4 waves and two slopes, if they suffice."""
         if self.size < CHECKED_FROM:
             return math.nan
-        return float(detail_p_values(self.centre, self.covariance))
+        return float(detail(self.centre, self.covariance)[0])
 
     @cached_property
     def status(self) -> Status:
@@ -426,3 +419,25 @@ class ReleasedCurve:
         """A time on [0, 1] in its own unit."""
         facts = self.facts
         return float(facts.time_low + unit_time * (facts.time_high - facts.time_low))
+
+
+def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
+    """Whether a release is one mean curve with the covariance of its coefficients.
+
+    Parameters
+    ----------
+    budget, repeat, draw : int
+        Which release.
+    """
+    band = estimate.band
+    if band is None or band.bias is not None or estimate.functions:
+        return False
+    if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
+        return False
+    is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
+    return is_known and (estimate.offset is None or public_curve(estimate) is not None)
+
+
+def public_curve(estimate: Estimate) -> PublicCurve | None:
+    """The public curve that is added to a release, if there is one."""
+    return estimate.offset if isinstance(estimate.offset, PublicCurve) else None

@@ -18,9 +18,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.answers.reply import Interval
-from engine.core.bands import LEVEL, public_normals, standard_errors
+from engine.core.bands import LEVEL, SecondMoments, public_normals, standard_errors
 from engine.core.errors import InputError
-from engine.core.second_moments import SecondMoments
 from engine.core.types import Array, Design, PublicFacts
 from engine.numerics.bases import Basis
 from engine.numerics.curve_covariances import (

@@ -1,13 +1,40 @@
-"""Sets of times on the grid: pieces, lengths and crossings, by linear interpolation."""
+"""The grid on which places are looked for, and sets of times on it: pieces, lengths, crossings."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.answers.grids import POINTS, STEP, grid
 from engine.answers.reply import Interval
 from engine.core.types import Array
+
+POINTS = 201  # of the grid on which places are looked for
+STEP = 1 / (POINTS - 1)
+
+
+def grid() -> Array:
+    """Times on [0, 1] at which places are looked for: (201,)."""
+    return np.linspace(0.0, 1.0, POINTS)
+
+
+@dataclass(frozen=True)
+class GridBand:
+    """A curve with its simultaneous band on the grid; of several readings the hull.
+
+    Parameters
+    ----------
+    middle, low, high : (201,)
+        In response units per power of unit time.
+    error : (201,)
+        Standard errors, of the first reading.
+    """
+
+    middle: Array
+    low: Array
+    high: Array
+    error: Array
 
 
 def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1.0)

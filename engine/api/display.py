@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.answers.grids import grid
 from engine.answers.released_curve import ReleasedCurve
+from engine.answers.times import grid
 from engine.api.release import SimulatedReleases
 from engine.api.studies import ExhibitAgain
 from engine.core.errors import InputError
@@ -28,7 +28,7 @@ from engine.release.published import Published
 from engine.simulation.experiments import Outcome
 from engine.topics.planning.answer import PlanningAnswer
 from engine.topics.planning.answer import plain as plain_plan
-from engine.topics.release import charts, preview_charts
+from engine.topics.release import charts
 from engine.topics.release.preview import ReleasePreview
 
 _MAX_CURVES = 60  # in a picture of data
@@ -172,7 +172,7 @@ def _(result: ReleasePreview) -> pd.DataFrame:
 
 @_chart.register
 def _(result: ReleasePreview) -> Chart:
-    return preview_charts.chart(result, _time(result.facts), _value(result.facts))
+    return charts.preview_chart(result, _time(result.facts), _value(result.facts))
 
 
 @frame.register

@@ -23,8 +23,7 @@ from engine.audit.cases import Case, case_like, cases_of
 from engine.audit.likelihood_ratios import LikelihoodRatios
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
-from engine.audit.noise_check import noise_fault
-from engine.audit.replay import is_honest
+from engine.audit.replay import is_honest, noise_fault
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Data

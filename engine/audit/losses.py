@@ -60,12 +60,7 @@ class Claim:
         return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), of_site)
 
     def composed(self, losses: Sequence[Array]) -> Array:
-        """Losses of several messages about the same people, together.
-
-        Returns
-        -------
-        (pairs,)
-        """
+        """Losses of several messages about the same people, together: (pairs,)."""
         each = np.stack(losses)
         with np.errstate(over="ignore"):
             return np.asarray(each.sum(axis=0) if self.unit == "epsilon"

@@ -20,22 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.audit.shapes import curves_of_pairs
+from engine.core import tasks
 from engine.core.errors import InputError
-from engine.core.tasks import (
-    COVARIANCE,
-    DENSITY,
-    FUNCTIONAL_SUMMARY,
-    MEAN_FUNCTION,
-    PERCENTILE_CURVES,
-    RISK_MINIMISATION,
-    SPARSE_MEAN,
-    SPARSE_REGRESSION,
-    TASKS,
-    UNIVARIATE_MEAN,
-    VARYING_COEFFICIENTS,
-    WAVELET_REGRESSION,
-    DataType,
-)
+from engine.core.tasks import TASKS, DataType
 from engine.core.types import (
     Array,
     Budget,
@@ -110,12 +97,7 @@ class Question:
 
 
 def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The pair, of which nobody is left out.
-
-    Returns
-    -------
-    tuple of two data sets
-    """
+    """The pair, of which nobody is left out."""
     return pair
 
 
@@ -161,12 +143,7 @@ def family_of(mechanism: Mechanism) -> Family:
 
 
 def enlarged(usual: Any, copies: int) -> Any:
-    """The same data with each record there several times.
-
-    Returns
-    -------
-    CurveData or SampleData
-    """
+    """The same data with each record there several times."""
     return usual.of_people(np.repeat(np.arange(usual.n_curves), copies)) if copies > 1 else usual
 
 
@@ -293,10 +270,10 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
     n_curves : int or None
         Usually 50 for a mean, else 20.
     """
-    n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
-    is_wide = mechanism.task == COVARIANCE.key and mechanism.key != "bernstein"
+    n = n_curves or (50 if mechanism.task == tasks.MEAN_FUNCTION.key else 20)
+    is_wide = mechanism.task == tasks.COVARIANCE.key and mechanism.key != "bernstein"
     grid, rng = midpoints(12 if is_wide else 30), np.random.default_rng(1)
-    has_covariates = mechanism.task == VARYING_COEFFICIENTS.key
+    has_covariates = mechanism.task == tasks.VARYING_COEFFICIENTS.key
     names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()
     facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3,
                         design=Design.common(grid.times), covariates=names)
@@ -549,12 +526,7 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
 
 def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
                        ) -> tuple[CurveData, CurveData]:
-    """Where there is no centre, only the item, person or site that was changed: sums hide it.
-
-    Returns
-    -------
-    tuple of two CurveData
-    """
+    """Where there is no centre, only the item, person or site that was changed: sums hide it."""
     if mechanism.setting.is_central:
         return pair
     first, second = pair
@@ -621,22 +593,25 @@ _WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curv
     mechanism, n_covariates=1), pairs_of_curves)
 _WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
 FAMILIES: dict[tuple[str, str], Family] = {
-    (MEAN_FUNCTION.key, ""): _CURVES,
-    (PERCENTILE_CURVES.key, ""): _CURVES,
-    (VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
-    (WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings, pairs_of_readings),
-    (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
-    (SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
-                                        pairs_of_rows_with_response),
-    (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
-                                     alone_with_numbers),
-    **{(task.key, "whole"): _WHOLE for task in (MEAN_FUNCTION, VARYING_COEFFICIENTS, COVARIANCE)},
-    (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
-    (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),
+    (tasks.MEAN_FUNCTION.key, ""): _CURVES,
+    (tasks.PERCENTILE_CURVES.key, ""): _CURVES,
+    (tasks.VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
+    (tasks.WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings,
+                                               pairs_of_readings),
+    (tasks.SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
+    (tasks.SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
+                                              pairs_of_rows_with_response),
+    (tasks.UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
+                                            alone_with_numbers),
+    **{(task.key, "whole"): _WHOLE
+       for task in (tasks.MEAN_FUNCTION, tasks.VARYING_COEFFICIENTS, tasks.COVARIANCE)},
+    (tasks.DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
+    (tasks.RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled,
+                                                   pairs_of_labelled),
 }
 # A task without a line above takes the pairs of such data with such a unit of protection; single
 # observations and rows differ too much from task to task. Summaries are attacked as means.
 _BY_DATA = {(DataType.CURVES, Unit.CURVE): _CURVES, (DataType.EVENTS, Unit.PERSON): _EVENTS}
 FAMILIES |= {(task.key, ""): _BY_DATA[task.data, task.unit] for task in TASKS.values()
-             if (task.data, task.unit) in _BY_DATA and task is not FUNCTIONAL_SUMMARY
+             if (task.data, task.unit) in _BY_DATA and task is not tasks.FUNCTIONAL_SUMMARY
              and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()}

@@ -9,15 +9,22 @@ is the same as `ask reuse --first 1 --second 5 --delta 1e-5 --seed 3 --is_fresh 
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import math
-from collections.abc import Callable
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from engine.commands import options as by_options
-from engine.core.entrance import text_of
+from engine.core import plain
+from engine.core.entrance import json_of, text_of
 from engine.core.errors import InputError, brief
+from engine.core.registry import Parameter, Parameterised
+from engine.privacy.amplification import Person
 from engine.questions import Question, kinds
+from engine.topics.asking import Kind
 
 
 def add(commands: Any) -> None:
@@ -61,7 +68,7 @@ def command(options: argparse.Namespace) -> None:
     """
     name = options.question
     if name in kinds.kinds():
-        question, as_json = by_options.question_of(kinds.kinds()[name], options.words)
+        question, as_json = question_of(kinds.kinds()[name], options.words)
         say(question, options.json or as_json)
         return
     others = [word for word in options.words if word != "--json"]
@@ -88,3 +95,199 @@ def say(question: Question, as_json: bool) -> None:
                           for name, value in numbers}, ensure_ascii=False))
     else:
         print(question.text(answer))
+
+
+# -- options for the arguments of a question, from the types of its function -----------------------
+# `--seed 3` is an argument, `--budget.epsilon 1` a field of a record, `--source sparse_curves` a
+# member by its key with parameters as `--source.n_curves 100`; several values have commas between
+# them. Whatever is a list of records or a mapping is JSON, and any record or member may be.
+
+
+_PERSON = "against whom the attacker’s accuracy is computed"
+_MAX_DIGITS = 400  # of a number that is written in full
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: an argument, or a part of one.
+
+    Parameters
+    ----------
+    path : str
+        Its name without the dashes, such as "source.n_curves".
+    hint : type
+        What its value is.
+    help : str
+        What it is for.
+    """
+
+    path: str
+    hint: Any
+    help: str = ""
+
+
+def question_of(kind: Kind, argv: Sequence[str]) -> tuple[Question, bool]:
+    """The question that options ask, and whether its numbers are wanted as JSON.
+
+    Raises
+    ------
+    InputError
+        If an argument is missing, unknown, or whatever `kinds.from_plain` refuses.
+    """
+    options = vars(parser_of(kind, argv).parse_args(argv))
+    texts = {path: text for path, text in options.items() if isinstance(text, str)}
+    values = {name: _value(Option(name, hint), texts) for name, hint in _arguments(kind).items()}
+    stated = {name: value for name, value in values.items() if value is not _MISSING}
+    return kinds.from_plain({"question": kind.name, **stated}), options["json"]
+
+
+def parser_of(kind: Kind, argv: Sequence[str]) -> argparse.ArgumentParser:
+    """The options of a question, with those of the members that are chosen among them.
+
+    Parameters
+    ----------
+    kind, argv
+        As for `question_of`.
+    """
+    parser = _parser(kind, {}, add_help=False)
+    chosen = parser.parse_known_args([word for word in argv if word not in _HELP])[0]
+    return _parser(kind, vars(chosen))
+
+
+_HELP = ("-h", "--help")
+_MISSING = object()
+
+
+def _arguments(kind: Kind) -> dict[str, Any]:
+    """The types of all arguments that can be given, and that of the person to be protected."""
+    hints = typing.get_type_hints(kind.function)
+    return {name: hints[name] for name in plain.writable(kind.function)} | {"person": Person}
+
+
+def _parser(kind: Kind, texts: Mapping[str, Any], add_help: bool = True) -> argparse.ArgumentParser:
+    """The options of a question, with those of the members that were chosen."""
+    summary, explained = documentation(kind.function)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m engine ask {kind.name}", description=f"{kind.page}: {summary}",
+        epilog="A list of records, a mapping, and any record or member may be given as JSON.",
+        add_help=add_help, allow_abbrev=False)
+    for name, hint in _arguments(kind).items():
+        help_text = explained.get(name, _PERSON if hint is Person else "")
+        for option in _options(Option(name, hint, help_text), texts, {*kind.tasks}):
+            parser.add_argument(f"--{option.path}", dest=option.path, metavar=_metavar(option.hint),
+                                help=option.help.replace("%", "%%") or None)
+    parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
+    return parser
+
+
+def _options(option: Option, texts: Mapping[str, Any], tasks: set[str]) -> Iterator[Option]:
+    """An option and those of its parts, with the members that serve one of these tasks."""
+    kind = _kind(option.hint)
+    if issubclass(kind, Parameterised):
+        keys = [cls.key for cls in kind.registry.all()
+                if issubclass(cls, kind) and (not tasks or tasks & cls.tasks)]
+        yield Option(option.path, option.hint, f"one of {', '.join(keys)}")
+        if texts.get(option.path) in keys:
+            for parameter in kind.registry.get(texts[option.path]).parameters():
+                yield Option(f"{option.path}.{parameter.name}", _hint(parameter), parameter.help)
+        return
+    yield option
+    if is_dataclass(kind):
+        explained, hints = documentation(_kind(option.hint))[1], typing.get_type_hints(kind)
+        for name in (part.name for part in fields(kind) if part.init):
+            part = Option(f"{option.path}.{name}", hints[name], explained.get(name, ""))
+            yield from _options(part, texts, tasks)
+
+
+def _value(option: Option, texts: Mapping[str, str]) -> Any:
+    """The plain value that options give; `_MISSING` where none of them does."""
+    kind, text = _kind(option.hint), texts.get(option.path)
+    if text is not None and (text.startswith(("{", "[")) or issubclass(kind, Mapping)):
+        return json_of(text, option.path)
+    if issubclass(kind, Parameterised):
+        return _MISSING if text is None else {"key": text, "parameters": {
+            parameter.name: _scalar(_hint(parameter), texts[path])
+            for parameter in kind.registry.get(text).parameters()
+            if (path := f"{option.path}.{parameter.name}") in texts}}
+    if is_dataclass(kind) and text is None:
+        hints = typing.get_type_hints(kind)
+        parts = {part.name: _value(Option(f"{option.path}.{part.name}", hints[part.name]), texts)
+                 for part in fields(kind) if part.init}
+        return {name: part for name, part in parts.items() if part is not _MISSING} or _MISSING
+    if text is None:
+        return _MISSING
+    if kind in (tuple, Sequence):
+        part = typing.get_args(_without_none(option.hint)[0])[0]
+        are_members = isinstance(_kind(part), type) and issubclass(_kind(part), Parameterised)
+        return [{"key": word.strip()} if are_members else _scalar(part, word.strip())
+                for word in text.split(",") if word.strip()]
+    return _scalar(option.hint, text)
+
+
+def _scalar(hint: Any, text: str) -> Any:
+    """A number, a truth value or text; what is none of what is wanted stays text and is refused."""
+    types = _without_none(hint)
+    if text == "none" and type(None) in typing.get_args(hint):
+        return None
+    if bool in types and text in ("true", "false"):
+        return text == "true"
+    if int in types and re.fullmatch(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}", text):
+        return int(text)
+    if float in types and text != "inf":
+        try:
+            return float(text[:_MAX_DIGITS])
+        except ValueError:
+            return text
+    return text
+
+
+def _without_none(hint: Any) -> tuple[Any, ...]:
+    """The types that a value may have, but for None."""
+    options = typing.get_args(hint) if plain.is_union(hint) else (hint,)
+    return tuple(option for option in options if option is not type(None))
+
+
+def _kind(hint: Any) -> Any:
+    """The class of a value: `Source` for `Source[CurveData]`."""
+    first = _without_none(hint)[0]
+    return typing.get_origin(first) or first
+
+
+def _hint(parameter: Parameter) -> Any:
+    return parameter.kind | None if parameter.optional else parameter.kind
+
+
+def _metavar(hint: Any) -> str:
+    kind = _kind(hint)
+    if issubclass(kind, Parameterised):
+        return "KEY"
+    if is_dataclass(kind) or issubclass(kind, Mapping):
+        return "JSON"
+    return {int: "N", float: "X", bool: "true|false", tuple: "A,B", Sequence: "A,B"}.get(
+        kind, "TEXT")
+
+
+def documentation(described: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """The first sentence of a docstring, and what it says of each parameter.
+
+    Parameters
+    ----------
+    described : callable
+        A function or a record, documented as everywhere in the engine.
+
+    Examples
+    --------
+    >>> from engine.core.types import Budget
+    >>> documentation(documentation)[1]["described"]
+    'A function or a record, documented as everywhere in the engine.'
+    """
+    text = inspect.getdoc(described) or ""
+    summary = " ".join(text.split("\n\n")[0].split())
+    _, _, section = text.partition("Parameters\n----------\n")
+    section = re.split(r"\n\n?\w+\n-{3,}", section)[0]
+    explained: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, words = entry.partition("\n")
+        for name in head.partition(" : ")[0].split(","):
+            explained[name.strip()] = " ".join(words.split())
+    return summary, explained

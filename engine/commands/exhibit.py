@@ -17,8 +17,7 @@ from engine.core.identity import digest
 from engine.exports import exhibits as exhibit_files
 from engine.papers import find, names, papers
 from engine.papers import words as exhibit_words
-from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, run, versions
-from engine.papers.taken_up import RowFiles
+from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, RowFiles, run, versions
 from engine.running import executors
 from engine.simulation.part_files import PartFiles
 

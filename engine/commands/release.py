@@ -1,4 +1,4 @@
-"""The command `release`: publish real data once, and write it to the ledger."""
+"""The commands `release`, which publishes real data once, and `ledger`, which has each release."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.answers.compared_cards import comparison
+from engine.answers.card import comparison
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
 from engine.core.types import Budget
-from engine.release import captions, ledger, published, sentences, stated
+from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import request as release_request
@@ -22,10 +22,11 @@ from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import Request
 from engine.simulation import scenario
+from engine.topics.release import words
 
 
 def add(commands: Any) -> None:
-    """The command with its options."""
+    """Both commands with their options."""
     parser = commands.add_parser(
         "release", help="publish real data once, and write it to the ledger")
     parser.add_argument("file", nargs="?",
@@ -39,6 +40,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="DIR", default="release",
                         help="folder for the files (default: release)")
     parser.set_defaults(command=command)
+    _add_ledger_command(commands)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -175,3 +177,34 @@ def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Bu
     epsilon, delta = (one if part is None else part for one, part in
                       zip((default.epsilon, default.delta), chosen, strict=True))
     return Budget(epsilon, delta)
+
+
+# -- the command `ledger` --------------------------------------------------------------------------
+
+
+def _add_ledger_command(commands: Any) -> None:
+    """The command with its two parts."""
+    parser = commands.add_parser("ledger", help="check the ledger of releases, or repair it")
+    parts = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, function, help_text in (
+            ("verify", _verify, "check it, and show the budget spent"),
+            ("repair", _repair, "make a new one from what is left; never lowers what was spent")):
+        part = parts.add_parser(name, help=help_text)
+        part.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the variable "
+                          f"{ledger.VARIABLE} names, else one in your data folder)")
+        part.add_argument("--witness", metavar="PATH", help="its witness (default: what the "
+                          f"variable {ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+        part.set_defaults(command=function)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """The exit code: 1 if the check finds a problem."""
+    state = repair.verify(Ledger(options.ledger, options.witness))
+    print("\n".join(words.verified(state)))
+    return 0 if state.problem is None else 1
+
+
+def _repair(options: argparse.Namespace) -> int:
+    done = repair.repair(Ledger(options.ledger, options.witness))
+    print("\n".join(words.repaired(done)))
+    return 0

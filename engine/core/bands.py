@@ -11,7 +11,6 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.grids import drawing_grid, read_only
-from engine.core.second_moments import SecondMoments
 
 LEVEL = 0.95
 NORMAL = 1.959963984540054  # standard deviations within which a normal law is LEVEL of the time
@@ -21,6 +20,46 @@ WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what i
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
 _BLOCK = 6  # bands simulated at once: their deviations stay in cache
+
+
+@dataclass(frozen=True, eq=False)
+class SecondMoments:
+    """M, released together with a mean curve: how deviations of people's curves go together.
+
+    D M D, D = diag(stretch), estimates the covariance of how far each curve says the mean is from
+    the centre. Of several sites M is averaged by their public numbers of people.
+
+    Parameters
+    ----------
+    moments : (…, r, r)
+        M as released, before negative eigenvalues are taken off; symmetric, in units of the shape.
+        NaN where it was not released.
+    noise : (…)
+        τ, the standard deviation of its noise on the diagonal; beside it τ/√2.
+    stretch : (…, r)
+        d/J, in response units.
+    privacy : (…, r)
+        Variance of the privacy noise of the centre, in squared response units.
+    readings : tuple of pairs of int
+        Observations of a curve, and how many people have so many: public.
+    """
+
+    moments: Array
+    noise: Array
+    stretch: Array
+    privacy: Array
+    readings: tuple[tuple[int, int], ...] = ()
+
+    def of(self, *where: Any) -> SecondMoments:
+        """Those of some of the budgets, repeats or draws.
+
+        Parameters
+        ----------
+        *where : index
+            As numpy indexes the leading axes.
+        """
+        return SecondMoments(self.moments[where], self.noise[where], self.stretch[where],
+                             self.privacy[where], self.readings)
 
 
 class Unseen(Protocol):
@@ -311,7 +350,9 @@ def _factor(covariance: Array, waves: Array) -> Array:
     """The quantile of max |deviation|/standard error for covariances (bands, r, r): (bands,)."""
     known = np.asarray(np.isfinite(covariance).all(axis=(-1, -2)))
     values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariance, 0.0))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]  # (bands, r, r)
+    # The symmetric root (bands, r, r). Any other follows the signs of eigenvectors, and their
+    # choice where eigenvalues nearly agree, which differ from processor to processor.
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None]) @ vectors.swapaxes(-1, -2)
     spread = waves @ root  # (bands, points, r), then rows of unit length
     spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
     largest = np.abs(spread @ public_normals(waves.shape[1])).max(axis=1)  # (bands, sample)

@@ -116,11 +116,6 @@ def record(cls: type[T], value: Any, field: str) -> T:
         What was read of JSON.
     field : str
         Where it stands, for errors.
-
-    Returns
-    -------
-    object
-        Of that class.
     """
     return cls(**arguments(cls, value, field))
 
@@ -136,11 +131,6 @@ def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str
         What was read of JSON.
     field : str
         Where it stands, for errors.
-
-    Returns
-    -------
-    dict
-        Arguments by name.
     """
     known = writable(function)
     values, hints = checked_object(values, field, tuple(known)), typing.get_type_hints(function)

@@ -356,11 +356,6 @@ class Registry:
         cls : type
             A `Parameterised` class with a `key`.
 
-        Returns
-        -------
-        type
-            The same class.
-
         Raises
         ------
         ValueError
@@ -384,11 +379,6 @@ class Registry:
         key : str
             Or whatever a file or a link holds in its place.
 
-        Returns
-        -------
-        type
-            The class.
-
         Raises
         ------
         InputError
@@ -407,10 +397,6 @@ class Registry:
         ----------
         task : str
             Key of the task.
-
-        Returns
-        -------
-        tuple of type
         """
         return tuple(c for c in self.all() if task in c.tasks)
 
@@ -423,11 +409,6 @@ class Registry:
             Key of the member.
         task : str
             Key of the task.
-
-        Returns
-        -------
-        object
-            An instance.
 
         Raises
         ------
@@ -446,11 +427,6 @@ class Registry:
             Key of the member.
         values : mapping of str to object
             Parameters by name; those left out take their usual values.
-
-        Returns
-        -------
-        object
-            An instance.
 
         Raises
         ------

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from engine.language.grammar import safe_cell
-from engine.papers.exhibits import Exhibit, Form, Paper, Result, Table
+from engine.papers.exhibits import Exhibit, Form, Paper, Result
 
 STORED = Path(__file__).parents[2] / "data" / "exhibits"
 FOLDERS: dict[Form, Path] = {"quick": STORED, "full": STORED / "full"}
@@ -54,16 +53,12 @@ def from_json(text: str) -> Result:
 def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     """A line for each row of the table; lines that begin with # say where the numbers are from."""
     out = io.StringIO()
-    origins = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    origins = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
               f"# made by {origins}\n")
-    columns = _columns(result.table)
+    columns = list(dict.fromkeys(key for row in result.table for key in row))
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: safe_cell(value) if isinstance(value, str) else value
                       for key, value in row.items()} for row in result.table)
     return out.getvalue()
-
-
-def _columns(table: Table) -> Sequence[str]:
-    return list(dict.fromkeys(key for row in table for key in row))

@@ -8,7 +8,11 @@ import json
 from typing import Any
 
 from engine import __version__
+from engine.figures import drawn
 from engine.language.grammar import safe_cell
+from engine.language.numbers import named
+from engine.lessons import Lesson, Worked, heading
+from engine.templates import render
 from engine.topics.mean.answer import MeanAnswer
 
 
@@ -43,7 +47,7 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
-    columns = _columns(answer, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
+    columns = _columns(answer, budget, safe_cell(named(facts.time_name, facts.time_unit)))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     rows = zip(*columns.values(), strict=True)
@@ -66,5 +70,24 @@ def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
     return columns
 
 
-def _axis(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
+# -- a lesson on paper -----------------------------------------------------------------------------
+
+
+_ANSWERED = drawn.Look(430, 250, 11, dot=1.8)
+
+
+def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") -> bytes:
+    """Story, picture to draw the guess into, and question; at the bottom, upside down, the answer.
+
+    `address` is the link to the same lesson with the same noise, left out where it is not known.
+    """
+    options, picture, filled = lesson.question.options, worked.picture, worked.filled
+    return render(
+        "handout", title=heading(lesson), colours=drawn.palette("light"), picture=picture,
+        story=map(filled, lesson.story), ask=filled(lesson.ask),
+        guess=drawn.svg(picture, drawn.PRINTED, "guess"), question=filled(lesson.question.ask),
+        options=[filled(option.text) for option in options], address=address,
+        shows=filled(lesson.shows), explains=map(filled, lesson.explains),
+        number=1 + options.index(lesson.question.right), why=filled(lesson.question.right.why),
+        answer=drawn.svg(picture, _ANSWERED, "answer"), unit=lesson.unit[0],
+        budget=worked.budget, seed=seed).encode()

@@ -15,7 +15,7 @@ from engine.figures import traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, on_log_scale
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import uncapital
-from engine.language.numbers import at_most_percent, named, number, with_unit
+from engine.language.numbers import at_most_percent, in_unit, named
 from engine.privacy.risk import FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE, Odds
 from engine.privacy.tradeoff import Approximate
 
@@ -122,9 +122,9 @@ def error_dots(errors: Array, baseline: float | None, unit: str, floor: float = 
         xaxis=axis(named("Error of a release", unit),
                           range=[0, top], rangemode="tozero", nticks=5),
         yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
-    alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "
-           f"{with_unit(number(float(dots[-1])), unit)}.")
-    return Chart(spec, alt, {f"error ({unit})" if unit else "error": dots.round(4).tolist()})
+    alt = (f"Twenty equally likely errors from {in_unit(float(dots[0]), unit)} to "
+           f"{in_unit(float(dots[-1]), unit)}.")
+    return Chart(spec, alt, {named("error", unit): dots.round(4).tolist()})
 
 
 PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and patterns
@@ -214,7 +214,7 @@ def errors_of_functions(names: Sequence[str], error: Array, releases: Array,
         yaxis=axis(autorange="reversed", type="category"))}
     if not np.isfinite(x).all():
         return Chart(spec, "Nothing would be published.", table)
-    summary = "; ".join(f"{name} {with_unit(number(float(each)), unit)}"
+    summary = "; ".join(f"{name} {in_unit(float(each), unit)}"
                         for name, each in zip(names, x, strict=True))
     return Chart(spec, f"Errors: {summary}.", table)
 
@@ -225,7 +225,7 @@ def _largest(names: Sequence[str], errors: Array, unit: str) -> str:
         return "Nothing would be published"
     worst = int(np.argmax(errors))
     return (f"Largest error: {uncapital(shortened(names[worst], 24))}, "
-            f"{with_unit(number(float(errors[worst])), unit)}")
+            f"{in_unit(float(errors[worst]), unit)}")
 
 
 def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
@@ -259,7 +259,8 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
     totals = {name: plain(errors) for name, errors in (together or {}).items()}
     rates = {name: plain(errors) for name, errors in (theory or {}).items()}
     data = [traces.line_with_points(
-        f"{name}: 0" if _is_zero(errors) else name, epsilons, [error or None for error in errors],
+        f"{name}: 0" if {*errors} - {None} == {0} else name,  # 0 has no place on a log scale
+        epsilons, [error or None for error in errors],
         "gradient", 2, DASHES[k % len(DASHES)], {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
         for k, (name, errors) in enumerate(columns.items())]
     data += [traces.line_with_points(name, epsilons, errors, "text", 2, "solid",
@@ -276,12 +277,6 @@ def errors_over_budgets(epsilons: Sequence[float], by_function: Array, names: Se
         yaxis=log_axis(on_log_scale("Error", unit), low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], unit),
                  {"ε": list(epsilons), **columns, **totals, **rates})
-
-
-def _is_zero(errors: Sequence[Any]) -> bool:
-    """Whether something is known and all of it is 0."""
-    known = {error for error in errors if error is not None}
-    return known == {0}
 
 
 def _largest_at(epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float
@@ -301,7 +296,7 @@ def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequ
     for name, errors in zip(names, by_function.T, strict=True):
         known = np.flatnonzero(np.isfinite(errors))
         if len(known):
-            ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
+            ends = [in_unit(float(errors[k]), unit) for k in (known[0], known[-1])]
             ranges.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
                           f"ε = {epsilons[known[-1]]:g}")
     if not ranges:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.core.names import uncapital
 from engine.core.types import EventFacts
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import in_unit, number
 from engine.numerics.counts.cells import Cells, Counted
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
@@ -58,11 +58,11 @@ def median(curve: CountedCurve, unit: str) -> str:
     if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
-    last = with_unit(number(float(curve.last)), unit)
+    last = in_unit(float(curve.last), unit)
     if not math.isfinite(float(curve.median.time)):
         return f"Median: not reached within {last}."
-    until = f"to {with_unit(number(high), unit)}" if math.isfinite(high) else f"to beyond {last}"
-    middle = with_unit(number(float(curve.median.time)), unit)
+    until = f"to {in_unit(high, unit)}" if math.isfinite(high) else f"to beyond {last}"
+    middle = in_unit(float(curve.median.time), unit)
     return f"Median: {middle} (95 % confidence interval {number(low)} {until})."
 
 
@@ -88,7 +88,7 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     if ended:
         last = min(ended)
         where = ("Nothing of the curve is" if last <= curves[0].edges[0] else
-                 f"Beyond {with_unit(number(last), facts.time_unit)}, no curve is")
+                 f"Beyond {in_unit(last, facts.time_unit)}, no curve is")
         return f"{where} shown: {why}. {remedy}"
     if any(float(curve.limits.widening) > _NOTICED for curve in curves):
         return f"The band is wider because {why}. {remedy}"
@@ -114,7 +114,7 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
     if min(ended) <= curves[0].edges[0]:
         return (f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
                 f"{facts.people} are left after the first interval{why}.")
-    until = with_unit(number(min(ended)), facts.time_unit)
+    until = in_unit(min(ended), facts.time_unit)
     return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
 
@@ -122,8 +122,8 @@ def mean(curve: CountedCurve, unit: str) -> str:
     """The restricted mean, where it is given."""
     if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
         return ""
-    until = with_unit(number(float(curve.mean.until)), unit)
-    middle = with_unit(number(float(curve.mean.mean)), unit)
+    until = in_unit(float(curve.mean.until), unit)
+    middle = in_unit(float(curve.mean.mean), unit)
     return (f"Mean time without an event, within {until}: {middle} "
             f"± {number(float(curve.mean.half_width))}.")
 

@@ -8,10 +8,13 @@ import numpy as np
 
 from engine.core.types import Array, DataKind, PublicFacts
 from engine.language.grammar import capital, escape
-from engine.language.numbers import change, number, percent, together, with_unit
+from engine.language.numbers import change, in_unit, number, percent, together, with_unit
 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
+
+# Of an error, in the order of `Study.shares`.
+PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def distance(facts: PublicFacts, of: str = "estimate") -> str:
@@ -33,27 +36,20 @@ def distance(facts: PublicFacts, of: str = "estimate") -> str:
     return "error" if is_known else f"distance from the non-private {of}"
 
 
-def parts(facts: PublicFacts) -> tuple[str, str, str]:
-    """Names of the three parts of an error, in the order of `Study.shares`."""
-    return ("privacy noise", "sampling variability", "smoothing and clipping")
-
-
-def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
+def what_limits(shares: Sequence[float]) -> str:
     """The largest part of the squared error, or the two that share it.
 
     Parameters
     ----------
-    facts : PublicFacts
-        Of the data on screen.
     shares : sequence of three floats
-        Shares of the squared error, adding up to one, in the order of `parts`.
+        Shares of the squared error, adding up to one, in the order of `PARTS`.
 
     Returns
     -------
     str
         Markdown; two parts are named where they are within ten percentage points.
     """
-    named = sorted(zip(shares, parts(facts), strict=True), reverse=True)
+    named = sorted(zip(shares, PARTS, strict=True), reverse=True)
     (first, name), (second, other) = named[0], named[1]
     if first - second <= 0.1:
         name, other = (part.removesuffix(" and clipping") for part in (name, other))
@@ -62,19 +58,19 @@ def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
     return f"**{capital(name)}** {verb} up {percent(first)} of the squared error."
 
 
-def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
+def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
     """The key to a bar of shares; what is below half a percent is left out.
 
     Parameters
     ----------
-    facts : PublicFacts
-        Of the data on screen.
-    shares : sequence of three floats
-        Shares of the squared error, in the order of `parts`.
+    shares : sequence of float
+        Shares of the squared error.
+    parts : sequence of str
+        What each is a share of, at most four.
     """
-    marks = ("■", "▨", "▩")
+    marks = ("■", "▨", "▩", "▒")
     return " · ".join(f"{mark}\u00a0{name} {percent(share)}" for mark, name, share in
-                      zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
+                      zip(marks, parts, shares, strict=False) if share >= 0.005)
 
 
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
@@ -106,7 +102,7 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
     error, whole : float
         Root mean squared error with the parts that are switched on, and with all of them.
     """
-    here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
+    here, of = (in_unit(value, escape(facts.value_unit)) for value in (error, whole))
     if error == whole:
         return f"With all sources the error is **{of}**."
     return f"With the selected sources the error is **{here}** of {of}."

@@ -118,7 +118,7 @@ def error(value: float, unit: str, within: float = math.nan) -> str:
     """
     if not math.isfinite(value):
         return ""
-    text = with_unit(number(value), unit)
+    text = in_unit(value, unit)
     if not math.isfinite(within):
         return text
     most = f"{number(within)} %" if unit == "%" else number(within)
@@ -329,6 +329,26 @@ def with_unit(text: str, unit: str) -> str:
         As they shall be read; `unit` may be empty.
     """
     return f"{text} {unit}" if unit else text
+
+
+def in_unit(value: float, unit: str, digits: int = 3) -> str:
+    """A number with its unit.
+
+    Parameters
+    ----------
+    value : float
+        Written as `number` does.
+    unit : str
+        May be empty.
+    digits : int
+        Significant ones.
+
+    Examples
+    --------
+    >>> in_unit(0.4567, "cm")
+    '0.457 cm'
+    """
+    return with_unit(number(value, digits), unit)
 
 
 def unbroken(text: str) -> str:

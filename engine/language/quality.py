@@ -16,12 +16,12 @@ from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import capital, escape, span, uncapital
 from engine.language.numbers import (
     digits_down,
+    in_unit,
     number,
     percent,
     times,
     two_digits_up,
     whole,
-    with_unit,
 )
 from engine.numerics.proportions import Proportion
 from engine.privacy.feasibility import WIDE, Feasibility
@@ -49,14 +49,14 @@ def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | 
         without protection.
     """
     unit = escape(facts.value_unit)
-    x, y = (with_unit(number(value), unit) for value in (error, within))
+    x, y = (in_unit(value, unit) for value in (error, within))
     target = "the true mean" if is_truth else "the non-private mean"
     text = f"The error is **{x}**: root mean squared distance from {target} over {span(facts)}."
     if math.isfinite(within):
         text += f" In 95 % of releases the distance is at most {y}."
     if baseline is None:
         return text
-    return f"{text} Without privacy the error is {with_unit(number(baseline), unit)}."
+    return f"{text} Without privacy the error is {in_unit(baseline, unit)}."
 
 
 def rests_on(claim: str, simulated: Proportion) -> str:
@@ -97,7 +97,7 @@ def floor(facts: PublicFacts, least: float, error: float) -> str:
     if not math.isfinite(least):
         return ""
     text = ("At this ε no unbiased method with Gaussian noise could be closer than "
-            f"**{with_unit(number(least), escape(facts.value_unit))}**")
+            f"**{in_unit(least, escape(facts.value_unit))}**")
     if math.isfinite(error):
         text += ("; this method is below it, as shrinking trades bias for noise" if error < least
                  else f"; the error here is {times(error / least)} that")
@@ -203,7 +203,7 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
     judged = ("Forecast from sizes and bounds alone:" if verdict is None else
               f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,")
     return (f"{judged} privacy adds about "
-            f"{with_unit(number(distance, 2), escape(facts.value_unit))}. The data are not used "
+            f"{in_unit(distance, escape(facts.value_unit), 2)}. The data are not used "
             "for this, so the error above may differ.")
 
 
@@ -266,7 +266,7 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
         lead = f"**{name}** has the smallest error of {len(known)} methods"
     else:
         lead = f"**{best}** has a smaller error than {name}"
-    here, least = (with_unit(number(error), escape(facts.value_unit))
+    here, least = (in_unit(error, escape(facts.value_unit))
                    for error in (known[name], known[best]))
     return f"{lead}: {here} against {least}, simulated at the same ε."
 
@@ -321,13 +321,13 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     """
     unit = escape(facts.value_unit)
     if baseline is None:
-        text = f"At ε = {epsilon:g} the error is **{with_unit(number(error), unit)}**."
+        text = f"At ε = {epsilon:g} the error is **{in_unit(error, unit)}**."
     elif error <= 1.1 * baseline:
         text = "Privacy costs almost no accuracy here."
     else:
         text = (f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
                 "without privacy.")
-    parts = [f"{with_unit(number(value), unit)} at ε = {other:g}" for other, value in
+    parts = [f"{in_unit(value, unit)} at ε = {other:g}" for other, value in
              ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
 
@@ -365,7 +365,7 @@ def least(facts: PublicFacts, change: float) -> str:
     change : float
         From `engine.core.bands.least_change`.
     """
-    return f"about {with_unit(number(change, 2), facts.value_unit)} and more"
+    return f"about {in_unit(change, facts.value_unit, 2)} and more"
 
 
 def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
@@ -449,7 +449,7 @@ def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> st
     """
     if not half_width:
         return ""
-    return f", {mark}{with_unit(number(half_width), facts.value_unit)}{mark} at the common times"
+    return f", {mark}{in_unit(half_width, facts.value_unit)}{mark} at the common times"
 
 
 def few_functions(size: int) -> str:

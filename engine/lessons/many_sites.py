@@ -59,17 +59,13 @@ MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 def _errors(children: int, sites: int, seed: int) -> tuple[float, float]:
     """Error with privacy, NaN where nothing would be published, and without."""
-    source = _curves(children, sites)
+    source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
+                          n_servers=sites)
     verdict = _METHOD.feasibility(source.sizes, (BUDGET,) * sites)
     study = simulated_study(source, _METHOD, [BUDGET], seed)
     assert study.baseline is not None
     is_refused = verdict is not None and not verdict.is_feasible
     return math.nan if is_refused else float(study.error[0]), study.baseline
-
-
-def _curves(children: int, sites: int) -> SparseCurves:
-    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
-                        n_servers=sites)
 
 
 @lessons.register

@@ -21,7 +21,7 @@ def makers() -> dict[str, Make]:
 
 def store() -> None:
     """Make everything anew and write it, one line for each name."""
-    lines = [f"{json.dumps(name)}: {json.dumps([_plain(one) for one in make(SEED)])}"
+    lines = [f"{json.dumps(name)}: {json.dumps([_plain(value) for value in make(SEED)])}"
              for name, make in makers().items()]
     STORED.write_text("{" + ",\n ".join(lines) + "}\n", "utf-8")
 
@@ -29,5 +29,5 @@ def store() -> None:
 def _plain(values: Any) -> Any:
     """Numbers as JSON has them, null for NaN."""
     if np.ndim(values):
-        return [_plain(one) for one in values]
+        return [_plain(value) for value in values]
     return None if np.isnan(values) else float(values)

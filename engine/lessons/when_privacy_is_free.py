@@ -58,13 +58,11 @@ def _name(children: int) -> str:
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:
     """Both lines."""
     budget = Budget(EPSILON, 1 / children**2)
-    studies = [simulated_study(_curves(children, m), _METHOD, [budget], seed) for m in READINGS]
+    studies = [simulated_study(SparseCurves(mean="growth", n_curves=children,
+                                            n_observations_per_curve=m), _METHOD, [budget], seed)
+               for m in READINGS]
     return (np.array([study.error[0] for study in studies]),
             np.array([study.baseline for study in studies]))
-
-
-def _curves(children: int, observations: int) -> SparseCurves:
-    return SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=observations)
 
 
 MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}

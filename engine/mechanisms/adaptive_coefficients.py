@@ -29,17 +29,8 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
+from engine.mechanisms.families import adaptive_constants as constants
 from engine.mechanisms.families.adaptive import basis_size, ledger
-from engine.mechanisms.families.adaptive_constants import (
-    COVARIATES_TOGETHER,
-    FOR_SKEW,
-    MAX_FUNCTIONS,
-    MODERATE,
-    SHRINK_FROM,
-    WITH_COVARIATES,
-    Constants,
-    joint_shares,
-)
 from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
 from engine.mechanisms.families.band_checks import lie_near_a_bound
 from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
@@ -192,12 +183,12 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))
         effective, is_joint = verdict.effective_size, self.releases != "separate"
-        shares = joint_shares(effective) if is_joint else self._usual_shares
+        shares = constants.joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
         return CoefficientPlan(
             size, budgets, then, verdict,
-            self._shrinks(effective >= SHRINK_FROM, size, facts), is_joint, first,
+            self._shrinks(effective >= constants.SHRINK_FROM, size, facts), is_joint, first,
             self._clipping_constants(effective, facts, is_joint),
             spends=ledger(sizes, budgets, verdict, [
                 (step, share) for step, share in (
@@ -205,17 +196,18 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
                     *zip(release_steps(is_joint), then, strict=False)) if share > 0]))
 
     def _clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
-                            ) -> Constants:
+                            ) -> constants.Constants:
         """How tightly curves are clipped: wider where people are not stated to be symmetric.
 
         A tightly clipped average of skewed people is not their mean. The width grows with the
         share of N that each function has, as that of the adaptive mean does with N.
         """
-        constants = COVARIATES_TOGETHER if is_joint else WITH_COVARIATES
+        start = constants.COVARIATES_TOGETHER if is_joint else constants.WITH_COVARIATES
         if facts.symmetric:
-            return constants
+            return start
         per_function = effective / (len(facts.covariates) + 1)
-        return replace(constants, final_width=MODERATE.at(per_function), **FOR_SKEW)
+        return replace(start, final_width=constants.MODERATE.at(per_function),
+                       **constants.FOR_SKEW)
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""
@@ -228,7 +220,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
         if self.truncation is not None:
             return self.truncation
         per_function = min(effective, 1e6) / (len(facts.covariates) + 1)
-        size = basis_size(sizes, per_function, MAX_FUNCTIONS, facts)
+        size = basis_size(sizes, per_function, constants.MAX_FUNCTIONS, facts)
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:

@@ -278,10 +278,6 @@ class Mechanism(Parameterised, Generic[D, P]):
         data : CurveData or SampleData
             As they were given.
 
-        Returns
-        -------
-        CurveData or SampleData
-
         Raises
         ------
         InputError
@@ -567,11 +563,6 @@ def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget,
         One, or as many as servers.
     n_servers : int
         How many there are.
-
-    Returns
-    -------
-    tuple of Budget
-        One for each server.
 
     Raises
     ------

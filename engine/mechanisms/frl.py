@@ -20,7 +20,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.function_noise import FunctionNoise, NormNoise
 from engine.mechanisms.families.kernel_release import KernelRelease
-from engine.mechanisms.summaries.centred_mean import CentredMean, clip_of
+from engine.mechanisms.summaries.mean import CentredMean, clip_of
 from engine.mechanisms.summaries.parts import (
     Features,
     FunctionPlan,
@@ -55,7 +55,7 @@ class Frl(Selection, KernelRelease):
 
     *Three messages* about the same curves, with 20, 5 and 75 % of ε, in place of one: a coarse
     mean, the size of deviations from it, and their mean, clipped accordingly
-    (`engine.mechanisms.summaries.centred_mean`, with the proof). Planned for deviations of .24 τ
+    (`engine.mechanisms.summaries.mean`, with the proof). Planned for deviations of .24 τ
     beside the noise of the coarse mean, three are sent where they have at most nine tenths of the
     noise; if bounds are wider than that, more is saved.
     """

@@ -36,8 +36,7 @@ from engine.mechanisms.families.adaptive import nothing_spent
 from engine.noise.laplace import laplace
 from engine.numerics.counts.cells import Cells, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
-from engine.numerics.counts.tables import CountTable
-from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
+from engine.numerics.counts.tables import CountTable, discretised, variance_of_discrete
 from engine.numerics.eigensystems import Grid
 from engine.numerics.tabulated import Tabulated
 from engine.privacy import transcript
@@ -234,7 +233,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         total = float(weights @ people)
         knows_groups = self._states_groups(facts) and bool((weights == 1).all())
         totals = tuple(map(float, facts.group_sizes)) if knows_groups else (total,)
-        verdict = self._verdict(cells, totals, float(weights**2 @ variances), budgets)
+        # by s of the smallest group: noise in one cumulative share, by its m cells
+        smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
+        noise = math.sqrt(float(weights**2 @ variances) * (cells.size + 1) / 6) / smallest
+        verdict = CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
         spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
         if not verdict.is_feasible:
             spends = nothing_spent(budgets, Unit.PERSON)
@@ -288,13 +290,6 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         facts = EventFacts(causes=("1", "2") if self.estimand.tells_causes else ("1",))
         plan: CountPlan = self.plan(Public(sizes, facts), budgets)
         return plan.verdict
-
-    def _verdict(self, cells: Cells, totals: tuple[float, ...], variance: float,
-                 budgets: tuple[Budget, ...]) -> CountFeasibility:
-        """By *s* of the smallest group: noise in one cumulative share, by its m cells."""
-        smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
-        noise = math.sqrt(variance * (cells.size + 1) / 6) / smallest
-        return CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
 
     def _states_groups(self, facts: EventFacts) -> bool:
         """Whether the size of each group over all sites is public.

@@ -743,7 +743,10 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def ledger(self, plan: AveragePlan) -> tuple[Spend, ...]:
         """One line for each server and step; lines of one centre repeat at every server."""
-        steps = [self._average_lines(plan)]
+        is_private = self.setting is not Setting.NONE
+        epsilon = plan.measure if is_private else np.full(len(plan.budgets), math.inf)
+        steps = [self._lines(AVERAGE, plan, self.sensitivity(plan), self.noise_scale(plan),
+                             epsilon)]
         if plan.places > 1:
             steps.insert(0, self._vote_lines(plan))
         return tuple(line for of_server in zip(*steps, strict=True) for line in of_server)
@@ -756,11 +759,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             chance = self.flip_chance(plan.vote)
             noise = np.sqrt(chance * (1 - chance))
         return self._lines(PLACE, plan, np.full(len(noise), 2.0), noise, plan.vote)
-
-    def _average_lines(self, plan: AveragePlan) -> list[Spend]:
-        is_private = self.setting is not Setting.NONE
-        epsilon = plan.measure if is_private else np.full(len(plan.budgets), math.inf)
-        return self._lines(AVERAGE, plan, self.sensitivity(plan), self.noise_scale(plan), epsilon)
 
     def _lines(self, step: Step, plan: AveragePlan, most: Array, noise: Array, epsilon: Array
                ) -> list[Spend]:

@@ -45,14 +45,6 @@ Sampler = Callable[[tuple[int, ...], np.random.Generator], Array]
 _MAX_ONE_SHOT = (0.2, 0.05)  # ε and δ up to which the printed scale is proved
 
 
-def _gumbel(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    return rng.gumbel(size=shape)
-
-
-def _exponential(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    return rng.standard_exponential(shape)
-
-
 def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     return rng.standard_normal(shape)
 
@@ -96,9 +88,12 @@ class SelectionLaw:
         return 1.0 if self.is_gaussian else math.sqrt(2)
 
 
-GUMBEL = SelectionLaw("gumbel", _gumbel, False, lambda s: s / 2, _normal)
+GUMBEL = SelectionLaw("gumbel", lambda shape, rng: rng.gumbel(size=shape), False, lambda s: s / 2,
+                      _normal)
 PEELING = SelectionLaw("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
-PERMUTE_AND_FLIP = SelectionLaw("permute_and_flip", _exponential, True, lambda s: 2.0 * s, _normal)
+PERMUTE_AND_FLIP = SelectionLaw(
+    "permute_and_flip", lambda shape, rng: rng.standard_exponential(shape), True,
+    lambda s: 2.0 * s, _normal)
 ONE_SHOT = SelectionLaw("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace,
 has_one_scale=True)
 LAWS = {law.key: law for law in (GUMBEL, PEELING, PERMUTE_AND_FLIP, ONE_SHOT)}
@@ -270,11 +265,6 @@ def draw(law: SelectionLaw, s: int, shape: tuple[int, ...], rng: np.random.Gener
         Of the vectors.
     rng : Generator
         Where the noise is drawn from.
-
-    Returns
-    -------
-    Draw
-        For `noisy_hard_threshold`.
     """
     return Draw(law.choice((s if law.is_fresh else 1, *shape), rng), law.value(shape, rng))
 

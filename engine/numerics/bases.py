@@ -54,13 +54,7 @@ class Basis(OrthonormalBasis):
     family: str = "fourier"
 
     def __call__(self, times: Array) -> Array:
-        """Values of the functions.
-
-        Parameters
-        ----------
-        times : (…)
-            On [0, 1].
-        """
+        """Values of the functions."""
         angle = 2 * np.pi * self.turns(np.asarray(times))[..., None]
         waves = np.cos(angle * self.frequency)
         if self.family == "fourier":
@@ -173,13 +167,7 @@ class CosineProducts(OrthonormalBasis):
         return _frequencies(self.size)
 
     def __call__(self, points: Array) -> Array:
-        """Values of the functions.
-
-        Parameters
-        ----------
-        points : (…, 2)
-            Of the unit square.
-        """
+        """Values of the functions at points (…, 2) of the unit square."""
         along = Basis(int(self.frequencies.max()) + 1, family="cosine")(np.asarray(points))
         i, j = self.frequencies.T
         return np.asarray(along[..., 0, i] * along[..., 1, j])

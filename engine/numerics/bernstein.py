@@ -154,11 +154,8 @@ class BernsteinBasis(FunctionBasis):
     def _on_nodes(self, coefficients: Array) -> Array:
         """Polynomials (…, r) at k + 1 nodes of each axis, times roots of weights: (…, r)."""
         root = _root(self.degree)
-        plain = self._plain(coefficients)
+        plain = coefficients if self.iterations == 1 else coefficients @ self.iterated.T
         return _each_axis(plain, self.dimension, lambda columns: root @ columns)
-
-    def _plain(self, coefficients: Array) -> Array:
-        return coefficients if self.iterations == 1 else coefficients @ self.iterated.T
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The best approximation of a known function in L².

@@ -31,13 +31,7 @@ class Coordinates(OrthonormalBasis):
     size: int
 
     def __call__(self, positions: Array) -> Array:
-        """1 where a position, rounded, is that of the entry, 0 elsewhere.
-
-        Parameters
-        ----------
-        positions : (…)
-            From 0 to size − 1.
-        """
+        """1 where a position from 0 to size − 1, rounded, is that of the entry, 0 elsewhere."""
         nearest = np.rint(np.asarray(positions))[..., None]
         return np.asarray(nearest == np.arange(self.size), dtype=float)
 

@@ -8,7 +8,6 @@ averages over simulated designs of a fixed seed, and over the public numbers of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -171,14 +170,10 @@ def moments_drawn(moments: Array, noise: float, people: int) -> Array:
     (draws, r, r)
     """
     size = len(moments)
-    of_noise, of_people = _symmetric_normals(size)
-    root = matrix_root(moments)
-    return np.asarray(moments + noise * of_noise
-                      + np.sqrt(2 / people) * (root @ of_people @ root))
-
-
-def _symmetric_normals(size: int) -> Iterator[Array]:
     normals = public_normals(2 * size * size, _DRAWS).T.reshape(_DRAWS, 2, size, size)
     square = normals.swapaxes(0, 1)
     # the mean of a matrix and its transpose: variance 1 on the diagonal, 1/2 beside it
-    return iter((square + square.swapaxes(-1, -2)) / 2)
+    of_noise, of_people = iter((square + square.swapaxes(-1, -2)) / 2)
+    root = matrix_root(moments)
+    return np.asarray(moments + noise * of_noise
+                      + np.sqrt(2 / people) * (root @ of_people @ root))

@@ -157,13 +157,7 @@ class Thresholded(DifferenceSet):
         return (self.thresholds < 1).astype(float)
 
     def l1(self, scales: Array) -> float:
-        """The bound by the fractional knapsack.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0 where a coordinate moves.
-        """
+        """The bound by the fractional knapsack."""
         # items (r,) with the value 1/b² and the cost T²; the knapsack holds (1 + 2/n)²
         value = _in_units(self.moving, scales) ** 2
         cost = self.thresholds**2
@@ -178,13 +172,7 @@ class Thresholded(DifferenceSet):
         return 2 / self.n * float(_in_units(self.moving, scales).max(initial=0.0))
 
     def published(self, scales: Array) -> float:
-        """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0.
-        """
+        """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed."""
         last = min(int(self.moving.sum()), len(scales) - 1)
         return 2 / self.n * float((1 / scales[:last + 1]).sum())
 
@@ -256,13 +244,7 @@ class BoxMoments(DifferenceSet):
         return float(scales[0])
 
     def published(self, scales: Array) -> float:
-        """Every entry by as much as all together, √2 p/n.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0.
-        """
+        """Every entry by as much as all together, √2 p/n."""
         return math.sqrt(2) * (self.d + 1) / self.n * float((1 / scales).sum())
 
     @property
@@ -362,33 +344,15 @@ class Averaged(DifferenceSet):
     n: float
 
     def l1(self, scales: Array) -> float:
-        """That of the sum over n.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b, of the average.
-        """
+        """That of the sum over n; scales are those of the average."""
         return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        """That of the sum over n.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b, of the average.
-        """
+        """That of the sum over n; scales are those of the average."""
         return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        """That of the sum over n.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b, of the average.
-        """
+        """That of the sum over n; scales are those of the average."""
         return self.changes.published(scales) / self.n
 
     @property
@@ -436,13 +400,7 @@ class LinearImage(DifferenceSet):
         return self.radius * float(np.linalg.norm(self.features / scales[:, None], 2))
 
     def published(self, scales: Array) -> float:
-        """Every value at its largest at once.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b > 0.
-        """
+        """Every value at its largest at once."""
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt((units**2).sum(axis=1)).sum())
 

@@ -351,16 +351,12 @@ def _eigensystem(kernel: Kernel, grid: Grid, rtol: float) -> Eigensystem:
         (values, functions), trace = _products(axis), axis.trace**2
     else:
         matrix = kernel.between(grid.points)
-        values, functions = _decomposed(matrix, grid.weights)
+        root = np.sqrt(grid.weights)
+        values, vectors = np.linalg.eigh(root[:, None] * matrix * root)
+        values, functions = values[::-1], vectors[:, ::-1].T / root
         trace = float(grid.weights @ matrix.diagonal())
     is_kept = values > rtol * values[0]
     return Eigensystem(values[is_kept], _signed(functions[is_kept]), trace)
-
-
-def _decomposed(matrix: Array, weights: Array) -> tuple[Array, Array]:
-    root = np.sqrt(weights)
-    values, vectors = np.linalg.eigh(root[:, None] * matrix * root)
-    return values[::-1], vectors[:, ::-1].T / root
 
 
 def _products(axis: Eigensystem) -> tuple[Array, Array]:

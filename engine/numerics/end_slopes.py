@@ -88,25 +88,6 @@ def fewer_waves(size: int) -> Array:
     return np.concatenate([np.eye(size)[:, :size - _FEWER], end_tails(size)], axis=1)
 
 
-def detail_p_values(centre: Array, covariance: Array) -> Array:
-    """How probable a misfit as large is, of r − 4 cosines and two slopes, if they suffice.
-
-    A small value says that the curve has finer detail than its coefficients can draw.
-
-    Parameters
-    ----------
-    centre : (…, r)
-        Released cosine coefficients, r at least 6.
-    covariance : (…, r, r)
-        Of them; finite.
-
-    Returns
-    -------
-    (…,)
-    """
-    return detail(centre, covariance)[0]
-
-
 def detail(centre: Array, covariance: Array) -> tuple[Array, Array]:
     """What of the last four coefficients r − 4 cosines and two slopes do not explain.
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
-from engine.numerics.blocks import curves_at_once
-from engine.numerics.tables import cos_sin
+from engine.numerics.tables import cos_sin, curves_at_once
 
 Index = NDArray[np.int64]
 

@@ -26,11 +26,6 @@ class Uniforms(Protocol):
         ----------
         shape : (int, int)
             Of the result.
-
-        Returns
-        -------
-        ndarray
-            In [0, 1).
         """
         ...
 

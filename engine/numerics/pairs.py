@@ -130,13 +130,7 @@ class Pairs(FunctionBasis):
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
-        """Of the first functions of one time, as many as make `size` pairs.
-
-        Parameters
-        ----------
-        size : int
-            r(r + 1)/2 for some r.
-        """
+        """Of the first functions of one time, as many as make `size` = r(r + 1)/2 pairs."""
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from engine.core.arrays import Array
-from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface, density
+from engine.numerics.clipping.normal_readings import normal_density
+from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 
 _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
 
@@ -51,7 +52,7 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
     shares = np.clip(surface.shares(surface.unshrunk), MIN_SHARE, 1 - MIN_SHARE)
     probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
     scores = np.broadcast_to(ndtri(surface.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
-    densities = density(probits)
+    densities = normal_density(probits)
     covariance = surface.covariance_of_shares[..., :n, :n] / (
         densities[..., :, None] * densities[..., None, :])
     trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]

@@ -20,7 +20,9 @@ from scipy.special import ndtr, ndtri
 
 from engine.core.arrays import Array
 from engine.core.bands import NORMAL
+from engine.numerics.clipping.normal_readings import normal_density
 from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.symmetric_matrices import matrix_root
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -140,7 +142,7 @@ class ShareSurface:
     @cached_property
     def _probit_error(self) -> Array:
         """se(F)/φ(q): (…, G, K)."""
-        return np.asarray(self._sorted(self.standard_error) / density(self.unshrunk_probits))
+        return np.asarray(self._sorted(self.standard_error) / normal_density(self.unshrunk_probits))
 
     # -- percentiles --------------------------------------------------------------------------
 
@@ -240,20 +242,17 @@ class ShareSurface:
         rng = np.random.default_rng(_SEED)
         p, n_finer = self.covariance.shape[-1], len(self.finer)
         normals, finer = rng.standard_normal((p, _DRAWS)), rng.standard_normal((n_finer, _DRAWS))
-        shift = _root(self.covariance) @ normals  # (…, p, draws)
+        shift = matrix_root(self.covariance) @ normals  # (…, p, draws)
         level = (np.sqrt(self.centre_variance)[..., None] * finer).swapaxes(-1, -2) @ self.finer
         level = level.swapaxes(-1, -2) / self.spread[..., None]  # (…, G, draws)
         values = []
         for k in range(len(at)):
-            gradient = self._gradient(np.broadcast_to(at[k], error[..., k, :].shape))
+            share, low = _place(np.broadcast_to(at[k], error[..., k, :].shape),
+                                self.unshrunk_probits)
+            gradient = self._in_coefficients(self._neighbours(low, share))
             size = np.abs(gradient @ shift + level) / error[..., k, :, None]
             values.append(np.quantile(size.max(axis=-2), 0.95, axis=-1))
         return np.asarray(_HEAD_ROOM * np.stack(values, axis=-1))
-
-    def _gradient(self, at: Array) -> Array:
-        """Of q where it is `at` (…, G), in the coefficients: (…, G, K r)."""
-        share, low = _place(at, self.unshrunk_probits)
-        return self._in_coefficients(self._neighbours(low, share))
 
     def _neighbours(self, low: Index, share: Array) -> Array:
         """Weights of the errors of F in q between two thresholds: (…, G, K), in order."""
@@ -262,7 +261,7 @@ class ShareSurface:
         inside = np.clip(share, 0.0, 1.0)[..., None]
         is_low, is_high = indices == low[..., None], indices == low[..., None] + 1
         weights = (1 - inside) * is_low + inside * is_high
-        return np.asarray(weights / np.maximum(density(self.unshrunk_probits), _MIN_DENSITY))
+        return np.asarray(weights / np.maximum(normal_density(self.unshrunk_probits), _MIN_DENSITY))
 
     def _in_coefficients(self, weights: Array) -> Array:
         """Σ_k γ_k Q_kj φ_l(t) of weights (…, G, K) in the order of thresholds: (…, G, K r)."""
@@ -319,7 +318,7 @@ class ShareSurface:
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
         """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
-        densities = density(probit)
+        densities = normal_density(probit)
         of_limits = []
         for k, limit in enumerate(limits):
             share, low = _place(np.full(self.spread.shape, limit), self.heights)
@@ -341,20 +340,6 @@ class ShareSurface:
         variance = self.centre_variance[..., None, :] if is_average else (
             self.centre_variance[..., None, None, :])
         return np.asarray(of_shares + (squares * variance).sum(axis=-1))
-
-
-def density(probits: Array) -> Array:
-    """φ(q) of the standard normal law.
-
-    Parameters
-    ----------
-    probits : (…)
-
-    Returns
-    -------
-    (…)
-    """
-    return np.asarray(np.exp(-(probits**2) / 2) / np.sqrt(2 * np.pi))
 
 
 def _place(at: Array, knots: Array) -> tuple[Array, Index]:
@@ -382,9 +367,3 @@ def _broken_line(at: Array, knots: Array, values: Array, slope: Array | float) -
     inside = left + np.clip(share, 0.0, 1.0) * (right - left)
     beyond = np.minimum(at - knots[..., 0], 0.0) + np.maximum(at - knots[..., -1], 0.0)
     return np.asarray(inside + slope * beyond)
-
-
-def _root(covariance: Array) -> Array:
-    """A with AA' = C, for a C that is only just not negative."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])

@@ -20,6 +20,7 @@ from engine.numerics.deviations import plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.regressor_maps import RegressorMap
+from engine.numerics.symmetric_matrices import matrix_root
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
 _UNTOLD = 1e-6  # share of a coefficient below which a design says nothing of it
@@ -229,10 +230,6 @@ def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
     ----------
     law : DeviationLaw
         Of any kind.
-
-    Returns
-    -------
-    bool
     """
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
@@ -338,9 +335,7 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
         basis, readings, design, moments.shape[-1] - 1)
     mean = moments[..., 1:, 0] / moments[..., :1, 0]
     covariance = moments[..., 1:, 1:] - moments[..., 1:, :1] * mean[..., None, :]
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    drawn = np.clip(root @ covariates.T + mean[..., None], -1.0, 1.0)
+    drawn = np.clip(matrix_root(covariance) @ covariates.T + mean[..., None], -1.0, 1.0)
     raw = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
     directions, regressors = regressor_map.directions(raw), regressor_map.whole @ raw
     average = directions @ regressors.swapaxes(-1, -2) / _SAMPLE

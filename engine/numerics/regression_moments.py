@@ -252,15 +252,7 @@ class RegressionDeviations(Deviations):
                                     self.map)
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """How far every curve says the coefficients are from a centre.
-
-        Parameters
-        ----------
-        centres : (repeats, columns, p)
-            b, for the chosen repeats.
-        repeats : slice
-            Which data sets.
-        """
+        """How far every curve says the coefficients are from a centre."""
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(
             centres.reshape(*centres.shape[:2], regressors.shape[1], -1))  # (…, columns, K, r)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array, hard_threshold, largest
+from engine.numerics.symmetric_matrices import matrix_root
 
 _MAX_STEPS = 20_000
 _SHORTEST = 1e-9  # a subgradient at which the LASSO ends
@@ -243,9 +244,7 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
     """
     if group is not None:
         covariance = covariance[..., group[:, None], group]
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    sample = root @ rng.standard_normal((covariance.shape[-1], draws))
+    sample = matrix_root(covariance) @ rng.standard_normal((covariance.shape[-1], draws))
     return np.asarray(np.quantile(np.abs(sample).max(axis=-2), level, axis=-1))
 
 

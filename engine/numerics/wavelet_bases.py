@@ -13,7 +13,7 @@ from engine.core.errors import InputError
 from engine.core.types import Truth
 from engine.numerics.orthonormal import OrthonormalBasis
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
-from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table, shift_gram
+from engine.numerics.wavelets import STEPS, Corrected, Edges, Periodic, scaling_table, shift_gram
 
 EDGES = ("periodic", "corrected")
 _HIGHEST_LEVEL = {"periodic": 14, "corrected": 10}  # the bank of corrected edges is a full matrix
@@ -21,7 +21,7 @@ _EDGE_SHARES = np.linspace(1.0, 20.0, 1901)  # ρ among which the cheapest is ch
 _ROWS = 32
 
 
-def edge_rule(moments: int, edges: str) -> Periodic | Corrected:
+def edge_rule(moments: int, edges: str) -> Edges:
     """The treatment of the ends by its name.
 
     Parameters
@@ -99,20 +99,14 @@ class WaveletBasis(OrthonormalBasis):
         return int(self.size).bit_length() - 1
 
     @property
-    def rule(self) -> Periodic | Corrected:
+    def rule(self) -> Edges:
         """What happens at the ends."""
         return edge_rule(self.moments, self.edges)
 
     # -- as every basis ---------------------------------------------------------------------
 
     def __call__(self, times: Array) -> Array:
-        """Values of the functions.
-
-        Parameters
-        ----------
-        times : (…)
-            On [0, 1].
-        """
+        """Values of the functions."""
         flat = self.scaling(np.ravel(times))
         return self.to_levels(flat).reshape(*np.shape(times), self.size)
 

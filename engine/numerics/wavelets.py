@@ -17,6 +17,7 @@ Applied and Computational Harmonic Analysis 1, 54–81, for the edges.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -188,8 +189,8 @@ def printed_point_constant(moments: int) -> float:
 
 
 @dataclass(frozen=True)
-class Periodic:
-    """Shifts that leave [0, 1] at one end come back at the other.
+class Edges(ABC):
+    """What becomes of the shifts at the ends of [0, 1], and the filter bank that follows from it.
 
     Parameters
     ----------
@@ -200,10 +201,11 @@ class Periodic:
     moments: int
 
     @property
+    @abstractmethod
     def lowest_level(self) -> int:
-        """⌈log₂(2A − 1)⌉: from here on no shift meets itself."""
-        return int(np.ceil(np.log2(2 * self.moments - 1)))
+        """The least J at which the ends do not get in each other's way."""
 
+    @abstractmethod
     def fold(self, extended: Array) -> Array:
         """Sums over extended shifts as orthonormal coordinates.
 
@@ -216,11 +218,8 @@ class Periodic:
         -------
         (…, 2^J)
         """
-        over = 2 * self.moments - 2
-        out = extended[..., over:].copy()
-        out[..., out.shape[-1] - over:] += extended[..., :over]
-        return out
 
+    @abstractmethod
     def unfold(self, coordinates: Array) -> Array:
         """The transpose of `fold`: what each shift is multiplied by.
 
@@ -233,13 +232,10 @@ class Periodic:
         -------
         (…, 2^J + 2A − 2)
         """
-        over = 2 * self.moments - 2
-        return np.concatenate([coordinates[..., coordinates.shape[-1] - over:], coordinates], -1)
 
+    @abstractmethod
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
         """Coarser scaling coefficients and details of one level.
-
-        Short vectors are multiplied by the whole matrix, long ones filtered tap by tap.
 
         Parameters
         ----------
@@ -250,6 +246,43 @@ class Periodic:
         -------
         coarse, detail : (…, 2^{J−1})
         """
+
+    @abstractmethod
+    def synthesis(self, coarse: Array, detail: Array) -> Array:
+        """The inverse and transpose of `analysis`.
+
+        Parameters
+        ----------
+        coarse, detail : (…, 2^{J−1})
+            Of one level.
+
+        Returns
+        -------
+        (…, 2^J)
+        """
+
+
+@dataclass(frozen=True)
+class Periodic(Edges):
+    """Shifts that leave [0, 1] at one end come back at the other."""
+
+    @property
+    def lowest_level(self) -> int:
+        """⌈log₂(2A − 1)⌉: from here on no shift meets itself."""
+        return int(np.ceil(np.log2(2 * self.moments - 1)))
+
+    def fold(self, extended: Array) -> Array:
+        over = 2 * self.moments - 2
+        out = extended[..., over:].copy()
+        out[..., out.shape[-1] - over:] += extended[..., :over]
+        return out
+
+    def unfold(self, coordinates: Array) -> Array:
+        over = 2 * self.moments - 2
+        return np.concatenate([coordinates[..., coordinates.shape[-1] - over:], coordinates], -1)
+
+    def analysis(self, coordinates: Array) -> tuple[Array, Array]:
+        """Short vectors are multiplied by the whole matrix, long ones filtered tap by tap."""
         half = coordinates.shape[-1] // 2
         if half <= _SHORT:
             both = coordinates @ _periodic_bank(self.moments, half)
@@ -266,17 +299,6 @@ class Periodic:
         return coarse, detail
 
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`.
-
-        Parameters
-        ----------
-        coarse, detail : (…, 2^{J−1})
-            Of one level.
-
-        Returns
-        -------
-        (…, 2^J)
-        """
         half = coarse.shape[-1]
         out = np.zeros((*coarse.shape[:-1], 2 * half))
         pairs = zip(_periodic_places(self.moments, half).T, low_pass(self.moments),
@@ -305,20 +327,13 @@ def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class Corrected(Edges):
     """A functions at each end that keep polynomials of degree below A, in place of 2A − 1 shifts.
 
     Left: Σ_k q(k) φ(x − k) over k = −2A + 2, …, 0 with powers q of k; right: powers of
     (k + A)/(A − 1) over k = −2A + 1, …, −1, counted from 2^J. Both are made orthonormal by the
     Cholesky factor of their Gram matrix; this choice of powers keeps it well conditioned.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
     """
-
-    moments: int
 
     @property
     def lowest_level(self) -> int:
@@ -326,66 +341,23 @@ class Corrected:
         return int(np.ceil(np.log2(2 * self.moments)))
 
     def fold(self, extended: Array) -> Array:
-        """Sums over extended shifts as coordinates: A left ones, 2^J − 2A inner ones, A right ones.
-
-        Parameters
-        ----------
-        extended : (…, 2^J + 2A − 2)
-            For all shifts that meet [0, 1].
-
-        Returns
-        -------
-        (…, 2^J)
-        """
+        """Coordinates are A left ones, 2^J − 2A inner ones and A right ones."""
         (left, right), ours = edges(self.moments), 2 * self.moments - 1
         stop = extended.shape[-1] - ours
         return np.concatenate([extended[..., :ours] @ left.T, extended[..., ours:stop],
                                extended[..., stop:] @ right.T], axis=-1)
 
     def unfold(self, coordinates: Array) -> Array:
-        """The transpose of `fold`.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        (…, 2^J + 2A − 2)
-        """
         (left, right), a = edges(self.moments), self.moments
         stop = coordinates.shape[-1] - a
         return np.concatenate([coordinates[..., :a] @ left, coordinates[..., a:stop],
                                coordinates[..., stop:] @ right], axis=-1)
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details of one level, by a full matrix.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        coarse, detail : (…, 2^{J−1})
-        """
         coarse, detail = _corrected_bank(self.moments, coordinates.shape[-1])
         return coordinates @ coarse.T, coordinates @ detail.T
 
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`.
-
-        Parameters
-        ----------
-        coarse, detail : (…, 2^{J−1})
-            Of one level.
-
-        Returns
-        -------
-        (…, 2^J)
-        """
         up, across = _corrected_bank(self.moments, 2 * coarse.shape[-1])
         return np.asarray(coarse @ up + detail @ across)
 

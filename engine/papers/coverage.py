@@ -90,12 +90,10 @@ class Item:
 def items() -> tuple[Item, ...]:
     """All items, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as file:
-        return tuple(Item(row["document"], row["item"], row["state"], _places(row["shown"]),
-                          row["note"]) for row in csv.DictReader(file, delimiter="\t"))
-
-
-def _places(cell: str) -> tuple[Place, ...]:
-    return tuple(Place(*place.split(" ", 1)) for place in cell.split("; ") if place)
+        return tuple(
+            Item(row["document"], row["item"], row["state"],
+                 tuple(Place(*place.split(" ", 1)) for place in row["shown"].split("; ") if place),
+                 row["note"]) for row in csv.DictReader(file, delimiter="\t"))
 
 
 def as_markdown() -> str:

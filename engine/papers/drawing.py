@@ -1,19 +1,143 @@
-"""Drawings of frames: a line from two columns, a family of lines, and the panel they stand in."""
+"""Drawings that exhibits share: lines from columns, families of lines, maps, and their panels."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from engine.papers.charts import Scale, Series, lines, styles
+from engine.core.palette import between, translucent
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis
+from engine.language.numbers import number
 from engine.papers.evidence import ERROR, SE, Line
 from engine.papers.exhibits import Panel
 
 Numbers = Iterable[Any]  # a column, an array or a list; None and NaN are gaps
 Look = tuple[str, str, str]  # shade, dash and marker
+_NAME_WIDTH = 14  # letters of a name below an axis, on one line
+_ROOM = 0.04  # share of an axis left free at its ends
+_BLUES = [[k / 4, between("page", "gradient", 0.08 + 0.92 * k / 4)] for k in range(5)]
+_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px", "5px,3px", "4px,2px")
+_MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "triangle-down-open")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis.
+
+    Parameters
+    ----------
+    title : str
+        With the unit.
+    log : bool
+        Whether it is logarithmic.
+    names : tuple of str
+        Of the places 0, 1, 2, …, where the axis has no numbers.
+    """
+
+    title: str
+    log: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """Measured points, joined or not.
+
+    Parameters
+    ----------
+    name : str
+        In the legend.
+    x, y : sequence of float
+        None in `y` leaves a gap.
+    shade, dash, marker : str
+        From `theme.method_style` or `styles`, or a role of `core.palette` as the shade.
+    se : sequence of float, optional
+        Standard errors; bars reach two of them to both sides.
+    half : sequence of float, optional
+        Half widths of intervals, drawn as they are, instead of standard errors.
+    mode : {"lines", "markers", "lines+markers"}
+        What is drawn.
+    width : float
+        Of the line, in pixels.
+    in_legend : bool
+        Whether the legend names it.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    shade: str
+    dash: str = "solid"
+    marker: str = "circle"
+    se: Sequence[float | None] | None = None
+    half: Sequence[float | None] | None = None
+    mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
+    width: float = 2.0
+    in_legend: bool = True
+
+
+def styles(count: int) -> list[tuple[str, str, str]]:
+    """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
+    return [(between("pale", "strong", k / max(1, count - 1)), _DASHES[k % len(_DASHES)],
+             _MARKERS[k % len(_MARKERS)]) for k in range(count)]
+
+
+def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
+    """Lines or points against a number, with bars of two standard errors either way.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        Later ones lie above earlier ones.
+    x, y : Scale
+        Across and up.
+    alt : str
+        What is seen; the range of the values is added to it.
+    """
+    data = [_trace(line) for line in series]
+    spec = {"data": data, "layout": layout(
+        legend=len(series) > 1, hovermode="closest",
+        xaxis=_axis(x, [v for line in series for v in line.x]),
+        yaxis=_axis(y, [v for line in series for v in _reach(line)], grid=True))}
+    summary = _with_range(alt, y.title, [v for line in series for v in line.y])
+    return Chart(spec, summary, _columns(series, x, y.title))
+
+
+def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
+        str, str, str], alt: str, limits: tuple[float, float] | None = None) -> Chart:
+    """A map: stronger blue is larger.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Across and up.
+    z : len(y) rows of len(x)
+        None leaves a hole.
+    names : tuple of str
+        Titles of x, y and z.
+    alt : str
+        What is seen; the range of the values is added to it.
+    limits : pair of float, optional
+        Of the colours; those of `z` if left out.
+    """
+    low, high = limits or (None, None)
+    trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
+                   "zmin": low, "zmax": high, "colorscale": _BLUES,
+                   "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
+                                "thickness": 12, "outlinewidth": 0},
+                   "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
+    spec = {"data": [trace], "layout": layout(xaxis=axis(names[0]), yaxis=axis(names[1]))}
+    pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
+    summary = _with_range(alt, names[2], [v for row in z for v in row])
+    return Chart(spec, summary, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
+
+
+# -- from columns to series -----------------------------------------------------------------------
 
 
 def plain(column: Numbers) -> list[Any]:
@@ -127,3 +251,64 @@ def log(title: str) -> Scale:
 def ends(series: Sequence[Series], spec: str = ".3g") -> str:
     """First and last value of each line, in words."""
     return "; ".join(f"{line.name}: {line.y[0]:{spec}} to {line.y[-1]:{spec}}" for line in series)
+
+
+# -- from series to charts -----------------------------------------------------------------------
+
+
+def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
+    """The sentence of a drawing, followed by how far its values go."""
+    known = [v for v in values if v is not None]
+    if not known:
+        return alt
+    return f"{alt} {title}: from {number(min(known))} to {number(max(known))}."
+
+
+def _trace(series: Series) -> Spec:
+    trace: Spec = {"type": "scatter", "mode": series.mode, "name": series.name, "x": list(series.x),
+                   "y": list(series.y), "line": {"color": series.shade, "dash": series.dash,
+                                                 "width": series.width},
+                   "marker": {"color": series.shade, "symbol": series.marker, "size": 8},
+                   "showlegend": series.in_legend,
+                   "hovertemplate": "%{x:.4g}: %{y:.4g}"}
+    bars = _bars(series)
+    if bars is not None:
+        trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
+                            "color": translucent(series.shade, 0.7)}
+    return trace
+
+
+def _bars(series: Series) -> list[float] | None:
+    """How far bars reach from their points; None without any."""
+    if series.se is not None:
+        return [2 * (s or 0.0) for s in series.se]
+    return None if series.half is None else [half or 0.0 for half in series.half]
+
+
+def _reach(series: Series) -> list[float]:
+    """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
+    bars = _bars(series) or [0.0] * len(series.y)
+    ends = [(v - bar, v, v + bar) for v, bar in zip(series.y, bars, strict=True) if v is not None]
+    return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
+
+
+def _axis(scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
+    if scale.names:
+        count = len(scale.names)
+        return axis(scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
+                    ticktext=["<br>".join(textwrap.wrap(name, _NAME_WIDTH))
+                              for name in scale.names], range=[-0.5, count - 0.5])
+    positive = [value for value in values if value > 0]
+    if scale.log and positive:
+        return log_axis(scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
+    return axis(scale.title, grid=grid)
+
+
+def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
+    rows = [(line.name, x.names[round(a)] if x.names else a, b,
+             None if line.se is None else line.se[k], None if line.half is None else line.half[k])
+            for line in series for k, (a, b) in enumerate(zip(line.x, line.y, strict=True))]
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(
+        ("line", x.title or "at", y, "standard error", "half width"))}
+    return {name: values for name, values in columns.items()
+            if name not in ("standard error", "half width") or any(v is not None for v in values)}

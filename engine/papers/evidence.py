@@ -414,11 +414,6 @@ class Line:
         ----------
         x : float
             One of the points.
-
-        Returns
-        -------
-        Number
-            With its standard error.
         """
         k = int(np.flatnonzero(self.x == x)[0])
         return Number(math.log(self.y[k]), float(self.log_se[k]))

@@ -7,12 +7,14 @@ results and nothing else, so a stored table shows all that a new run would.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -20,6 +22,7 @@ import pandas as pd
 import scipy
 
 from engine import __version__
+from engine.core.entrance import bytes_of, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.figures.theme import Chart
@@ -27,6 +30,7 @@ from engine.running import executors
 from engine.simulation import sweeps
 from engine.simulation.effort import NO_LIMITS, Limits
 from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
+from engine.simulation.part_files import ResultFiles
 
 Form = Literal["quick", "full"]
 FORMS: tuple[Form, ...] = ("quick", "full")
@@ -315,3 +319,35 @@ def _plain(row: Row) -> dict[str, Value]:
     """A row without the number types of numpy, so that it can be written as JSON."""
     return {name: value.item() if isinstance(value, np.generic) else value
             for name, value in row.items()}
+
+
+class RowFiles(ResultFiles[list[Row]]):
+    """What runs leave in a folder, so that a long one can be taken up again.
+
+    Beside the parts of sweeps lie the rows of calls, a file for each digest, and the seconds that
+    all runs of an exhibit took so far; see `ResultFiles`.
+    """
+
+    ending, max_bytes = "rows", 50_000_000
+
+    def _as_text(self, result: list[Row]) -> str:
+        return json.dumps(result, default=lambda number: number.item())  # numpy's own
+
+    def _from_plain(self, plain: Any) -> list[Row]:
+        rows: list[Row] = plain
+        return rows
+
+    def seconds(self, key: str) -> float:
+        """How long all runs of an exhibit have taken so far."""
+        try:
+            return float(bytes_of(self._clock(key), 100, "resume"))
+        except ValueError:
+            return 0.0
+
+    def add_seconds(self, key: str, seconds: float) -> None:
+        """Count a step of a run, whether it came to its end or not."""
+        write_whole(self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume",
+                    sync=False)
+
+    def _clock(self, key: str) -> Path:
+        return self.folder / f"{key}.seconds"

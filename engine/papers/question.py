@@ -9,13 +9,7 @@ from engine.topics.asking import Kind, Numbers, QuestionLike
 
 
 def numbers(result: Result, question: QuestionLike) -> Numbers:
-    """1 for each claim that holds, else 0.
-
-    Returns
-    -------
-    Numbers
-        By claims.
-    """
+    """1 for each claim that holds, else 0."""
     return {claim.says: float(finding.holds) for claim, finding in _findings(result, question)}
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from engine.core.types import Budget
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.papers.charts import Series
-from engine.papers.drawing import curve, log, panel
+from engine.papers.drawing import Series, curve, log, panel
 from engine.papers.evidence import Check, Line, digits, log_slope, values, where
 from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
@@ -107,10 +106,6 @@ _LOOKS = {"n": ("solid", "circle", "gradient"), "S": ("8px,3px", "square", "func
           "epsilon": ("2px,3px", "diamond", "wavelet")}
 
 
-def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
-    return tuple(_panel(where(table, setting=setting), name) for setting, name in _NAMES.items())
-
-
 def _panel(table: pd.DataFrame, title: str) -> Panel:
     """Errors and what the symbol is multiplied by, both from where each sweep starts."""
     series, slopes = [], []
@@ -174,7 +169,8 @@ RATES = Exhibit(
     "1. Constants are not part of a rate. Where nobody is trusted and people with few numbers are "
     "protected, ε goes up to 2.8, so that the votes of some hundred people find the place; for "
     "many numbers the dotted line is 1/ε², which the error leaves behind.",
-    _work, _draw,
+    _work,
+    lambda t: tuple(_panel(where(t, setting=setting), name) for setting, name in _NAMES.items()),
     (Claim("No privacy: 1/(Sn).", _slopes_are("none", "chance")),
      Claim("Nobody trusted, single numbers protected: 1/(Snε²).",
            _slopes_are("local_item", "privacy")),

@@ -52,13 +52,7 @@ def count(verdicts: Sequence[bool]) -> str:
 
 
 def claim(stated: Claim, finding: Finding) -> str:
-    """One line: tick or cross, what the paper says, what was measured, and why it fails.
-
-    Returns
-    -------
-    str
-        Plain text.
-    """
+    """One line: tick or cross, what the paper says, what was measured, and why it fails."""
     return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 
@@ -111,7 +105,9 @@ def made(result: Result, stored: Result | None = None) -> str:
     by = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     text = f"{result.form.capitalize()} form, {time_of(result)}, made by {by}."
     if stored is not None and result is not stored:
-        return f"{text} {_compared(result, stored)}"
+        if list(result.table) == list(stored.table):
+            return f"{text} The stored numbers came out again, to the last digit."
+        return f"{text} Not equal to the stored numbers to the last digit."
     if stored is not None and dict(stored.versions) != versions():
         text += " These are stored numbers of other versions."
     return text
@@ -128,12 +124,6 @@ def time_of(result: Result) -> str:
     if result.seconds >= 120:
         return f"{result.seconds / 60:.0f} min"
     return f"{result.seconds:.0f} s" if result.seconds >= 0.5 else "under 1 s"
-
-
-def _compared(result: Result, stored: Result) -> str:
-    if list(result.table) == list(stored.table):
-        return "The stored numbers came out again, to the last digit."
-    return "Not equal to the stored numbers to the last digit."
 
 
 def commands(key: str) -> str:

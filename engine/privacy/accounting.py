@@ -237,11 +237,6 @@ def smallest_rho(budgets: Sequence[Budget]) -> float:
     budgets : sequence of Budget
         One for each server, each with δ > 0; not empty.
 
-    Returns
-    -------
-    float
-        The least `rho_of` among them.
-
     Raises
     ------
     InputError
@@ -571,11 +566,6 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     server : int
         Number of the server, as in the ledger.
 
-    Returns
-    -------
-    Budget
-        What is proved.
-
     Examples
     --------
     >>> from engine.core.types import Composition, Step
@@ -615,11 +605,6 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
     ----------
     spends : sequence of Spend
         The whole ledger.
-
-    Returns
-    -------
-    tuple of Budget
-        See `guarantee`.
     """
     return tuple(proved(lines) for lines in by_server(spends).values())
 

@@ -23,11 +23,6 @@ def usual_delta(n_people: int) -> float:
     n_people : int
         People at all sites together.
 
-    Returns
-    -------
-    float
-        δ.
-
     Examples
     --------
     >>> usual_delta(1000)

@@ -160,16 +160,12 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
     power, power_at_1_percent = map(float, np.minimum(curve.detection(rates),
                                                       cap.detection(rates)))
     right = min(float(curve.right()), float(cap.right()))  # both hold
-    return Odds(budget, right, power, _precision(power, prior), float(cap.right()),
+    # of the people whom a test of this power accuses
+    rightly, wrongly = prior * power, (1 - prior) * FALSE_POSITIVE_RATE
+    return Odds(budget, right, power, rightly / (rightly + wrongly), float(cap.right()),
                 float(cap.detection(FALSE_POSITIVE_RATE)), prior,
                 power_at_1_percent=power_at_1_percent, curve=curve,
                 right_with_prior=float(curve.right(prior)), group=group)
-
-
-def _precision(power: float, prior: float) -> float:
-    """Share of the people whom a test of this power accuses that are accused rightly."""
-    right, wrong = prior * power, (1 - prior) * FALSE_POSITIVE_RATE
-    return right / (right + wrong)
 
 
 def _is_chance(value: float, field: str) -> None:

@@ -131,7 +131,8 @@ class UnivariateMeanRate(Rate):
         if self.setting is RateSetting.LOCAL_USER_LARGE_N:
             return (low, Condition("large n, as we understand it", r"S\varepsilon^2 \le "
                                                                     "-W_{-1}(-1/n)",
-                                   "epsilon", _largest_epsilon))
+                                   "epsilon", lambda p: np.asarray(
+                                       np.sqrt(largest_exponent(p["n"]) / p["S"]))))
         return (low,)
 
 
@@ -156,7 +157,3 @@ def largest_exponent(n: Array) -> Array:
         At least 1; 0 for n < e, where 1/(nx) is always larger.
     """
     return np.where(n >= math.e, -lambertw(-1 / np.maximum(n, math.e), -1).real, 0.0)
-
-
-def _largest_epsilon(p: Point) -> Array:
-    return np.asarray(np.sqrt(largest_exponent(p["n"]) / p["S"]))

@@ -121,7 +121,8 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
                    "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
-                      "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
+                      "tuning": {key: value.item() if isinstance(value, np.generic) else value
+                                 for key, value in tuning.items()}},
         **stated.card_entries(data), **_relied_on(cost),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
@@ -242,7 +243,3 @@ def _bounds(data: Data) -> dict[str, Any]:
             {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
              "high": covariate.high} for covariate in facts.covariates]
     return ranges
-
-
-def _jsonable(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

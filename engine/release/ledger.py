@@ -84,7 +84,7 @@ from typing import Any
 
 from engine.core import entrance
 from engine.core.errors import InputError
-from engine.core.record_bytes import Traces
+from engine.core.identity import Traces
 from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import percent, small
 from engine.release import overlap

@@ -51,7 +51,9 @@ def store(ledger: Ledger, receipt: Receipt, position: int, content: bytes) -> by
         if earlier is not None:
             return log.content(earlier)
         if books.state(receipt.number) not in ("charged", "under way"):
-            raise _ended()
+            raise InputError("This release has ended in the ledger: nothing more is drawn under "
+                             "its charge.", field="ledger", hint="It counts. A new plan makes a "
+                             "new release, which is charged as well.")
         data_set, entry = books.releases[receipt.number]
         odometer = books.odometer(books.population[data_set])
         total = list(books.total[odometer.label])
@@ -89,9 +91,3 @@ def stored(ledger: Ledger, receipt: Receipt) -> dict[int, bytes]:
 def _parts(log: OpenLog, receipt: Receipt) -> dict[int, bytes]:
     parts = Books.of(log.entries).parts.get(receipt.number, {})
     return {position: log.content(digest) for position, digest in parts.items()}
-
-
-def _ended() -> InputError:
-    return InputError("This release has ended in the ledger: nothing more is drawn under its "
-                      "charge.", field="ledger", hint="It counts. A new plan makes a new release, "
-                      "which is charged as well.")

@@ -9,7 +9,7 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import error, number, percent, small, whole, with_unit
+from engine.language.numbers import error, in_unit, percent, small, whole, with_unit
 from engine.language.odds_words import odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
@@ -359,7 +359,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         at_times = 0.0 if band is None else band.at_times / facts.value_half_width
         parts.append(quality.level_only(uncertainty.wide, uncertainty.is_flat, at_times))
     if band is not None:
-        half = with_unit(number(band.half_width), facts.value_unit)
+        half = in_unit(band.half_width, facts.value_unit)
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average"
                      f"{quality.at_common_times(facts, band.at_times)}.")
     if verdict is not None and not uncertainty.is_coarse:

@@ -101,11 +101,6 @@ def probes(work: Sequence[Block]) -> list[Block]:
     ----------
     work : sequence of Block
         What is to be run.
-
-    Returns
-    -------
-    list of Block
-        Some of them.
     """
     largest: dict[tuple[type, type], Block] = {}
     for block in sorted(work, key=_work):
@@ -155,11 +150,6 @@ def seconds(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int)
         Seconds of one block of each kind; a kind without one takes no time.
     n_workers : int
         How many blocks run at once.
-
-    Returns
-    -------
-    float
-        Seconds.
     """
     pace = {_kind(block): spent / _work(block) for block, spent in timed.items()}
     return sum(pace.get(_kind(block), 0.0) * _work(block) for block in work) / n_workers

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import scipy
@@ -22,14 +23,14 @@ from engine.core.entrance import bytes_of, folder_to_fill, write_whole
 from engine.core.types import Array, Budget, Spend, Step
 from engine.simulation.experiments import Part
 
-_MAX_BYTES = 2_000_000_000  # of one part
+T = TypeVar("T")
 # Another version may give other last bits, so its files are as good as not there.
 VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
             "scipy": scipy.__version__}
 
 
-class PartFiles:
-    """A folder of parts by the digest of their block.
+class ResultFiles(ABC, Generic[T]):
+    """A folder of results by the digest of what was run.
 
     A file is written under another name and then renamed, so a kill at any instant leaves the old
     state or the new one. What is broken, or made by other versions, counts as missing.
@@ -45,38 +46,71 @@ class PartFiles:
         If the folder cannot be made or written.
     """
 
+    ending: ClassVar[str]  # of the names of files
+    max_bytes: ClassVar[int]  # of one result
+
     def __init__(self, folder: str | Path) -> None:
         self.folder = folder_to_fill(folder, "resume")
 
-    def get(self, key: str) -> Part | None:
-        """The part of a block.
+    def get(self, key: str) -> T | None:
+        """The result that is stored.
 
         Parameters
         ----------
         key : str
-            Digest of the block's recipe.
+            Digest of the recipe of what was run.
 
         Returns
         -------
-        Part or None
+        result or None
             None if it is missing, broken, or of other versions.
         """
         try:
-            content = bytes_of(self._path(key), _MAX_BYTES, "resume")
+            content = bytes_of(self._path(key), self.max_bytes, "resume")
             first, second = content.decode().splitlines()
             if json.loads(first) == header(key, second):
-                return _part(json.loads(second))
+                return self._from_plain(json.loads(second))
         except (ValueError, LookupError, TypeError, RecursionError):
             pass  # missing, half-written or not ours
         return None
 
-    def __setitem__(self, key: str, part: Part) -> None:
-        text = json.dumps(_plain(part))
+    def __setitem__(self, key: str, result: T) -> None:
+        text = self._as_text(result)
         write_whole(self._path(key), f"{json.dumps(header(key, text))}\n{text}\n".encode(),
                     "resume", sync=False)
 
     def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.part"
+        return self.folder / f"{key}.{self.ending}"
+
+    @abstractmethod
+    def _as_text(self, result: T) -> str:
+        """The result as one line of JSON."""
+
+    @abstractmethod
+    def _from_plain(self, plain: Any) -> T:
+        """The result of what such a line holds."""
+
+
+class PartFiles(ResultFiles[Part]):
+    """A folder of parts by the digest of their block; see `ResultFiles`."""
+
+    ending, max_bytes = "part", 2_000_000_000
+
+    def _as_text(self, result: Part) -> str:
+        return json.dumps({
+            "index": result.index,
+            "errors": {k: {kind: _array_text(a) for kind, a in by_kind.items()}
+                       for k, by_kind in result.errors.items()},
+            "spends": {k: [_plain_line(spend) for spend in spends]
+                       for k, spends in result.spends.items()},
+            "failures": result.failures})
+
+    def _from_plain(self, plain: Any) -> Part:
+        return Part(plain["index"],
+                    {int(k): {kind: _array(a) for kind, a in by_kind.items()}
+                     for k, by_kind in plain["errors"].items()},
+                    {int(k): tuple(map(_spend, spends)) for k, spends in plain["spends"].items()},
+                    {int(k): message for k, message in plain["failures"].items()})
 
 
 def header(key: str, text: str) -> dict[str, str]:
@@ -93,28 +127,11 @@ def header(key: str, text: str) -> dict[str, str]:
     return {**VERSIONS, "block": key, "checksum": checksum}
 
 
-def _plain(part: Part) -> dict[str, Any]:
-    return {"index": part.index,
-            "errors": {k: {kind: _array_text(a) for kind, a in by_kind.items()}
-                       for k, by_kind in part.errors.items()},
-            "spends": {k: [_plain_line(spend) for spend in spends]
-                       for k, spends in part.spends.items()},
-            "failures": part.failures}
-
-
 def _plain_line(spend: Spend) -> dict[str, Any]:
     """A line of the ledger; in files its budget is called "asked"."""
     plain = asdict(spend)
     plain["asked"] = plain.pop("budget")
     return plain
-
-
-def _part(plain: Mapping[str, Any]) -> Part:
-    return Part(plain["index"],
-                {int(k): {kind: _array(a) for kind, a in by_kind.items()}
-                 for k, by_kind in plain["errors"].items()},
-                {int(k): tuple(map(_spend, spends)) for k, spends in plain["spends"].items()},
-                {int(k): message for k, message in plain["failures"].items()})
 
 
 def _array_text(array: Array | None) -> dict[str, Any] | None:

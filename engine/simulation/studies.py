@@ -19,25 +19,11 @@ from engine.core.errors import InputError
 from engine.core.grids import read_only
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import (
-    Array,
-    Budget,
-    CurveData,
-    Data,
-    DataKind,
-    Estimate,
-    Sizes,
-    Spend,
-)
+from engine.core.types import Array, Budget, CurveData, Data, DataKind, Estimate, Sizes, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.adaptive import is_nothing_spent
 from engine.simulation import metrics
-from engine.simulation.metrics import (
-    distances,
-    root_mean_square,
-    squared_distances_from,
-    totals,
-)
+from engine.simulation.metrics import distances, root_mean_square, squared_distances_from, totals
 from engine.simulation.non_private import non_private_mean
 from engine.sources import Source
 
@@ -409,18 +395,13 @@ def _baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
     drawn = source.draw(n_data_sets, generator(seed, DATA_STREAM, block(source)))
     if mechanism.truth_of(drawn) is None:
         return None
-    budgets = _tuned(delta)
+    budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
     least = least_errors(mechanism, drawn, estimate, budgets)
     return None if least is None else read_only(least)
 
 
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each
-
-
-def _tuned(delta: float) -> list[Budgets]:
-    """The steps whose tuning is tried without noise."""
-    return [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
 
 
 def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,

@@ -13,17 +13,22 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.core.identity import digest
+from engine.privacy.accounting import exact_mu
 from engine.running import executors
+from engine.running.executors import SerialExecutor
 from engine.running.workers import WorkerDied
 from engine.simulation import effort
 from engine.simulation.effort import NO_LIMITS, Limits
-from engine.simulation.experiments import Block, Part, run_block
+from engine.simulation.experiments import Block, Part, blocks, run_block
+from engine.simulation.scenario import Scenario
 
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MAX_TOGETHER = 256
+_WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
 _Done = list[tuple[Part, float]]  # parts, and the seconds of each
 _MAX_DEATHS = 3
 _GAVE_UP = (f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
@@ -124,8 +129,9 @@ class _Sweep:
         """The parts of a task that has ended; blocks it did not run go back into the queue."""
         try:
             done = task.result()
-        except WorkerDied:
-            return [_given_up(block) for block in queue.died(group)]
+        except WorkerDied:  # not put into the finished parts: another day it may go well
+            return [Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
+                    for block in queue.died(group)]
         queue.put_back(group[len(done):])
         return [self._recorded(block, *result)
                 for block, result in zip(group, done, strict=False)]
@@ -161,11 +167,6 @@ def run_group(group: Sequence[Block]) -> _Done:
     return done
 
 
-def _given_up(block: Block) -> Part:
-    """Not put into the finished parts, because another day it may go well."""
-    return Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
-
-
 class _Queue:
     """Blocks that wait: in groups at first, then alone those on which a worker may have died.
 
@@ -196,3 +197,77 @@ class _Queue:
         self._suspects.extendleft(b for b in group if self._deaths[b] == 1)
         self._suspects.extend(b for b in group if 1 < self._deaths[b] < _MAX_DEATHS)
         return [b for b in group if self._deaths[b] >= _MAX_DEATHS]
+
+
+# -- sweeps of the dashboard, as work for one worker process --------------------------------------
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a sweep will take on one worker.
+
+    Attributes
+    ----------
+    seconds : float
+        Right within a factor of three.
+    bytes : float
+        Of memory.
+    """
+
+    seconds: float
+    bytes: float
+
+
+def run_scenario(scenario: Scenario, limits: Limits) -> Iterator[Part]:
+    """The parts of a sweep, one for each block, as `python -m engine run` has them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Has the cells and how often they are run.
+    limits : Limits
+        What it may take.
+
+    Yields
+    ------
+    Part
+
+    Raises
+    ------
+    InputError
+        If it needs more memory or time than `limits` allow, with the figure.
+    """
+    yield from run_sweep(blocks(scenario.cells(), scenario.run), SerialExecutor(), limits=limits)
+
+
+def foresee(scenario: Scenario) -> Iterator[Foreseen]:
+    """Time one repeat of the largest block of each kind, and reckon from it.
+
+    A block that cannot be run takes no time: its message is what there is to know of it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Has the cells and how often they are run.
+
+    Yields
+    ------
+    Foreseen
+        Once.
+    """
+    exact_mu(1.0, 1e-6)  # its import takes long, once
+    work = blocks(scenario.cells(), scenario.run)
+    probes = [replace(block, run=replace(block.run, repeats=1)) for block in effort.probes(work)]
+    timed = {block: _seconds(block) for block in probes}
+    yield Foreseen(effort.seconds(work, timed, 1), effort.memory(work, work, 1))
+
+
+def _seconds(block: Block) -> float:
+    """Of the second run of two, unless the first is long."""
+    for _ in range(2):
+        start = time.perf_counter()
+        run_block(block)
+        spent = time.perf_counter() - start
+        if spent > _WARM_FROM:
+            break
+    return spent

@@ -310,7 +310,10 @@ class SitePlan:
         InputError
             If anything of the study cannot be, or its method does not fit.
         """
-        _check_kind(self.mechanism)
+        task = self.mechanism.main_task
+        if task.data is DataType.RECORDS and task is not DENSITY:  # before facts are looked at
+            raise InputError(f"{self.mechanism.label} cannot be released by sites that keep their "
+                             "files: only a density is released of records.", field="mechanism")
         _check_facts(self.mechanism, self.facts)
         data, budgets = self._empty, [member.budget for member in self.members]
         if self.shares is not None:
@@ -388,13 +391,6 @@ def _member(site: Any, scheme: Scheme, is_pure: bool, masked: bool) -> Member:
     return Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1)[0],
                   check_public(scheme, plain.get("key"), "key"),
                   check_public(scheme, plain.get("pads"), "pads") if masked else "")
-
-
-def _check_kind(mechanism: Mechanism) -> None:
-    """Refuse a method of data that cannot be read at a site alone, before facts are looked at."""
-    if mechanism.main_task.data is DataType.RECORDS and mechanism.main_task is not DENSITY:
-        raise InputError(f"{mechanism.label} cannot be released by sites that keep their files: "
-                         "only a density is released of records.", field="mechanism")
 
 
 def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:

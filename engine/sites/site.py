@@ -9,7 +9,7 @@ ones. For that to hold a message must be drawn once, of the same records in the 
 follow one transcript:
 
 * the ledger is charged before the first message is drawn, for this plan and these data;
-* the order of the records is drawn once and kept (`engine.sites.records`);
+* the order of the records is drawn once and kept (`new_order`, `ordered`);
 * a message is in the ledger, with the digest of what was heard before it, before anybody else can
   see it; from then on it is sent as it is kept (`engine.release.partial`);
 * a transcript that differs from what was heard before is refused, and so is one that holds a
@@ -18,9 +18,12 @@ follow one transcript:
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Data
@@ -32,7 +35,7 @@ from engine.release.ledger import Ledger, Receipt
 from engine.release.plan import messages_to_bytes
 from engine.release.published import Published
 from engine.release.request import uploaded
-from engine.sites import messages, pads, records
+from engine.sites import messages, pads
 from engine.sites.messages import Message
 from engine.sites.plan import Member, SitePlan
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
@@ -273,8 +276,8 @@ class Site:
         order = partial.stored(self.ledger, receipt).get(index)
         if order is None:
             order = partial.store(self.ledger, receipt, index,
-                                  records.new_order(self.member.people))
-        return self.plan.stand_in.with_site(self.index, records.ordered(self._own, order))
+                                  new_order(self.member.people))
+        return self.plan.stand_in.with_site(self.index, ordered(self._own, order))
 
 
 def check_signed_off(plan: SitePlan, fingerprint: str) -> None:
@@ -325,3 +328,44 @@ def check_key(plan: SitePlan, site: int, key: Key) -> None:
 
 def _numbers(content: bytes) -> Whole:
     return from_bytes(content[_DIGEST:])
+
+
+# -- the records of a site, in an order that stays -------------------------------------------------
+# A site answers several times, with hours between. Every time its records must be in the same
+# random order, or one person could take part in two rounds that are charged as one. So the order is
+# drawn once and kept in the ledger. As rows of a file may come in another order tomorrow, records
+# are first sorted by what they hold; equal ones cannot be told apart. An order that is drawn
+# uniformly and without looking at them puts sorted records in a uniformly random order, which is
+# what the proof in `engine.release.random_order` asks for.
+
+
+def new_order(n: int) -> bytes:
+    """A uniformly random order of n records, from the operating system's entropy.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+
+    Returns
+    -------
+    bytes
+        Eight for each.
+    """
+    keys = np.frombuffer(secrets.token_bytes(16 * n), dtype=np.uint64).reshape(-1, 2)
+    return np.lexsort((keys[:, 1], keys[:, 0])).astype("<i8").tobytes()
+
+
+def ordered(data: Data, order: bytes) -> Data:
+    """The records of one site, sorted by what they hold and then put in a stored order.
+
+    Parameters
+    ----------
+    data : Data
+        Of one site, in the order of its file.
+    order : bytes
+        From `new_order`.
+    """
+    contents = data.record_bytes()
+    by_content = np.array(sorted(range(len(contents)), key=contents.__getitem__), dtype=np.int64)
+    return data.in_order(by_content[np.frombuffer(order, dtype="<i8")])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import InputError
-from engine.core.record_bytes import Traces
+from engine.core.identity import Traces
 from engine.core.registry import Parameterised, Registry
 from engine.core.tasks import TASKS
 from engine.core.types import Data, Public, PublicFacts, Sizes, Unit
@@ -221,11 +221,6 @@ class Source(Parameterised, Generic[D]):
         """The numbers of real data as they were recorded, beyond the stated bounds too.
 
         No mechanism sees them: they are for what the holder of the data is shown alone.
-
-        Returns
-        -------
-        as drawn
-            One data set.
         """
         return self.draw(1, np.random.default_rng(0))  # real data are the same whatever is drawn
 
@@ -283,3 +278,45 @@ def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
     """
     whole, rest = divmod(n_curves, n_servers)
     return tuple(whole + (site < rest) for site in range(n_servers))
+
+
+class DealtRecords(Source[D]):
+    """What simulated data share of which a record is one observation, of rows or of events.
+
+    A subclass declares the parameters below, which forms show in its own order, and names a record
+    and a site for messages.
+
+    Raises
+    ------
+    InputError
+        If there are more sites than records.
+    """
+
+    records: ClassVar[str] = "people"
+    sites: ClassVar[str] = "sites"
+    if TYPE_CHECKING:  # parameters of every such recipe, each with its own range
+        n_curves: int
+        n_servers: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sites(self.n_servers, self.n_curves, self.records, self.sites)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers a record has besides what is observed."""
+        return 0
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, self.n_numbers)
+
+    @property
+    def server(self) -> NDArray[np.int64]:
+        """The site of every record: (n_curves,)."""
+        return np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
+
+    def resized(self, people: int, readings: int, sites: int) -> Self:
+        """So many records at each site, whatever `readings` says; see `Source.resized`."""
+        sizes: Any = {"n_curves": people * sites, "n_servers": sites}
+        return replace(self, **sizes)

@@ -12,7 +12,7 @@ from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves, daily_density
-from engine.sources.observation_design import LAW_HELP, LAWS, observations, people
+from engine.sources.sited_curves import observation_times, observations, people
 
 _HOUR = 60.0  # minutes
 _PARTS = ((0.25, 8.0, 1.5), (0.4, 13.0, 2.5), (0.35, 18.0, 2.0))  # share, hour, spread in hours
@@ -54,7 +54,7 @@ class ActivityDays(HumanCurves):
 
     n_curves: int = people(1000)
     n_observations_per_curve: int = observations(24)
-    times: str = param("common", "Observation times", LAW_HELP, choices=LAWS)
+    times: str = observation_times("common")
     daily_minutes: float = param(
         90.0, "Active minutes a day", "Mean over people.", low=5.0, high=600.0, unit="min")
     person_spread: float = param(

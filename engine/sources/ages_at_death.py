@@ -70,16 +70,13 @@ class AgesAtDeath(BundledFile[SampleData]):
             If more than one data set is asked for: there is only one.
         """
         self._only_once(n_repeats)
-        ages = np.repeat(np.arange(OLDEST) + 0.5, self._counts())
+        starts, table = read_table(self.file)
+        years = np.diff(np.append(starts, OLDEST)).astype(np.int64)
+        ages = np.repeat(np.arange(OLDEST) + 0.5,
+                         _whole(np.repeat(table[REGIONS.index(self.region)] / years, years)))
         server = np.arange(len(ages)) % self.n_servers
         by_server = np.argsort(server, kind="stable")
         return SampleData(ages[by_server][None, :, None], None, server[by_server], self.facts)
-
-    def _counts(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Records in each year of age: (105,)."""
-        starts, table = read_table(self.file)
-        years = np.diff(np.append(starts, OLDEST)).astype(np.int64)
-        return _whole(np.repeat(table[REGIONS.index(self.region)] / years, years))
 
 
 def _whole(amounts: Array) -> np.ndarray[Any, np.dtype[np.int64]]:

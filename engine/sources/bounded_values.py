@@ -11,8 +11,7 @@ from scipy.special import betainc
 from engine.core.registry import param
 from engine.core.tasks import DISTRIBUTION
 from engine.core.types import EventData, EventFacts, Truth
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, sources
 
 
 @sources.register

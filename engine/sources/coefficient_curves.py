@@ -14,19 +14,17 @@ from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
-from engine.numerics.blocks import curves_at_once
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
-from engine.numerics.tables import horner
+from engine.numerics.tables import as_polynomial, curves_at_once, horner
 from engine.sources import Source, check_sites, dealt, sources
-from engine.sources.observation_design import (
-    DENSITY_HELP,
-    LAW_HELP,
-    LAWS,
-    SPAN_HELP,
+from engine.sources.sited_curves import (
+    observation_times,
     observations,
     people,
     simulated_design,
+    time_density,
+    time_span,
 )
 from engine.sources.sparse_curves import growth, mu1
 
@@ -90,9 +88,9 @@ class CoefficientCurves(Source[CurveData]):
                               low=1, high=MAX_COVARIATES, symbol="d")
     n_curves: int = people(2000)
     n_observations_per_curve: int = observations(10)
-    times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
-    time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
-    time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
+    times: str = observation_times()
+    time_density: str | None = time_density()
+    time_span: float = time_span()
     n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
                            low=1, high=1000, symbol="S")
     noise_variance: float = param(0.25, "Variance of an observation's error",
@@ -228,15 +226,9 @@ def _padded(polynomials: Array, length: int) -> Array:
 @lru_cache
 def _polynomials(design: str, n_covariates: int) -> Array:
     """Intercept and effects in powers of z = 2t − 1, to 1e-9 of their size: (degree + 1, d + 1)."""
-    columns = [_polynomial(effect) for effect in _EFFECTS[design][:n_covariates + 1]]
+    columns = [as_polynomial(effect) for effect in _EFFECTS[design][:n_covariates + 1]]
     longest = max(map(len, columns))
     return np.stack([np.pad(column, (0, longest - len(column))) for column in columns], axis=1)
-
-
-def _polynomial(effect: Function) -> Array:
-    series = np.polynomial.Chebyshev.interpolate(lambda z: effect((z + 1) / 2) + 0 * z, 40)
-    trimmed = series.trim(1e-9 * np.abs(series.coef).max())
-    return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
 
 
 @lru_cache

@@ -10,8 +10,7 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import INCIDENCE
 from engine.core.types import Array, EventData, EventFacts, Truth
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, sources
 
 _SCALE, _SHAPE = 0.8, 1.5  # of the first cause, a Weibull law
 _MEAN = 1.2  # of the second, an exponential one

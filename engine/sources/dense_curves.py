@@ -18,7 +18,7 @@ from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.sources import Source, check_sites, dealt, sources
-from engine.sources.observation_design import people
+from engine.sources.sited_curves import people
 
 Function = Callable[[Array], Array]
 _DEGREES = 5  # of freedom of the t law

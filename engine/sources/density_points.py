@@ -12,8 +12,7 @@ from engine.core.grids import drawing_grid
 from engine.core.registry import param
 from engine.core.tasks import DENSITY
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, sources
 
 _MIDPOINTS = (np.arange(96) + 0.5) / 96  # of the rule "square", in each direction
 

@@ -12,7 +12,7 @@ from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves, daily_density
-from engine.sources.observation_design import LAW_HELP, LAWS, observations, people
+from engine.sources.sited_curves import observation_times, observations, people
 
 _MAX = 6.0  # kW, declared
 _ALWAYS = 0.55  # share of a day's electricity that is used evenly
@@ -54,7 +54,7 @@ class ElectricityDays(HumanCurves):
 
     n_curves: int = people(400, "Households")
     n_observations_per_curve: int = observations(24)
-    times: str = param("common", "Observation times", LAW_HELP, choices=LAWS)
+    times: str = observation_times("common")
     mean_power: float = param(
         0.37, "Mean power", "Mean over households and the day.", low=0.05, high=3.0, unit="kW")
     level_spread: float = param(

@@ -12,8 +12,7 @@ import numpy as np
 from engine.core.registry import param
 from engine.core.tasks import SURVIVAL
 from engine.core.types import Array, EventData, EventFacts, Truth
-from engine.sources import dealt, sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, dealt, sources
 
 _POINTS = 20_001  # at which a mixture is tabulated
 

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, Truth
 from engine.core.units import GLUCOSE
-from engine.numerics.clipping.normal_means import cut_off
+from engine.numerics.clipping.normal_readings import cut_off
 from engine.sources import sources
 from engine.sources.human_curves import DAY, HumanCurves
 

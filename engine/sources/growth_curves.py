@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.types import Array, PublicFacts, PublicGroup, Truth
-from engine.numerics.clipping.normal_means import cut_off
+from engine.numerics.clipping.normal_readings import cut_off
 from engine.sources import sources
 from engine.sources.human_curves import HumanCurves
 

@@ -12,16 +12,15 @@ from engine.core.lists import MAX_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array
-from engine.sources.observation_design import (
-    DENSITY_HELP,
-    LAW_HELP,
-    LAWS,
-    MORE_HELP,
-    SPAN_HELP,
+from engine.sources.sited_curves import (
+    SitedCurves,
+    more_observations,
+    observation_times,
     observations,
     people,
+    time_density,
+    time_span,
 )
-from engine.sources.sited_curves import SitedCurves
 
 DAY = 24.0  # hours
 _NEIGHBOURING_DAYS = np.arange(-2, 3) * DAY  # whose peaks still reach into a day
@@ -41,11 +40,10 @@ class HumanCurves(SitedCurves):
 
     n_curves: int = people(200)
     n_observations_per_curve: int = observations(30)
-    times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
-    time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
-    time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
-    more_observations: int = param(0, "Up to so many more", MORE_HELP, low=0, high=1000,
-                                   earlier=0)
+    times: str = observation_times()
+    time_density: str | None = time_density()
+    time_span: float = time_span()
+    more_observations: int = more_observations()
     n_servers: int = param(1, "Sites", "They keep their own data; curves are split evenly.",
                            low=1, high=MAX_SITES, symbol="S")
     site_sizes: str | None = param(

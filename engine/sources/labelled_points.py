@@ -14,28 +14,14 @@ from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.clipping.normal_readings import clipped_mean
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
-
-
-def _wave(x: Array) -> Array:
-    return np.asarray(np.sin(2 * np.pi * x) * (1.2 - 0.8 * x))
-
-
-def _two_bumps(x: Array) -> Array:
-    return np.asarray(np.exp(-((x - 0.25) / 0.1)**2 / 2) - 0.8 * np.exp(-((x - 0.7) / 0.15)**2 / 2))
-
-
-def _step(x: Array) -> Array:
-    return np.asarray(np.tanh((x - 0.5) / 0.05))
-
-
-def _line(x: Array) -> Array:
-    return np.asarray(2 * x - 1)
-
+from engine.sources import DealtRecords, sources
 
 _SHAPES: dict[str, Callable[[Array], Array]] = {
-    "wave": _wave, "two_bumps": _two_bumps, "step": _step, "line": _line}
+    "wave": lambda x: np.asarray(np.sin(2 * np.pi * x) * (1.2 - 0.8 * x)),
+    "two_bumps": lambda x: np.asarray(
+        np.exp(-((x - 0.25) / 0.1)**2 / 2) - 0.8 * np.exp(-((x - 0.7) / 0.15)**2 / 2)),
+    "step": lambda x: np.asarray(np.tanh((x - 0.5) / 0.05)),
+    "line": lambda x: np.asarray(2 * x - 1)}
 
 
 @sources.register

@@ -12,8 +12,7 @@ from scipy.special import expit, ndtr, ndtri
 from engine.core.registry import param
 from engine.core.tasks import ROC
 from engine.core.types import EventData, EventFacts, Truth
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, sources
 
 
 @sources.register

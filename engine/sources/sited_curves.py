@@ -1,4 +1,7 @@
-"""Simulated curves that can be spread over sites of any sizes: sizes, lists of sites, and draws."""
+"""Simulated curves: how many people and observations, when and where; and draws of them.
+
+Curves can be spread over sites of any sizes.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,117 @@ from numpy.typing import NDArray
 
 from engine.core.errors import InputError
 from engine.core.lists import whole_numbers
-from engine.core.registry import UNSET
-from engine.core.types import Array, CurveData, Design, Sizes, Truth
+from engine.core.registry import UNSET, param
+from engine.core.types import Array, CurveData, Design, Sizes, TimeLaw, Truth
 from engine.numerics.information import NormalPeople
-from engine.numerics.observation_times import draw_times
+from engine.numerics.observation_times import draw_times, stated_density, visits_span
+from engine.numerics.public_curves import PublicCurve
 from engine.sources import Source, check_sites, dealt
-from engine.sources.observation_design import simulated_design
+
+# -- parameters of simulated curves ----------------------------------------------------------------
+
+
+def people(default: int, label: str = "People") -> Any:
+    """The parameter n of simulated curves: how many people there are.
+
+    Parameters
+    ----------
+    default : int
+        The usual value.
+    label : str
+        What they are called.
+    """
+    return param(default, label, "How many take part, over all sites.", low=2, high=100_000,
+                 symbol="n")
+
+
+def observations(default: int) -> Any:
+    """The parameter m of simulated curves: how many points are known on each.
+
+    Parameters
+    ----------
+    default : int
+        The usual value.
+    """
+    return param(default, "Observations each", "How many points are known on each curve.", low=1,
+                 high=1000, symbol="m")
+
+
+def observation_times(default: str = "even") -> Any:
+    """The parameter of simulated curves that says when they are observed.
+
+    Parameters
+    ----------
+    default : str
+        The usual law; for its names see `simulated_design`.
+    """
+    return param(default, "Observation times", "Even: every observation at a random time. Density: "
+                 "more often at some times. Common: everybody at the same equally spaced times. "
+                 "Visits: equally far apart from a random start. Windows: each person is observed "
+                 "in a short stretch only.",
+                 choices=("even", "density", "common", "visits", "windows"))
+
+
+def time_density() -> Any:
+    """The parameter of the heights of a density of times."""
+    return param(None, "How times are spread", "Relative heights at equally spaced times, such as "
+                 "1, 2, 1. For “density” only.")
+
+
+def time_span() -> Any:
+    """The parameter of the distance between visits, and of the length of windows."""
+    return param(0.2, "Span of visits or windows", "Share of the time range: distance between "
+                 "visits, or length of a window. For “visits” and “windows” only.", low=0.001,
+                 high=1.0)
+
+
+def more_observations() -> Any:
+    """The parameter of how many more observations some people have than others."""
+    return param(0, "Up to so many more", "Some people have up to this many observations more "
+                 "than others, every number up to it equally often. 0: all have as many. Not for "
+                 "“visits”.", low=0, high=1000, earlier=0)
+
+
+def simulated_design(law: str, density: str | None, span: float, observations: int) -> Design:
+    """The design that the parameters of a simulated source state.
+
+    Parameters
+    ----------
+    law : str
+        "even", "density", "common", "visits" or "windows".
+    density : str or None
+        Heights with commas between them, for "density".
+    span : float
+        Share of the time range, for "visits" and "windows".
+    observations : int
+        Of each curve: common times are the middles of so many equal parts of the range.
+
+    Raises
+    ------
+    InputError
+        If the heights are no density, or so many visits do not fit.
+    """
+    if law == "common":
+        return Design.common([(k + 0.5) / observations for k in range(observations)])
+    if law == "windows":
+        return Design(law=TimeLaw.WINDOWS, window=span)
+    if law == "visits":
+        if visits_span(observations, span) > 1:
+            raise InputError(f"{observations} visits so far apart do not fit into the time range.",
+                             field="time_span", hint="Take fewer observations or a shorter span.")
+        return Design.visits(span)
+    if law == "even":
+        return Design()
+    heights = PublicCurve.stated(density or "", "time_density").heights if density else ()
+    if not heights:
+        raise InputError("State how observation times are spread first.", field="time_density",
+                         hint="Relative heights such as 1, 2, 1.")
+    design = Design(density=heights)
+    stated_density(design)  # refuses what is no density
+    return design
+
+
+# -- curves on sites -------------------------------------------------------------------------------
 
 
 class SitedCurves(Source[CurveData]):

@@ -13,21 +13,19 @@ from engine.core.lists import MAX_SITES
 from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, PublicFacts, Truth
-from engine.numerics.blocks import curves_at_once
 from engine.numerics.information import NormalPeople
 from engine.numerics.kernels import path_polynomials
-from engine.numerics.tables import horner
+from engine.numerics.tables import as_polynomial, curves_at_once, horner
 from engine.sources import sources
-from engine.sources.observation_design import (
-    DENSITY_HELP,
-    LAW_HELP,
-    LAWS,
-    MORE_HELP,
-    SPAN_HELP,
+from engine.sources.sited_curves import (
+    SitedCurves,
+    more_observations,
+    observation_times,
     observations,
     people,
+    time_density,
+    time_span,
 )
-from engine.sources.sited_curves import SitedCurves
 
 
 def mu1(t: Array) -> Array:
@@ -190,11 +188,10 @@ class SparseCurves(SitedCurves):
                       choices=tuple(_MEANS))
     n_curves: int = people(250)
     n_observations_per_curve: int = observations(10)
-    times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
-    time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
-    time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
-    more_observations: int = param(0, "Up to so many more", MORE_HELP, low=0, high=1000,
-                                   earlier=0)
+    times: str = observation_times()
+    time_density: str | None = time_density()
+    time_span: float = time_span()
+    more_observations: int = more_observations()
     n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
                            low=1, high=MAX_SITES, symbol="S")
     site_sizes: str | None = param(
@@ -304,10 +301,7 @@ def _stretch(curves: int, rng: np.random.Generator) -> Array:
 
 @lru_cache
 def _mean_polynomial(name: str) -> Array:
-    """The mean curve in powers of z, to 1e-9 of its size."""
-    series = np.polynomial.Chebyshev.interpolate(lambda z: _MEANS[name]((z + 1) / 2), 40)
-    trimmed = series.trim(1e-9 * max(np.abs(series.coef).max(), 1e-300))
-    return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
+    return as_polynomial(_MEANS[name])
 
 
 @lru_cache

@@ -15,8 +15,7 @@ from engine.core.registry import param
 from engine.core.tasks import SPARSE_MEAN
 from engine.core.types import Array, Covariate, PublicFacts, SampleData, Truth
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
-from engine.sources import sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, sources
 
 _MAX_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 

@@ -21,8 +21,7 @@ from engine.numerics.correlated import (
     largest_variance,
     n_blocks,
 )
-from engine.sources import dealt, sources
-from engine.sources.dealt_records import DealtRecords
+from engine.sources import DealtRecords, dealt, sources
 
 RANGE = 4.0  # standard deviations; one number in 16 000 lies beyond
 _MAX_NUMBERS = 200_000_000  # in one data set: 1.6 GB

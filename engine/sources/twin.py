@@ -16,20 +16,11 @@ from scipy.special import ndtr
 
 from engine.core.errors import InputError
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import (
-    Array,
-    CurveData,
-    Data,
-    DataKind,
-    Design,
-    PublicFacts,
-    Sizes,
-    Truth,
-)
-from engine.numerics.blocks import curves_at_once
+from engine.core.types import Array, CurveData, Data, DataKind, Design, PublicFacts, Sizes, Truth
+from engine.numerics.clipping.normal_readings import normal_density
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.observation_times import draw_times
-from engine.numerics.tables import horner
+from engine.numerics.tables import curves_at_once, horner
 from engine.sources import Source, check_sites, dealt
 
 DEFAULT_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
@@ -202,7 +193,7 @@ class Twin(Source[CurveData], SimulatedTwin):
         low, high = (a - mean) / sd, (b - mean) / sd
         inside = ndtr(high) - ndtr(low)
         return np.asarray(a * ndtr(low) + b * ndtr(-high) + mean * inside
-                          - sd * (_density(high) - _density(low)))
+                          - sd * (normal_density(high) - normal_density(low)))
 
 
 def _fitting(design: Design, observations: int) -> Design:
@@ -216,7 +207,3 @@ def _named(facts: PublicFacts) -> str:
     if facts.name.startswith("Twin of "):
         return facts.name
     return f"Twin of {facts.name[:1].lower()}{facts.name[1:]}"
-
-
-def _density(z: Array) -> Array:
-    return np.asarray(np.exp(-z * z / 2) / math.sqrt(2 * math.pi))

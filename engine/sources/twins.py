@@ -1,27 +1,45 @@
-"""The twin for each task: data simulated from stated facts, of which its truth is known."""
+"""The twin for each task: data simulated from stated facts, of which its truth is known.
+
+Twins are given public facts and public sizes, two types that hold no observation, so that no value
+of a file can reach them.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, expit, ndtr, ndtri
 
 from engine.core.grids import drawing_grid
 from engine.core.tasks import RISK_MINIMISATION, Argument, DataType, Task
-from engine.core.types import Array, CurveData, EventFacts, PublicFacts, Sizes
-from engine.numerics.counts.estimands import ESTIMANDS
-from engine.sources.event_twin import EventTwin
-from engine.sources.record_twin import LabelledTwin, RecordTwin
+from engine.core.types import (
+    Array,
+    CurveData,
+    DataKind,
+    EventData,
+    EventFacts,
+    PublicFacts,
+    SampleData,
+    Sizes,
+)
+from engine.numerics.counts.cells import Counted
+from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
 from engine.sources.twin import SimulatedTwin, Twin
 
 _FOR_TRUTH = 2000  # curves behind the variance of a twin
+_BUMPS, _BUMP_SD = np.array([0.2, 0.5, 0.8]), 0.06  # as shares of the stated range
+_ODDS, _SPREAD = 2.0, 0.17  # largest log-odds of classes; spread of responses, in half-ranges
 
 
 def twin_of(task: Task, facts: PublicFacts, sizes: Sizes) -> SimulatedTwin:
     """The twin of data of which facts and sizes are public.
 
-    Percentile curves have theirs in `engine.sources.reading_twin`: it depends on the scale on which
-    the method estimates them.
+    Percentile curves have a `ReadingTwin`, which depends on the scale on which the method estimates
+    them.
 
     Parameters
     ----------
@@ -87,3 +105,257 @@ class CovariateTwin(SimulatedTwin):
         truth = np.concatenate([baseline[None], np.zeros((len(low), len(baseline)))])
         return (replace(data, covariates=covariates, truth=None, facts=facts),
                 np.broadcast_to(truth, (n_repeats, *truth.shape)))
+
+
+@dataclass(frozen=True)
+class RecordTwin(SimulatedTwin):
+    """Records of one number that gather at three equal bumps; their density is known."""
+
+    stated: PublicFacts
+    sizes: Sizes
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[SampleData, Array]:
+        size = (n_repeats, self.sizes.n_curves)
+        unit = _BUMPS[rng.integers(len(_BUMPS), size=size)]
+        unit = np.clip(unit + _BUMP_SD * rng.standard_normal(size), 0, 1)
+        z = (drawing_grid()[:, None] - _BUMPS) / _BUMP_SD
+        density = (np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1)
+        return self._records(unit), np.broadcast_to(density, (n_repeats, len(density)))
+
+    def with_peaks(self, count: int) -> tuple[RecordTwin, Array]:
+        """These records as they are: they have three peaks, however many are asked for."""
+        return self, _BUMPS
+
+    def _records(self, unit: Array, response: Array | None = None) -> SampleData:
+        """Records of numbers (repeats, n) on [0, 1], in the unit of the stated range."""
+        feature = self.stated.covariates[0]
+        x = (feature.low + (feature.high - feature.low) * unit)[..., None]
+        server = np.repeat(np.arange(self.sizes.n_servers), self.sizes.n_curves_per_server)
+        return SampleData(x, response, server, replace(self.stated, covariates=(feature,)))
+
+
+@dataclass(frozen=True)
+class LabelledTwin(RecordTwin):
+    """Records of one number and a response that follows three bumps; what predicts it is known.
+
+    Responses spread about the bumps as a sixth of half their range; of two classes the odds follow
+    them.
+    """
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[SampleData, Array]:
+        stated, unit = self.stated, rng.random((n_repeats, self.sizes.n_curves))
+        height, truth = _bumpy(unit), _bumpy(drawing_grid())
+        if stated.two_classes:
+            is_one = rng.random(unit.shape) < expit(_ODDS * (2 * height - 1))
+            response = np.where(is_one, stated.value_high, stated.value_low)
+            truth = _ODDS * (2 * truth - 1)
+        else:
+            middle, half = stated.value_middle, stated.value_half_width
+            noise = _SPREAD * rng.standard_normal(unit.shape)
+            response = np.clip(middle + half * ((height - 0.5) + noise), stated.value_low,
+                               stated.value_high)
+            truth = middle + half * (truth - 0.5)
+        return self._records(unit, response), np.broadcast_to(truth, (n_repeats, len(truth)))
+
+
+def _bumpy(unit: Array) -> Array:
+    """Three bumps of height one, at places on [0, 1]."""
+    z = (unit[..., None] - _BUMPS) / (2 * _BUMP_SD)
+    return np.asarray(np.exp(-z * z / 2).sum(axis=-1))
+
+
+# -- people with one time each ---------------------------------------------------------------------
+
+
+Codes = NDArray[np.int64]
+
+_EVENT_FREE = 0.5  # share of the first group at the end
+_RATIO = 1.5  # hazard of the first group over that of the second
+_BETA = (2.0, 4.0)  # of values, over the stated range
+_GAP = 1.0  # of scores, in standard deviations: an area of 0.76
+
+
+@dataclass(frozen=True)
+class EventTwin(SimulatedTwin):
+    """People simulated from stated facts, with one time each.
+
+    Half of them have an event by the end of the follow-up, values lie as concentrations do, and a
+    score tells labels apart about as well as risk scores of medicine.
+
+    Parameters
+    ----------
+    stated : EventFacts
+    people : tuple of int
+        On each site.
+    estimand : CountedEstimand
+        Whose truth is asked for: whether outcomes, values or scores are drawn follows from it.
+    """
+
+    stated: EventFacts
+    people: tuple[int, ...]
+    estimand: CountedEstimand
+
+    @classmethod
+    def of(cls, facts: EventFacts, sizes: Sizes, estimand: CountedEstimand) -> EventTwin:
+        """The twin of people of whom facts and sizes are public."""
+        return cls(facts, sizes.n_curves_per_server, estimand)
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[EventData, Array]:
+        truth = self.truth(drawing_grid())
+        return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
+        """Draw data sets of equal sizes.
+
+        Parameters
+        ----------
+        n_repeats : int
+        rng : numpy.random.Generator
+        """
+        size = (n_repeats, sum(self.people))
+        server = np.repeat(np.arange(len(self.people)), self.people)
+        group = self._groups(size) if self.estimand.is_followed else None
+        if group is not None:
+            time, status = self._outcomes(size, group, rng)
+        elif self.estimand.counted is Counted.VALUES:
+            time, status = rng.beta(*_BETA, size), np.ones(size, dtype=np.int64)
+        else:
+            status = rng.integers(2, size=size)
+            marker = rng.standard_normal(size) + _GAP * status
+            time = expit(_GAP * marker - _GAP**2 / 2)
+        facts = replace(self.stated, kind=DataKind.TWIN)
+        return EventData(self.stated.from_unit_time(time), status, server, facts, group)
+
+    def _groups(self, size: tuple[int, int]) -> Codes:
+        """The group of everybody: of public sizes where those are stated, else in turn."""
+        index = np.arange(size[1])
+        sizes = self.stated.group_sizes
+        group = index >= sizes[0] if sizes else index % 2 == 1
+        is_second = group & bool(self.stated.groups)
+        return np.broadcast_to(is_second.astype(np.int64), size)
+
+    def _outcomes(self, size: tuple[int, int], group: Codes, rng: np.random.Generator
+                  ) -> tuple[Array, Codes]:
+        """Shares of the follow-up, and codes of events, all causes alike."""
+        event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
+        event = event * np.where(group == 1, _RATIO, 1.0)
+        censored = 0.5 + rng.random(size)
+        cause = 1 + rng.integers(len(self.stated.causes), size=size)
+        return np.minimum(event, censored), np.where(event <= censored, cause, 0)
+
+    def truth(self, grid: Array) -> Array:
+        """The true functions: group after group, and in each of them cause after cause.
+
+        Parameters
+        ----------
+        grid : (n,)
+            Shares of the stated range; of an ROC curve false-positive shares.
+
+        Returns
+        -------
+        (n,) or (functions, n)
+        """
+        if self.estimand.counted is Counted.VALUES:
+            return np.asarray(betainc(*_BETA, grid))
+        if self.estimand.counted is Counted.LABELS:
+            return np.asarray(ndtr(ndtri(grid) + _GAP))
+        hazards = (1.0, 1 / _RATIO) if self.stated.groups else (1.0,)
+        free = np.stack([_EVENT_FREE ** (grid * hazard) for hazard in hazards])
+        if self.estimand.tells_causes:
+            free = np.repeat((1 - free) / len(self.stated.causes), len(self.stated.causes), axis=0)
+        return free if len(free) > 1 else free[0]
+
+
+# -- people with several readings, whose percentile curves are known -------------------------------
+
+
+PILED_UP = 0.3  # share of readings at a stated value
+Back = Callable[[Array], Array]  # from [−1, 1] to response units
+
+
+@dataclass(frozen=True)
+class ReadingTwin(SimulatedTwin):
+    """People simulated from stated facts: a `Twin` on the scale on which percentiles are estimated.
+
+    Readings follow a normal law there, so that the percentile curves are known.
+
+    Parameters
+    ----------
+    stated : PublicFacts
+    twin : Twin
+        On [−1, 1].
+    back : callable
+        To response units.
+    levels : tuple of float
+        Shares below each curve.
+    point_mass : float or None
+        A value at which readings pile up.
+    """
+
+    stated: PublicFacts
+    twin: Twin
+    back: Back
+    levels: tuple[float, ...]
+    point_mass: float | None = None
+
+    @classmethod
+    def of(cls, facts: PublicFacts, sizes: Sizes, back: Back, levels: Array,
+           point_mass: float | None = None) -> ReadingTwin:
+        """The twin of people of whom facts and sizes are public.
+
+        Parameters
+        ----------
+        back : callable
+            From [−1, 1] to response units.
+        levels : (T,)
+            Shares below each curve.
+        point_mass : float, optional
+            A value at which readings pile up.
+        """
+        on_unit = replace(facts, value_low=-1.0, value_high=1.0, covariates=())
+        return cls(facts, Twin.of(on_unit, sizes), back, tuple(levels.tolist()), point_mass)
+
+    def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
+        truth = self.truth(drawing_grid())
+        return self.draw(n_repeats, rng), np.broadcast_to(truth, (n_repeats, *truth.shape))
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets of equal sizes.
+
+        Parameters
+        ----------
+        n_repeats : int
+        rng : numpy.random.Generator
+        """
+        data = self.twin.draw(n_repeats, rng)
+        values = self.back(data.values)
+        if self.point_mass is not None:
+            values = np.where(rng.random(values.shape) < PILED_UP, self.point_mass, values)
+        facts = replace(data.facts, value_low=self.stated.value_low,
+                        value_high=self.stated.value_high)
+        return replace(data, values=values, facts=facts, truth=None)
+
+    def truth(self, grid: Array) -> Array:
+        """The true percentile curves.
+
+        Parameters
+        ----------
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (T, n)
+            In response units.
+        """
+        mean, sd, levels = self.twin.mean(grid), self.twin.spread, np.array(self.levels)
+
+        def at(shares: Array) -> Array:
+            inside = np.clip(shares, 1e-9, 1 - 1e-9)[:, None]
+            return self.back(np.clip(mean + sd * ndtri(inside), -1.0, 1.0))
+
+        if self.point_mass is None:
+            return at(levels)
+        # of all readings a share is at the value; the rest lie as they would without it
+        below, above = at(levels / (1 - PILED_UP)), at((levels - PILED_UP) / (1 - PILED_UP))
+        return np.where(below < self.point_mass, below, np.maximum(above, self.point_mass))

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.core.errors import InputError, brief
-from engine.core.identity import named_once
+from engine.core.identity import Traces, named_once
 from engine.core.lists import counted, listed, shortened
 from engine.core.names import uncapital
-from engine.core.record_bytes import Traces
 from engine.core.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,

@@ -17,9 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from engine.core.errors import InputError
-from engine.core.identity import named_once
+from engine.core.identity import Traces, named_once, people_in_order
 from engine.core.lists import counted, listed, shortened
-from engine.core.record_bytes import Traces, people_in_order
 from engine.core.tasks import DataType
 from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted

@@ -15,9 +15,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from engine.core.errors import InputError
-from engine.core.identity import named_once
+from engine.core.identity import Traces, named_once
 from engine.core.lists import counted, listed, shortened
-from engine.core.record_bytes import Traces
 from engine.core.tasks import TASKS
 from engine.core.types import Array, SampleData, Sizes
 from engine.uploads.columns import (

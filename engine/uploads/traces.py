@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.core.record_bytes import Integers
+from engine.core.identity import Integers
 from engine.core.types import Array
 
 TELLING = 0.9  # of all traces of a kind must differ

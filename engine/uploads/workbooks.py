@@ -141,14 +141,10 @@ def _read_through(part: IO[bytes], is_xml: bool) -> None:
         first = step.find(b"<")
         run += len(step) if first < 0 else first
         if is_xml and run > _LONGEST_RUN:
-            raise _too_long()
+            raise refused(f"A cell of the workbook has more than {_LONGEST_TEXT:,} characters.",
+                          "Leave long texts out.")
         if first >= 0:
             run = len(step) - step.rfind(b"<")
-
-
-def _too_long() -> InputError:
-    return refused(f"A cell of the workbook has more than {_LONGEST_TEXT:,} characters.",
-                   "Leave long texts out.")
 
 
 def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:

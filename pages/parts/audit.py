@@ -30,7 +30,7 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout, strips
 from pages.shared.frame.page import View
-from pages.shared.frame.progress import progress, visitor
+from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import links, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -264,8 +264,8 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
-    lines = [charts.Line(_name(view, attack), _steps(job), bool(attack.variant))
-             for attack, job in started]
+    lines = [charts.Line("Planted fault" if attack.variant else view.subject.label, _steps(job),
+                         bool(attack.variant)) for attack, job in started]
     known = [line for line in lines if line.steps]
     if not known:
         return
@@ -277,10 +277,6 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     with right:
         for (attack, _), line in zip(started, lines, strict=True):
             _card(attack, line)
-
-
-def _name(view: Audited, attack: Attack) -> str:
-    return "Planted fault" if attack.variant else view.subject.label
 
 
 def _steps(job: Job) -> list[Progress]:
@@ -378,15 +374,12 @@ def _limits(view: Audited) -> None:
                        help="By the method and on simulated data of the estimand.")
     with right:
         if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
-            _time()
+            controls.bound(st.slider, "At which time, from start (0) to end (1)",
+                           session.current().point,
+                           lambda chosen: session.change(point=settings.checked_point(chosen)),
+                           "audit_point", min_value=0.0, max_value=1.0, step=0.01)
     if view.asks_for_budget:
         _slider("Privacy budget ε")
-
-
-def _time() -> None:
-    controls.bound(st.slider, "At which time, from start (0) to end (1)", session.current().point,
-                   lambda chosen: session.change(point=settings.checked_point(chosen)),
-                   "audit_point", min_value=0.0, max_value=1.0, step=0.01)
 
 
 def _misses(view: Audited, job: Job) -> None:

@@ -69,21 +69,10 @@ class Effects(ReleaseView):
                    self.settings.seed)
 
 
-def choices() -> None:
-    """Which curves and method."""
-    controls.source_choice(TASK)
-    controls.mechanism_choice(TASK)
-
-
 def budget() -> None:
     """The slider of this page, with the same steps as on Explore."""
     controls.epsilon_slider("coefficients_epsilon", "Lower ε: everybody is better protected and "
                             "the functions are noisier. Higher ε: the opposite.")
-
-
-def options() -> None:
-    """Every parameter of the curves and the method, the budget and the seed."""
-    controls.more_options(TASK)
 
 
 def own_data() -> None:

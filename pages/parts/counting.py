@@ -76,11 +76,6 @@ def budget() -> None:
                                  "protected and the counts are noisier. Higher ε: the opposite.")
 
 
-def options() -> None:
-    """Every parameter of the people and the method, the budget and the seed."""
-    controls.more_options(task())
-
-
 def own_people() -> None:
     """The visitor's own people: the dialog, and how many times lie outside what was stated."""
     panel.draw("Show the protected curve", task())

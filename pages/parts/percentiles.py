@@ -10,9 +10,10 @@ from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
 from engine.language import glossary, numbers
+from engine.language.numbers import named
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
-from engine.topics.percentiles import charts, presets, words
+from engine.topics.percentiles import answer, charts, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
     percentiles_answer,
@@ -69,19 +70,19 @@ class Percentiles(LiveView):
 
 def choices() -> None:
     """A chart as one knows it, which sets data and method together; or each on its own."""
-    chart = presets.name_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
+    chart = answer.chart_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
     controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart",
-                   options=[*presets.NAMES, *[_OTHER] * (chart == _OTHER)],
+                   options=[*answer.CHARTS, *[_OTHER] * (chart == _OTHER)],
                    help="Sets data, percentiles and cut-offs as such charts have them.")
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
 
 
 def _take(chart: str) -> None:
-    if chart in presets.NAMES:
+    if chart in answer.CHARTS:
         before = session.current().source_of(TASK)
         session.show_own(TASK, False)
-        session.change_study(TASK, presets.people(chart, before), presets.mechanism(chart))
+        session.change_study(TASK, answer.chart_people(chart, before), answer.chart_method(chart))
 
 
 def own_data() -> None:
@@ -93,11 +94,6 @@ def budget() -> None:
     """The budget, by the steps of Explore."""
     controls.live_epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better "
                                  "protected and the curves are noisier. Higher ε: the opposite.")
-
-
-def options() -> None:
-    """Every parameter of readings and method, the budget and the seed."""
-    controls.more_options(TASK)
 
 
 # -- the blocks -----------------------------------------------------------------------------
@@ -182,15 +178,17 @@ def planner_of(view: Percentiles) -> None:
         st.markdown("A plan simulates its data, and nothing stands in for your own. Choose a "
                     "simulated population with values like theirs.")
         return
-    percentile = _percentile(view)
+    percentile, offered = view.settings.planned_percentile, _percentiles(view)
+    if percentile not in offered:
+        percentile = offered[-1]
     target = view.settings.percentile_target or usual_target(view.facts)
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.selectbox, "Curve", percentile,
             lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
-            options=_percentiles(view), format_func=_name)
-        controls.number(f"Error of at most{unit}", target, _aim, "percentile_target")
+            options=offered, format_func=_name)
+        controls.number(named("Error of at most", view.facts.value_unit), target, _aim,
+                        "percentile_target")
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
@@ -198,12 +196,6 @@ def planner_of(view: Percentiles) -> None:
 
 def _percentiles(view: Percentiles) -> list[float]:
     return [round(100 * float(level), 6) for level in view.answer.levels]
-
-
-def _percentile(view: Percentiles) -> float:
-    """The one that was chosen; of other percentiles the highest."""
-    chosen, offered = view.settings.planned_percentile, _percentiles(view)
-    return chosen if chosen in offered else offered[-1]
 
 
 def _name(percentile: float) -> str:

@@ -14,7 +14,7 @@ from engine.questions import Question, ask
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import View
-from pages.shared.frame.progress import progress, visitor
+from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import session
 

@@ -188,7 +188,7 @@ def intervals(view: Coefficients) -> None:
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 
 
-def _target(view: Coefficients) -> str:
+def _target() -> str:
     """What the intervals on screen are for."""
     return session.looked_at("sparse_target", list(_TARGETS))
 
@@ -204,7 +204,7 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 
 def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
-    mechanism, source = interval_mechanism(view.mechanism, _target(view)), view.source
+    mechanism, source = interval_mechanism(view.mechanism, _target()), view.source
     assert isinstance(source, Rows)
     kind = run.answer(intervals_answer, source, mechanism, view.budget, view.settings.seed).kind
     st.markdown(words.coverage(run.answer(
@@ -213,7 +213,7 @@ def _coverage(view: Coefficients) -> None:
 
 def _interval_ledger(view: Coefficients) -> None:
     """What the intervals spend."""
-    mechanism = interval_mechanism(view.mechanism, _target(view))
+    mechanism = interval_mechanism(view.mechanism, _target())
     answer = run.answer(intervals_answer, view.source, mechanism, view.budget, view.settings.seed)
     guarantee_cards.ledger(answer.spends, view.budget)
 
@@ -252,12 +252,12 @@ def trust(view: Coefficients) -> None:
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", charts.trust(errors, values, label),
+        view.draw("Errors by who is trusted", charts.trust(errors, values, label, here),
                   "trust", 380, 420)
     with right:
         st.markdown(words.trust(here, rates))
         st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "
-                    "errors from zero, as here: its error stays near that of answering zero.]")
+                    "errors from zero, as here: its error stays near that of always estimating 0.]")
 
 
 def paper(view: Coefficients) -> None:
@@ -281,8 +281,3 @@ def paper(view: Coefficients) -> None:
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
         "ε, tightly": number(cost.total)}
                   for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
-
-
-def options() -> None:
-    """Every parameter of the rows and the method, the budget and the seed."""
-    controls.more_options(TASK)

@@ -115,19 +115,16 @@ def choices() -> None:
 
 
 def budget() -> None:
+    """ε, and how it is divided by summaries that are released in two steps."""
     controls.epsilon_slider("summaries_epsilon", "Lower ε: everybody is better protected and the "
                             "function is noisier. Higher ε: the opposite.")
-
-
-def split() -> None:
-    """How the budget is divided, for summaries that are released in two steps."""
     mechanism = session.current().mechanism_of(task())
-    if not isinstance(mechanism, FunctionalRelease) or not mechanism.first_step:
-        return
-    controls.bound(st.slider, f"Share of ε for {mechanism.first_step}", mechanism.share,
-                   lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
-                   "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
-                   help="Both steps use the same people, so their costs add up to ε.")
+    if isinstance(mechanism, FunctionalRelease) and mechanism.first_step:
+        controls.bound(
+            st.slider, f"Share of ε for {mechanism.first_step}", mechanism.share,
+            lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
+            "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
+            help="Both steps use the same people, so their costs add up to ε.")
 
 
 def own_data() -> None:
@@ -286,8 +283,3 @@ def _worst(view: Summary, mechanism: Mechanism) -> None:
         return
     view.draw("The worst pair", charts.worst(pair, view.facts), "worst", 280)
     st.markdown(words.worst(pair, view.chosen.budget))
-
-
-def options() -> None:
-    """Every parameter of the records and the method, the budget and the seed."""
-    controls.more_options(task())

@@ -16,7 +16,7 @@ if __name__ == "__main__":
     from pages.shared.frame import layout, word_fold
     from pages.shared.server import visitors
     from pages.shared.state import session
-    from pages.shared.uploads import panel, remembered
+    from pages.shared.uploads import draft, panel
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -53,10 +53,10 @@ if __name__ == "__main__":
     visitors.admit()
     components.frame()
     session.load(page.url_path)
-    remembered.restore()
+    draft.restore_stated()
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
         word_fold.show()
         panel.dialog(session.task_on_screen(), page.url_path)
-    remembered.keep()
+    draft.keep_stated()
     session.save()

@@ -11,7 +11,7 @@ import pytest
 from jinja2 import meta, nodes
 
 from engine import templates
-from engine.exports.handout import handout
+from engine.exports.files import handout
 from engine.exports.memo import comparison_memo, decision_memo, study_memo
 from engine.figures import rendered
 from engine.figures.theme import Chart
@@ -39,7 +39,7 @@ FILES = sorted(Path(templates.__file__).parent.glob("*.jinja"))
 DRAWINGS = {("handout.html.jinja", "guess"), ("handout.html.jinja", "answer"),
             ("report.html.jinja", "picture"), ("exhibit.html.jinja", "drawing"),
             ("study_memo.html.jinja", "chart")}
-DRAWERS = {f"engine/{part}.py" for part in ("figures/drawn", "release/nested", "release/picture")}  # of SVG, by hand
+DRAWERS = {f"engine/{part}.py" for part in ("figures/drawn", "release/picture")}  # of SVG, by hand
 
 
 class Markup(HTMLParser):

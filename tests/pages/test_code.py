@@ -235,7 +235,7 @@ def assert_the_table(at, said):
             assert (row["Error"], row["Privacy noise"]) == ("nothing published", "–")
             continue
         assert is_written(row["Error"], error)
-        for part in error_words.parts(DEFAULT.source.facts):
+        for part in error_words.PARTS:
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"
         for column, name in (("Accuracy", "attacker’s accuracy"), ("Power", "power")):

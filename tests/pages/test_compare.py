@@ -13,7 +13,7 @@ from engine.uploads.curves import Upload, read_curves
 from engine.uploads.facts import declare
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
-from pages.parts.compare import pin_facts
+from pages.parts.compare import pins as pin_cards
 from pages.shared import places
 from pages.shared.state import links, pins, run, settings
 from pages.shared.state.lab_tasks import ESTIMANDS
@@ -179,7 +179,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     table = at.table[0].value
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
-    facts = pin_facts.of(PINNED[1])
+    facts = pin_cards.pinned_facts(PINNED[1])
     assert table.loc["Error"].iloc[1].startswith(numbers.error(facts.error, facts.error_unit, facts.within))
     assert any("δ" in w.value for w in at.warning)
 
@@ -228,13 +228,13 @@ def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     [(page, "") for page in pins.PAGES if page not in ("decide", "lab")]
     + [("lab", f"estimand-{estimand}") for estimand in ESTIMANDS], 2))
 def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page, token):
-    facts = pin_facts.of(Pin("A", page, token))
+    facts = pin_cards.pinned_facts(Pin("A", page, token))
     assert facts.people > 1
     assert 0.5 < facts.odds.right < 1 and facts.error > 0
 
 
 def test_a_plan_is_pinned_with_its_answer():
-    facts = pin_facts.of(Pin("A", *places.present("plan", "unknown-epsilon~target-4")))
+    facts = pin_cards.pinned_facts(Pin("A", *places.present("plan", "unknown-epsilon~target-4")))
     assert facts.error <= 4 and facts.budget.epsilon != 1.0
 
 

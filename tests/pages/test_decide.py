@@ -11,7 +11,7 @@ from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.effective_size import effective_size
 from engine.topics.sites.site_table import PRESETS, SiteRow
-from pages.parts.decide.examples import examples, open_at
+from pages.parts.decide.sentence import example_on_screen, example_studies
 from pages.shared import places
 from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
@@ -282,7 +282,7 @@ def test_a_file_is_decided_on_by_its_twin_and_never_linked():
 
 
 def test_every_worked_example_opens():
-    for label, token in examples():
+    for label, token in example_studies():
         chosen, problems = links.decode(token)
         assert label and not problems and chosen.source.sizes.n_servers >= 8
 
@@ -299,10 +299,10 @@ def test_an_earlier_address_opens_its_part_with_its_settings(page, token, opened
 
 
 def test_an_example_is_marked_while_it_is_on_screen_and_not_once_its_study_was_changed():
-    label, token = examples()[1]
+    label, token = example_studies()[1]
     on_screen, _ = links.decode(f"{token}~open-numbers")
-    assert open_at(on_screen) == label
-    assert open_at(replace(on_screen, target=on_screen.target + 1)) is None
+    assert example_on_screen(on_screen) == label
+    assert example_on_screen(replace(on_screen, target=on_screen.target + 1)) is None
 
 
 def test_the_numbers_of_the_memo_are_those_of_lab():

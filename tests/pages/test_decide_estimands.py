@@ -12,7 +12,7 @@ from engine.core.tasks import TASKS
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
-from pages.parts.compare import pin_facts
+from pages.parts.compare import pins
 from pages.shared.state import links
 from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.pins import Pin
@@ -115,7 +115,7 @@ def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
 @pytest.mark.parametrize("key", few(STUDIES, 2))
 def test_a_pinned_study_has_its_error_and_is_not_compared_with_a_mean_curve(key):
     answer = answered(key)
-    pin = pin_facts.of(Pin("A", "decide", token(key)))
+    pin = pins.pinned_facts(Pin("A", "decide", token(key)))
     assert pin.error == pytest.approx(answer.chosen.accuracy.error, rel=1e-9)
     assert pin.budget == answer.chosen.budget and pin.estimated == key
     assert not pin.measures_like(replace(pin, estimated="mean_function"))

@@ -24,7 +24,7 @@ from engine.rates import rates
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import WAYS, Part, Split
-from engine.topics.rates.presets import PRESETS as RATE_PRESETS
+from engine.topics.rates.answer import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
 from engine.topics.sites.site_table import SiteRow
@@ -32,7 +32,7 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.state.sweep_choice import SweepChoice
+from pages.shared.state.settings import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import State, moved

@@ -81,7 +81,7 @@ def test_numbers_on_screen_are_those_of_the_engine():
     one = EPSILON_STEPS.index(1.0)
     error, within = result.study.error[one], result.study.within[one]
     assert quality.accuracy(usual.source.facts, error, within, result.study.baseline) in words(at)
-    assert error_words.what_limits(usual.source.facts, result.study.shares[one]) in words(at)
+    assert error_words.what_limits(result.study.shares[one]) in words(at)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from engine.simulation import studies
 from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess
-from pages.shared.server import classroom, reached
+from pages.shared.server import classroom
 from pages.shared.server.classroom import Classrooms, Poll, Stage
 from pages.shared.state import links, run
 from tests.heavy import few
@@ -391,24 +391,24 @@ def test_no_address_that_leads_a_computer_to_itself_is_given_to_others(url, addr
     class Context:
         pass
 
-    monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
-    monkeypatch.setattr(reached.st, "context", Context)
+    monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
+    monkeypatch.setattr(classroom.st, "context", Context)
     Context.url = url
-    assert reached.page_for_others("learn") == address
+    assert classroom.page_for_others("learn") == address
 
 
 def test_the_address_that_is_stated_goes_first_and_must_be_one(school, monkeypatch):
-    monkeypatch.setenv(reached.ADDRESS_NAME, "https://curves.example/")
+    monkeypatch.setenv(classroom.ADDRESS_NAME, "https://curves.example/")
     _, room = open_class()
     assert room["link"] == f"https://curves.example/learn?s=class-{room['code']}"
     assert room["qr"].startswith("<svg") and room["code"] in room["note"]
-    monkeypatch.setenv(reached.ADDRESS_NAME, "curves")
+    monkeypatch.setenv(classroom.ADDRESS_NAME, "curves")
     with pytest.raises(ValueError, match="must begin with"):
-        reached.page_for_others("learn")
+        classroom.page_for_others("learn")
 
 
 def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school, monkeypatch):
-    monkeypatch.delenv(reached.ADDRESS_NAME, raising=False)
+    monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
     assert "ADDRESS" not in room["note"]  # a class looks on
@@ -417,7 +417,7 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
 @pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
 def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
         school, monkeypatch, address, is_told):
-    monkeypatch.setenv(reached.ADDRESS_NAME, address)
+    monkeypatch.setenv(classroom.ADDRESS_NAME, address)
     at = visit("learn", "lesson-2")
     at.button(key="learn_class").click().run()
     assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told

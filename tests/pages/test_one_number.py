@@ -47,7 +47,7 @@ from engine.topics.mean.answer import EPSILON_STEPS, errors_and_shares, if_doubl
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
 from engine.topics.sites.site_table import SiteRow, rows_of
-from pages.parts.compare import pin_facts
+from pages.parts.compare import pins
 from pages.shared import places
 from pages.shared.state import lab_tasks, links, run, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -336,7 +336,7 @@ def check_pins(case):
     for page in ("explore", "rates", "plan", "sites"):
         if page == "plan" and not said.written:
             continue
-        pin = pin_facts.of(Pin("A", *places.present(page, token)))
+        pin = pins.pinned_facts(Pin("A", *places.present(page, token)))
         assert pin.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
         assert math.isnan(said.error) or pin.within == pytest.approx(said.within, rel=1e-9), page
         assert pin.budget == case.budget, page
@@ -393,7 +393,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
         row.__dict__ for row in rows]})
     assert (asked["proved ε"], asked["proved δ"]) == (2.2, 1e-5)
     token = links.encode(settings.Settings(sites=rows).with_study(settings.TASK, source))
-    pin = pin_facts.of(Pin("A", *places.present("sites", token)))
+    pin = pins.pinned_facts(Pin("A", *places.present("sites", token)))
     assert pin.budget == pin.odds.budget == Budget(2.2, 1e-5)
     right = float(ran["attacker_accuracy"])
     assert right == pytest.approx(asked["attacker’s accuracy, at most"], rel=1e-9)
@@ -497,7 +497,7 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
                 assert value == same(said[2]), name
         assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
     token = links.encode(case.settings)
-    pin = pin_facts.of(Pin("A", "lab", token))
+    pin = pins.pinned_facts(Pin("A", "lab", token))
     assert [pin.error, pin.within, pin.odds.right] == [same(said[0]), same(said[1]), same(said[3])]
     (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
     here = sent["budgets"][sent["budget"]]

@@ -18,7 +18,7 @@ from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import DIALS, Setting, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
@@ -211,13 +211,13 @@ def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_
     changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     here = {what: float(relative[at]) for what, relative in changes.items()}
     here["epsilon"] = view.error_at(2.0) / float(view.study.error[at]) - 1
-    limit = error_words.what_limits(usual.source.facts, view.study.shares[at])
+    limit = error_words.what_limits(view.study.shares[at])
     assert limit in words(explore) and limit in words(rate)
     for sentence in map(typed, error_words.if_doubled(usual.source.facts, here)):
         assert sentence in words(explore)
-    measured = [line.split(" | ")[1] for line in words(rate).splitlines() if line.startswith("| ")]
+    measured = [line for line in words(rate).splitlines() if line.startswith("- ")]
     for size in ("people", "observations", "epsilon"):  # beside what theory says of the same
-        assert typed(change(here[size])) in measured
+        assert any(f"error **{typed(change(here[size]))}**, by theory" in line for line in measured)
 
 
 def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():

@@ -257,8 +257,8 @@ def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
     sizes = ALIKE.source(RegressionPoints()).sizes
     at_one, free = (method.plan(Public(sizes, facts), (Budget(epsilon, ALIKE.delta),) * 16).criterion
                     for epsilon in (epsilons[15], math.inf))
-    assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(at_one / free)
-    assert times[0] == pytest.approx(facts.value_half_width**2 / free)  # nothing is released
+    assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(math.sqrt(at_one / free))
+    assert times[0] == pytest.approx(facts.value_half_width / math.sqrt(free))  # nothing is released
     assert f"**{times[15]:.2g} times**" in regression_words.planned_cost((epsilons, times))
 
 

@@ -2,15 +2,14 @@
 
 import pytest
 
-from engine.simulation import sweep_jobs
+from engine.simulation import sweeps
 from engine.simulation.experiments import gather
 from engine.simulation.scenario import from_plain
-from engine.topics.sweeps.answer import sweep_view
-from engine.topics.sweeps.design import EPSILON
-from pages.parts.sweeps import panel as sweep_panel
+from engine.topics.sweeps.answer import EPSILON, sweep_view
+from pages.parts import sweeps as sweep_cards
 from pages.shared.state import links, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
-from pages.shared.state.sweep_choice import SweepChoice
+from pages.shared.state.settings import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE, until
@@ -47,7 +46,7 @@ def test_the_points_on_screen_are_those_of_the_engine():
     at = visit("sweeps", SMALL)
     job = after_run(at)
     chosen = at.session_state.sweep_ran.chosen
-    here = gather(chosen.cells(), list(sweep_jobs.run(from_plain(chosen.plain), sweep_panel.LIMITS)))
+    here = gather(chosen.cells(), list(sweeps.run_scenario(from_plain(chosen.plain), sweep_cards.LIMITS)))
     table = at.dataframe[0].value
     expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
     assert list(table["Mean squared error"]) == expected and job.state == "done"
@@ -100,7 +99,7 @@ def test_too_large_a_sweep_is_refused_beforehand_with_the_figure(token, said):
 
 
 def test_too_long_a_sweep_is_refused_with_the_minutes_once_a_part_is_timed(monkeypatch):
-    monkeypatch.setattr(sweep_panel, "LIMITS", sweep_panel.Limits(minutes=1e-6, gigabytes=1))
+    monkeypatch.setattr(sweep_cards, "LIMITS", sweep_cards.Limits(minutes=1e-6, gigabytes=1))
     at = visit("sweeps", SMALL)
     assert at.session_state.sweep_foreseen.wait(PATIENCE)
     at.run()

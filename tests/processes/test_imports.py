@@ -20,7 +20,7 @@ OF_OTHER_PAGES = {f"engine.{name}" for name in (
     "topics.coverage.answer", "topics.coefficients.answer", "topics.summaries.answer",
     "topics.sparse.answer", "topics.sparse.intervals", "topics.regression.slopes",
     "topics.reuse.answer", "topics.audit.charts", "topics.rates.charts", "topics.sparse.charts",
-    "topics.summaries.charts", "papers.charts", "questions.kinds")}
+    "topics.summaries.charts", "papers.drawing", "questions.kinds")}
 
 
 @cache

@@ -421,7 +421,7 @@ def view(monkeypatch):
     def page(job):
         import streamlit as st
 
-        from pages.shared.frame.progress import progress
+        from pages.shared.frame.timed import progress
         progress(job, lambda job: st.markdown(f"drawn {len(job.parts)}"), "Settings")
 
     return lambda job: AppTest.from_function(page, args=(job,), default_timeout=PATIENCE).run()

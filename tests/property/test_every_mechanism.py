@@ -145,7 +145,7 @@ def test_without_a_limit_no_noise_is_added(mechanism, data):
     assert np.allclose(estimate.coefficients[0], estimate.unprotected[0][:, None], atol=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", few([0.05, 3.0, 0.7, 10.0], 2))
+@pytest.mark.parametrize("epsilon", few([0.7, 0.05, 3.0, 10.0]))
 def test_tight_constants_never_spend_more_than_was_asked(mechanism, data, epsilon):
     if mechanism.values().get("constants", "tight") != "tight":
         mechanism = type(mechanism)(**{**mechanism.values(), "constants": "tight"})
@@ -217,7 +217,7 @@ def test_releases_have_the_declared_shape_and_are_finite(mechanism, released):
     assert released.values(points).shape == (2, 2, 3, *functions, 101)
 
 
-@pytest.mark.parametrize("bad", few([np.nan, 1e308, np.inf, -np.inf], 2))
+@pytest.mark.parametrize("bad", few([1e308, np.nan, np.inf, -np.inf]))
 def test_a_bad_number_in_one_curve_leaves_the_release_finite(mechanism, bad):
     data = draw(mechanism, repeats=1)
     values = getattr(data, readings(data)).copy()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from engine.answers import ReleasedCurve, curve_questions
-from engine.answers.grids import grid
 from engine.answers.groups import GroupComparison
 from engine.answers.released_curve import Status
+from engine.answers.times import grid
 from engine.core.bands import simultaneous_factor, standard_errors
 from engine.core.random_streams import generator
 from engine.core.types import Budget

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.__main__ import main
-from engine.commands.options import question_of
+from engine.commands.ask import question_of
 from engine.core.errors import InputError
 from engine.questions.kinds import kinds, to_plain
 from tests.unit.test_questions import ASKED

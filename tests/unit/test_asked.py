@@ -20,8 +20,14 @@ from engine.sources.growth_curves import GrowthCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape
 from engine.topics.mean.answer import on_screen
-from engine.topics.mean.asked import ASKED_DRAWS, asked, asked_next, curve_question, first_release
-from engine.topics.mean.asked_groups import asked_groups
+from engine.topics.mean.asked import (
+    ASKED_DRAWS,
+    asked,
+    asked_groups,
+    asked_next,
+    curve_question,
+    first_release,
+)
 from pages.shared.components.figure import asked_payload, groups_payload
 from tests.unit.test_figure_payload import numbers
 

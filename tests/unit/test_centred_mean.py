@@ -9,7 +9,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.frl import CENTRE_NOT_MEAN, Frl
-from engine.mechanisms.summaries.centred_mean import REST, SIZE, clip_of
+from engine.mechanisms.summaries.mean import REST, SIZE, clip_of
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
 from engine.simulation.metrics import integrated_squared_errors

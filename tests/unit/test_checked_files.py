@@ -13,6 +13,7 @@ from engine.release import published
 from engine.release.checked_files import check, unpacked
 from engine.release.ledger import Ledger
 from engine.sources import sources
+from tests.heavy import few
 
 
 def released(folder, source="sea_temperature", mechanism="adaptive_mean", delta=1e-4, **chosen):
@@ -43,11 +44,11 @@ def test_files_of_several_groups_are_checked_group_by_group(made):
     assert [*folders] == ["group-1", "group-2"]
 
 
-@pytest.mark.parametrize("chosen", [
+@pytest.mark.parametrize("chosen", few([
     {"source": "airport_temperature", "mechanism": "bernstein", "delta": 0.0},
     {"mechanism": "univariate_mean", "setting": "central_user"},
     {"source": "airport_temperature", "mechanism": "percentile_curves"},
-    {"source": "heart_failure", "mechanism": "noisy_counts", "delta": 0.0}])
+    {"source": "heart_failure", "mechanism": "noisy_counts", "delta": 0.0}], 2))
 def test_what_was_published_by_any_method_fits_together(tmp_path, chosen):
     one, book = released(tmp_path, **chosen)
     assert set(verdicts(release_files.all_files(one), book)) == {True}

@@ -35,8 +35,7 @@ from engine.numerics.counts.life_tables import (
     whole_at_risk,
     whole_cells,
 )
-from engine.numerics.counts.tables import CountTable, projected
-from engine.numerics.counts.whole_noise import discretised, variance_of_discrete
+from engine.numerics.counts.tables import CountTable, discretised, projected, variance_of_discrete
 from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Counts, Losses, PurePart
 from engine.sources import sources

@@ -33,6 +33,7 @@ from engine.topics.summaries.feasible_smoothness import (
     printed_density,
     sensitivity_by_grid,
 )
+from tests.heavy import few
 
 SOURCE = DensityPoints()
 PLANE = DensityPoints(design="two_modes_2d")
@@ -176,7 +177,7 @@ def test_a_density_is_its_own_nearest_density():
 
 
 @every_mechanism
-@both_ranges
+@pytest.mark.parametrize("source", few([SOURCE, PLANE]), ids=["interval", "plane"])
 def test_what_is_released_is_a_density_unless_it_is_to_be_left_as_it_is(mechanism, source):
     data = data_of(source)
     estimate = mechanism.release(data, budget_of(mechanism), generator(1, 1, 0))

@@ -12,7 +12,7 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.uploads.curves import read_curves
-from engine.uploads.devices.glucose import MG_PER_MMOL
+from engine.uploads.devices.exports import MG_PER_MMOL
 from engine.uploads.layout import suggest_layout
 from engine.uploads.tables import read_table
 

@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.figures.theme import in_theme
 from engine.rates.univariate_mean import UnivariateMeanRate, largest_exponent
 from engine.topics.rates import charts, words
-from engine.topics.rates.by_eye import by_eye
+from engine.topics.rates.check import by_eye
 
 
 def squares(shown, setting):

@@ -11,8 +11,8 @@ from engine.numerics.counts.estimands import ESTIMANDS
 from engine.privacy import risk
 from engine.release import published
 from engine.sources.event_times import EventTimes
-from engine.sources.event_twin import EventTwin
 from engine.sources.heart_failure import HeartFailure, HeartFailureCreatinine
+from engine.sources.twins import EventTwin
 from engine.topics.release.preview import release_preview
 
 GRID = np.linspace(0.05, 0.95, 10)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.core.record_bytes import people_in_order
+from engine.core.identity import people_in_order
 from engine.core.types import Budget
 from engine.privacy import accounting
 from engine.release import ledger, sealed_log

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Budget
-from engine.exports.handout import handout
+from engine.exports.files import handout
 from engine.figures import drawn
 from engine.language.numbers import percent_up, together
 from engine.lessons import (

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pages.shared.server.messages import OnlyMessages
+from pages.shared.server.connections import OnlyMessages
 from tests.waiting import finished
 
 GOOD = BackMsg(rerun_script={"query_string": "s=epsilon-2"}).SerializeToString()

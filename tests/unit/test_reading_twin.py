@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.types import PublicFacts, Sizes
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.sources.reading_twin import ReadingTwin
+from engine.sources.twins import ReadingTwin
 
 SIZES, LEVELS = Sizes((4000,), 40_000, 10), np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 

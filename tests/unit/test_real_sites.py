@@ -9,12 +9,12 @@ import pytest
 from engine.core.errors import InputError
 from engine.release import certified, partial, published
 from engine.release.ledger import Ledger
-from engine.sites import centre, messages, records
+from engine.sites import centre, messages
 from engine.sites.messages import Message
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import multiples
 from engine.sites.signing import Key, Scheme, key_of, new_key, write_key
-from engine.sites.site import Site, source_of
+from engine.sites.site import Site, new_order, ordered, source_of
 from engine.uploads.reading import read_file
 from tests.heavy import few
 from tests.site_runs import (
@@ -70,7 +70,7 @@ def all_records(sites):
     data = sites[0].plan.stand_in
     for site in sites:
         order = partial.stored(site.ledger, site.receipt)[len(site.protocol.turns)]
-        own = records.ordered(certified.publishable_data(site.source), order)
+        own = ordered(certified.publishable_data(site.source), order)
         data = data.with_site(site.index, own)
     return data
 
@@ -152,8 +152,8 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
     """Others may say anything: here numbers a thousand times larger than their noise."""
     run(sites)
     site, stand_in = sites[0], plan.stand_in
-    order = records.new_order(40)
-    own = records.ordered(certified.publishable_data(site.source), order)
+    order = new_order(40)
+    own = ordered(certified.publishable_data(site.source), order)
     for turn in site.protocol.of_site(0):
         heard = {earlier.position: tuple(int(extreme * 2**(earlier.noise.bits + 10))
                                          for _ in range(earlier.noise.size))
@@ -206,8 +206,8 @@ def test_a_process_that_was_overtaken_sends_what_the_faster_one_drew(sites, monk
 def test_records_keep_their_order_when_the_file_has_other_rows_first(plan, tmp_path):
     text = files_of(plan)[0].splitlines()
     shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
-    order = records.new_order(40)
-    one, other = (records.ordered(certified.publishable_data(source_of(plan, 0, read_file(
+    order = new_order(40)
+    one, other = (ordered(certified.publishable_data(source_of(plan, 0, read_file(
         "\n".join(lines).encode()))), order) for lines in (text, shuffled))
     assert (one.counts == other.counts).all()
     ends = np.cumsum(one.counts)

@@ -20,11 +20,12 @@ from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.simulation.agreement import Verdict
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning import charts as planning_charts
+from engine.topics.decision import charts as decision_charts
 from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
+    PRESETS,
     Comparison,
     Measured,
     axis_values,
@@ -34,7 +35,6 @@ from engine.topics.rates.answer import (
     sweep,
     sweep_values,
 )
-from engine.topics.rates.presets import PRESETS
 from tests.heavy import few
 
 RATE = FunctionalMeanRate(smoothness=2.0)
@@ -340,7 +340,7 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
-    chart = planning_charts.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
+    chart = decision_charts.map_of_errors([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
                                       "cm", "200 children: target met at ε = 1")
     go.Figure(in_theme(chart.spec, "light"))
     json.dumps(chart.spec["data"], allow_nan=False)
@@ -349,7 +349,7 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert line["start"] == line["end"] == z[0][2] == z[1][1]  # where the error is the target
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
-    empty = planning_charts.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
+    empty = decision_charts.map_of_errors([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
                                       "children", "cm", "Nothing")
     go.Figure(in_theme(empty.spec, "light"))
 

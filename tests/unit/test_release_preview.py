@@ -13,8 +13,9 @@ from engine.core.types import Budget, Covariate, Design, PublicFacts, Sizes, Tim
 from engine.language import numbers
 from engine.mechanisms import mechanisms
 from engine.privacy.feasibility import Feasibility
-from engine.topics.release import preview_charts, words
+from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
+from tests.heavy import few
 
 FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
                     value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,
@@ -45,7 +46,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
 
 def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
     result = seen()
-    said, chart = words.error(result, "mean_function"), preview_charts.chart(
+    said, chart = words.error(result, "mean_function"), charts.preview_chart(
         result, "Age (years)", "Height (cm)")
     title = chart.spec["layout"]["title"]["text"]
     assert title == f"Forecast: error {numbers.error(result.error, 'cm', result.within)}"
@@ -58,7 +59,7 @@ def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_publi
 def test_a_band_is_drawn_up_to_the_stated_bounds_between_which_the_truth_is():
     curve = seen().curves[0]
     result = replace(seen(), curves=(replace(curve, low=curve.low - 90, high=curve.high + 90),))
-    axis = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["yaxis"]
+    axis = charts.preview_chart(result, "Age (years)", "Height (cm)").spec["layout"]["yaxis"]
     assert FACTS.value_low <= axis["range"][0] < axis["range"][1] <= FACTS.value_high
 
 
@@ -116,10 +117,10 @@ def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
     assert 0 < result.at_times < 0.4 * result.half_width
     assert numbers.number(result.at_times) in words.error(result, "mean_function")
     assert "between the common times" in words.survives(result, "mean_function")
-    marks = preview_charts.chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+    marks = charts.preview_chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
     assert [mark["x0"] for mark in marks] == pytest.approx([2 + 16 * visit for visit in visits])
     assert seen().at_times == 0
-    assert not preview_charts.chart(seen(), "Age (years)", "Height (cm)").spec["layout"]["shapes"]
+    assert not charts.preview_chart(seen(), "Age (years)", "Height (cm)").spec["layout"]["shapes"]
 
 
 def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_is_spent():
@@ -134,7 +135,7 @@ def test_verdicts_come_from_the_public_sizes():
     assert "level and the trend" in words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
 
 
-@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), [
+@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), few([
     ("iclp", {}, FACTS, 1), ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
     ("adaptive_coefficients", {}, replace(FACTS, covariates=(Covariate("dose", 0, 20),)), 2),
     ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
@@ -142,7 +143,7 @@ def test_verdicts_come_from_the_public_sizes():
     ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),),
                                                   two_classes=True), 1),
     ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 1),
-    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)])
+    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)], 3))
 def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
     mechanism = mechanisms.build(key, chosen)
     each = facts.observations_per_curve

@@ -15,7 +15,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean import shape, shape_words
+from engine.topics.mean import shape, words
 from engine.topics.mean.answer import drawn, mean_over_budgets, other_methods
 from engine.topics.mean.shape import Agreeing, Question
 
@@ -183,24 +183,24 @@ def test_of_real_curves_all_methods_have_one_aim():
 
 def test_the_sentence_states_count_range_and_comparison():
     found, non_private = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
-    text = shape_words.agreement(PEAK, found, non_private, FACTS, False)
+    text = words.agreement(PEAK, found, non_private, FACTS, False)
     assert text == ("A private release has it within 0.8 years of that in **83 of 100** "
                     "(simulated; 95 % interval: 74 to 90 %). A non-private "
                     "mean does in 97 of 100.")
-    assert "Guessing would in 50 %." in shape_words.agreement(SIGN, found, None, FACTS, False)
+    assert "Guessing would in 50 %." in words.agreement(SIGN, found, None, FACTS, False)
 
 
 def test_what_the_average_says_is_said_in_the_units_of_the_source():
-    assert shape_words.reference(CROSSING, 8.58, FACTS, True) == (
+    assert words.reference(CROSSING, 8.58, FACTS, True) == (
         "The true mean is first at 130 cm at **8.58 years**.")
-    assert "**never** is at 130 cm" in shape_words.reference(CROSSING, math.nan, FACTS, False)
-    assert "**falls** by 12.5 cm from 7 to 13 years" in shape_words.reference(SIGN, -12.5, FACTS, True)
-    assert "as high at both times" in shape_words.reference(SIGN, 0.0, FACTS, True)
-    assert "an end of the range" in shape_words.reference(PEAK, 18.0, FACTS, True)
-    assert "an end" not in shape_words.reference(PEAK, 14.0, FACTS, True)
+    assert "**never** is at 130 cm" in words.reference(CROSSING, math.nan, FACTS, False)
+    assert "**falls** by 12.5 cm from 7 to 13 years" in words.reference(SIGN, -12.5, FACTS, True)
+    assert "as high at both times" in words.reference(SIGN, 0.0, FACTS, True)
+    assert "an end of the range" in words.reference(PEAK, 18.0, FACTS, True)
+    assert "an end" not in words.reference(PEAK, 14.0, FACTS, True)
 
 
 def test_markup_in_a_unit_stays_text():
     evil = dataclasses.replace(FACTS, value_unit="$x$", time_unit="<b>")
-    assert "\\$x\\$" in shape_words.reference(CROSSING, 8.0, evil, True)
-    assert "\\<b\\>" in shape_words.reference(PEAK, 8.0, evil, True)
+    assert "\\$x\\$" in words.reference(CROSSING, 8.0, evil, True)
+    assert "\\<b\\>" in words.reference(PEAK, 8.0, evil, True)

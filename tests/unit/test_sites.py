@@ -347,7 +347,7 @@ def test_a_change_is_said_with_both_numbers(before, after, text):
 def test_every_picture_is_valid_with_a_sentence_and_a_table(rows, theme):
     result = found(rows)
     charts = [chart for _, chart in sites_charts.panels(result, "adaptive_mean", "gradient")]
-    charts.append(sites_charts.shares(result, "adaptive_mean", "gradient"))
+    charts.append(sites_charts.shares(result, "gradient"))
     charts.append(sites_charts.what_if(list(sites_topic.what_if(WAVE, ADAPTIVE, rows, 1)), "cm"))
     for chart in charts:
         go.Figure(in_theme(chart.spec, theme))

@@ -16,15 +16,13 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
 from engine.rates.fitted import public_point
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.simulation import sweep_jobs
+from engine.simulation import sweeps
 from engine.simulation.effort import Limits
 from engine.simulation.experiments import NOT_RUN, Cell, Outcome, gather
 from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.sweeps import charts
-from engine.topics.sweeps import design as sweep_design
-from engine.topics.sweeps.answer import sweep_view
-from engine.topics.sweeps.design import EPSILON, axes, design
+from engine.topics.sweeps import answer, charts
+from engine.topics.sweeps.answer import EPSILON, axes, design, sweep_view
 from tests.pages.test_explore import own_curves
 
 CURVES, METHOD = SparseCurves(n_curves=60, n_observations_per_curve=5), NoisyGradientMean()
@@ -58,7 +56,7 @@ def test_of_ones_own_curves_only_the_budget_and_the_method_can_be_varied():
 def test_usual_values_rise_are_allowed_and_hold_the_present_one(path):
     axis = AXES[path]
     values = axis.default()
-    assert 2 <= len(values) <= sweep_design.MAX_VALUES and values == tuple(sorted(set(values)))
+    assert 2 <= len(values) <= answer.MAX_VALUES and values == tuple(sorted(set(values)))
     assert [axis.parameter.check(value) for value in values]
     if path in (EPSILON, "source.n_curves"):
         assert axis.present in values
@@ -92,7 +90,7 @@ def test_real_curves_are_released_often_in_place_of_drawn_often():
 
 
 def test_the_command_line_gives_the_numbers_of_the_dashboard_to_the_last_bit(tmp_path, capsys):
-    parts = list(sweep_jobs.run(TWO, Limits(3, 0.5)))
+    parts = list(sweeps.run_scenario(TWO, Limits(3, 0.5)))
     outcomes = gather(TWO.cells(), parts)
     ours = json.loads(outcome_rows.as_json(
         outcomes, outcome_rows.provenance(TWO, "serial"), 0.0))
@@ -112,21 +110,21 @@ def test_ones_own_curves_are_swept_without_being_written_down():
     by = axes(result, METHOD, 1.0)[EPSILON]
     chosen = design(result, METHOD, Budget(1.0, 1e-6), 6, 1, [(by, (0.5, 8.0))])
     assert all(cell.source is result for cell in chosen.cells())
-    low, high = gather(chosen.cells(), list(sweep_jobs.run(chosen, NO_LIMITS)))
+    low, high = gather(chosen.cells(), list(sweeps.run_scenario(chosen, NO_LIMITS)))
     assert low.summary("total_error") is None
     assert low.summary("privacy_error")["mean"] > high.summary("privacy_error")["mean"]
 
 
 def test_time_and_memory_are_foreseen_from_a_part():
-    small, = sweep_jobs.foresee(TWO)
-    large, = sweep_jobs.foresee(dataclasses.replace(
+    small, = sweeps.foresee(TWO)
+    large, = sweeps.foresee(dataclasses.replace(
         TWO, run=dataclasses.replace(TWO.run, repeats=4000)))
     assert 0 < small.seconds < large.seconds and 0 < small.bytes < large.bytes
 
 
 def test_a_sweep_over_its_limits_ends_with_the_figure():
     with pytest.raises(InputError, match=r"GB of memory; the limit is 0\.001"):
-        list(sweep_jobs.run(TWO, Limits(3, 0.001)))
+        list(sweeps.run_scenario(TWO, Limits(3, 0.001)))
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -139,7 +137,7 @@ def outcome(at, error=None, failure="", epsilon=1.0):
 
 
 def test_points_stand_on_their_line_with_mean_and_standard_error():
-    view = sweep_view(gather(TWO.cells(), list(sweep_jobs.run(TWO, NO_LIMITS))))
+    view = sweep_view(gather(TWO.cells(), list(sweeps.run_scenario(TWO, NO_LIMITS))))
     assert (view.along, view.across) == (EPSILON, "source.n_curves")
     assert [line.name for line in view.lines] == ["40", "80"]
     assert [point.x for point in view.lines[0].points] == [0.5, 2.0]
@@ -160,7 +158,7 @@ def test_cells_that_failed_say_why_and_cells_to_come_do_not_count_as_failed():
 def test_the_rest_of_a_sweep_goes_on_when_a_cell_fails():
     split = NoisyGradientMean(scheme="split")
     chosen = design(CURVES, split, BUDGET, 4, 1, [(AXES["mechanism.n_iterations"], (5.0, 500.0))])
-    view = sweep_view(gather(chosen.cells(), list(sweep_jobs.run(chosen, NO_LIMITS))))
+    view = sweep_view(gather(chosen.cells(), list(sweeps.run_scenario(chosen, NO_LIMITS))))
     works, fails = view.lines[0].points
     assert math.isfinite(works.mean) and "need at least 500 curves" in fails.message
 

@@ -21,7 +21,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean.synthetic_words import watermark
+from engine.topics.mean.words import watermark
 from tests.heavy import few
 
 BUDGET = Budget(3.0, 4e-6)

@@ -16,6 +16,7 @@ from engine.rates.sparse_regression import (
     UntrustedServerRate,
 )
 from engine.rates.wavelet_regression import WaveletRate
+from tests.heavy import few
 
 CONFIGURATIONS = {
     "homogeneous": WaveletSites(np.full(16, 4000), np.ones(16)),
@@ -82,7 +83,7 @@ def test_the_term_named_first_rules_below_a_boundary(rate):
             assert term(rate, first, above) < term(rate, second, above)
 
 
-@pytest.mark.parametrize("rate", ALL, ids=name)
+@pytest.mark.parametrize("rate", few(ALL, 6), ids=name)
 def test_a_map_of_400_by_400_points_is_one_evaluation(rate):
     n, epsilon = np.meshgrid(np.geomspace(10, 1e6, 400), np.geomspace(0.01, 10, 400))
     total, sizes = rate.total(n=n, epsilon=epsilon), rate.evaluate(n=n, epsilon=epsilon)

@@ -243,9 +243,9 @@ def of_turned_bits(epsilon, *bits):
     return float((one * np.maximum(0, -np.expm1(epsilon - loss))).sum())
 
 
-@pytest.mark.parametrize("bits", [
-    [(0.01, 400)], [(0.02, 2000)], [(0.01, 10_000)], [(0.3, 20)], [(0.05, 12)], [(1e-3, 10_000)],
-    [(0.013, 300), (0.37, 4)], [(3.0, 3), (0.021, 500)]], ids=str)
+@pytest.mark.parametrize("bits", few([
+    [(0.01, 400)], [(0.013, 300), (0.37, 4)], [(3.0, 3), (0.021, 500)], [(0.02, 2000)], [(0.01, 10_000)], [(0.3, 20)],
+    [(0.05, 12)], [(1e-3, 10_000)]], 3), ids=str)
 def test_many_pure_releases_are_never_below_the_count_that_tells_most_and_hardly_above(bits):
     result = Losses(tuple(PurePart(*each) for each in bits))
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):

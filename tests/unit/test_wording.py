@@ -273,12 +273,12 @@ def test_without_a_known_truth_no_ratio_is_claimed():
 
 
 def test_the_largest_part_of_the_error_is_named():
-    assert error_words.what_limits(CHILDREN, [0.79, 0.01, 0.2]) == \
+    assert error_words.what_limits([0.79, 0.01, 0.2]) == \
         "**Privacy noise** makes up 79 % of the squared error."
 
 
 def test_two_parts_within_ten_points_share_the_error():
-    assert error_words.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
+    assert error_words.what_limits([0.48, 0.44, 0.08]) == (
         "**Privacy noise and sampling variability** share the squared error about equally.")
 
 

@@ -48,10 +48,12 @@ class _OtherSites(Broken, AdaptiveMean):
     """Sites that do something else with their curves."""
 
     fit_class = _ChangedSites
+    site_class: ClassVar[type[Site]]
 
     def site(self, honest: Site) -> Site:
-        """What takes the place of an honest site."""
-        raise NotImplementedError
+        """What takes the place of an honest site: by default another one with the same curves."""
+        return self.site_class(honest.deviations, honest.unit, honest.noise, honest.symmetric,
+                               honest.index, honest.mixing, honest.steps)
 
     def model_fit(self, *args: Any) -> MeanFit:
         fit = super().model_fit(*args)
@@ -153,11 +155,6 @@ class _Sending(Site):
         return transcript.sent(self.index, step, sent + added * self.noise_of(step), stated)
 
 
-def _as(cls: type[Site], honest: Site) -> Site:
-    return cls(honest.deviations, honest.unit, honest.noise, honest.symmetric, honest.index,
-               honest.mixing, honest.steps)
-
-
 class _FreeSizes(_Sending):
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         is_location = np.arange(scale.shape[-1]) < self.noise.shape[-1]
@@ -169,8 +166,7 @@ class _FreeSizes(_Sending):
 class WhatComesWithALocationIsFree(_OtherSites):
     """Sizes and second moments are sent with a location and get a third of its noise."""
 
-    def site(self, honest: Site) -> Site:
-        return _as(_FreeSizes, honest)
+    site_class = _FreeSizes
 
 
 class _ScaledByData(_Sending):
@@ -185,8 +181,7 @@ class _ScaledByData(_Sending):
 class NoiseFollowsTheLargestCurve(_OtherSites):
     """The noise is made for the largest deviation at hand instead of the clip."""
 
-    def site(self, honest: Site) -> Site:
-        return _as(_ScaledByData, honest)
+    site_class = _ScaledByData
 
 
 class _ByComplete(_Sending):
@@ -201,8 +196,7 @@ class _ByComplete(_Sending):
 class DividesByCompleteCurves(_OtherSites):
     """Averages are reweighted by how many curves are complete, which is private."""
 
-    def site(self, honest: Site) -> Site:
-        return _as(_ByComplete, honest)
+    site_class = _ByComplete
 
 
 class _TooLittleNoise(_Sending):
@@ -214,8 +208,7 @@ class _TooLittleNoise(_Sending):
 class AFifthOfTheNoiseIsMissing(_OtherSites):
     """Every message has four fifths of the noise that the ledger counts on."""
 
-    def site(self, honest: Site) -> Site:
-        return _as(_TooLittleNoise, honest)
+    site_class = _TooLittleNoise
 
 
 @bug(_MEAN, 2000, truncation=3)
@@ -236,14 +229,14 @@ class CentredOnRawReadings(Broken, AdaptiveMean):
         return replace(honest, coefficients=honest.coefficients + middle)
 
 
-class _OtherCovariates(CoefficientFit):
-    """Sites that do something else with their covariates."""
+def _fit_with(site_class: type[CovariateSite]) -> type[CoefficientFit]:
+    """A fit whose sites do something else with their covariates."""
+    class Fit(CoefficientFit):
+        def covariate_site(self, *args: Any) -> CovariateSite:
+            honest = super().covariate_site(*args)
+            return site_class(honest.regressors, honest.unit, honest.noise, honest.index)
 
-    site_class: type[CovariateSite]
-
-    def covariate_site(self, *args: Any) -> CovariateSite:
-        honest = super().covariate_site(*args)
-        return self.site_class(honest.regressors, honest.unit, honest.noise, honest.index)
+    return Fit
 
 
 class _TooLittleNoiseSite(CovariateSite):
@@ -251,15 +244,11 @@ class _TooLittleNoiseSite(CovariateSite):
         return super().noise_scale(step) / self.n_functions
 
 
-class _TooLittleNoiseMoments(_OtherCovariates):
-    site_class = _TooLittleNoiseSite
-
-
 @bug(_COEFFICIENTS, truncation=2)
 class MomentsForgetTheCovariates(Broken, AdaptiveCoefficients):
     """Second moments of covariates get noise as if one person moved them by one over n."""
 
-    fit_class = _TooLittleNoiseMoments
+    fit_class = _fit_with(_TooLittleNoiseSite)
 
 
 class _UnweightedSite(CovariateSite):
@@ -268,15 +257,11 @@ class _UnweightedSite(CovariateSite):
         return self.send(SCALED, scaled @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
 
 
-class _UnweightedMoments(_OtherCovariates):
-    site_class = _UnweightedSite
-
-
 @bug(_COEFFICIENTS, truncation=2)
 class ScaledCovariatesWithoutWeights(Broken, AdaptiveCoefficients):
     """Covariates are scaled up to their released spread, and nobody's influence is cut again."""
 
-    fit_class = _UnweightedMoments
+    fit_class = _fit_with(_UnweightedSite)
 
 
 class _RawSite(CovariateSite):
@@ -286,15 +271,11 @@ class _RawSite(CovariateSite):
         return np.broadcast_to(raw[:, None], sent.shape).copy()
 
 
-class _RawMoments(_OtherCovariates):
-    site_class = _RawSite
-
-
 @bug(_COEFFICIENTS, truncation=2)
 class ScaledByRawMoments(Broken, AdaptiveCoefficients):
     """Covariates are scaled by the second moments at hand instead of those that were released."""
 
-    fit_class = _RawMoments
+    fit_class = _fit_with(_RawSite)
 
 
 class _RawCovariates(CoefficientFit):

@@ -17,11 +17,10 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.mechanisms.summaries import summaries
-from engine.mechanisms.summaries.centred_mean import CentredMean, clip_of
 from engine.mechanisms.summaries.coefficients import CoefficientSummary
 from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps, second_moments
 from engine.mechanisms.summaries.density import Counts, DensitySummary, Width
-from engine.mechanisms.summaries.mean import ClippedCurves, MeanSummary
+from engine.mechanisms.summaries.mean import CentredMean, ClippedCurves, MeanSummary, clip_of
 from engine.mechanisms.summaries.parts import Block, Calibrated, Smoothing, Space
 from engine.mechanisms.summaries.risk import RiskSummary
 from engine.numerics.eigensystems import Grid

@@ -105,21 +105,13 @@ class OneRoundInTheLedger(_OtherScales):
     of_choice, of_values = 0.4, 0.4
 
 
-def _noise_free(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    return rng.laplace(size=shape) / 2
-
-
-def _known(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    return np.random.default_rng(2024).laplace(size=shape)
-
-
 @bug(_ROWS, _CHUNK, selection="peeling")
 class ValuesTooQuiet(_Regression):
     """Values of chosen features are published with half of the noise that the ledger counts on."""
 
     @property
     def law(self) -> SelectionLaw:
-        return replace(PEELING, value=_noise_free)
+        return replace(PEELING, value=lambda shape, rng: rng.laplace(size=shape) / 2)
 
 
 @bug(_ROWS, _CHUNK, selection="peeling")
@@ -128,7 +120,8 @@ class NoiseThatEverybodyKnows(_Regression):
 
     @property
     def law(self) -> SelectionLaw:
-        return replace(PEELING, value=_known)
+        return replace(PEELING,
+                       value=lambda shape, rng: np.random.default_rng(2024).laplace(size=shape))
 
 
 class _Newton(Broken, SparseNewton):

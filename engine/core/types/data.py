@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 from engine.core.grids import read_only
-from engine.core.record_bytes import people_in_order
+from engine.core.identity import people_in_order
 from engine.core.resampling import on_grid as at_grid
 from engine.core.tasks import DataType
 from engine.core.types.facts import EventFacts, PublicFacts

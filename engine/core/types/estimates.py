@@ -229,11 +229,6 @@ class Estimate:
         ----------
         budget : int
             Which, from 0.
-
-        Returns
-        -------
-        tuple of str
-            Sentences.
         """
         return tuple(caution.text for caution in self.cautions
                      if caution.applies[budget].mean() >= 0.5)

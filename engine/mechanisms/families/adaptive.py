@@ -14,16 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.core.enumerations import NoiseLaw
-from engine.core.types import (
-    Array,
-    Budget,
-    Composition,
-    PublicFacts,
-    Sizes,
-    Spend,
-    Step,
-    Unit,
-)
+from engine.core.types import Array, Budget, Composition, PublicFacts, Sizes, Spend, Step, Unit
 from engine.mechanisms.families.adaptive_constants import DETAIL
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting

@@ -18,17 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.second_moments import SecondMoments
+from engine.core.bands import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.location import (
-    SECOND_MOMENTS,
-    Located,
-    Site,
-    locate,
-    release_steps,
-)
+from engine.mechanisms.families.location import SECOND_MOMENTS, Located, Site, locate, release_steps
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.bands import SecondMoments
 from engine.core.registry import param
-from engine.core.second_moments import SecondMoments
 from engine.core.types import (
     Array,
     Band,
@@ -27,11 +27,7 @@ from engine.core.types import (
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive import Scale, effective_size
 from engine.mechanisms.families.adaptive_constants import LONG_TAILS as LONG_TAILS_FROM
-from engine.mechanisms.families.adaptive_constants import (
-    SHARES,
-    SHARES_NO_BAND,
-    most_innovation,
-)
+from engine.mechanisms.families.adaptive_constants import SHARES, SHARES_NO_BAND, most_innovation
 from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -275,10 +271,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
         ----------
         basis : Basis
             Its waves.
-
-        Returns
-        -------
-        Moments or RegressionMoments
         """
         values = self.scale(data.facts)(data.times, data.values)
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))

@@ -59,10 +59,6 @@ def steps(n_functions: int) -> tuple[Step, Step]:
     ----------
     n_functions : int
         K.
-
-    Returns
-    -------
-    tuple of two Step
     """
     return (replace(IN_RANGES, sensitivity=shift(n_functions)),
             replace(SCALED, sensitivity=shift(n_functions)))

@@ -61,14 +61,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from engine.core.second_moments import SecondMoments
+from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
-from engine.mechanisms.families.adaptive_constants import (
-    OFF,
-    SEPARATELY,
-    SITES_DIFFER,
-    Constants,
-)
+from engine.mechanisms.families.adaptive_constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
@@ -325,7 +320,9 @@ def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constant
         factor = constants.first_scale if phase == 1 else np.sqrt(
             constants.scale_width / constants.middle_width)
         resized = replace(state, radius=factor * state.radius)
-        sizes = _sizes(sites, resized, spread)
+        scales = [_noise_scale(site, spread, resized) for site in sites]
+        sizes = Sent([site.send(spread, _average_size(site, resized), scale)
+                      for site, scale in zip(sites, scales, strict=True)], scales)
         state = _doubted(_with_spread(resized, sizes, law, constants, n_functions), constants)
         state = _tightened(state, constants.middle_width if phase == 1 else constants.final_width)
     slope = _slope(state, law, constants)
@@ -387,13 +384,6 @@ def _centres(sites: Sequence[Site], state: State, step: Step) -> Sent:
     """Locations alone."""
     scales = [_noise_scale(site, step, state) for site in sites]
     return Sent([site.send(step, _average(site, state), scale)
-                 for site, scale in zip(sites, scales, strict=True)], scales)
-
-
-def _sizes(sites: Sequence[Site], state: State, step: Step) -> Sent:
-    """Sizes alone."""
-    scales = [_noise_scale(site, step, state) for site in sites]
-    return Sent([site.send(step, _average_size(site, state), scale)
                  for site, scale in zip(sites, scales, strict=True)], scales)
 
 
@@ -562,8 +552,9 @@ def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
         people = np.array([site.n_curves for site in sites])
         weights = np.broadcast_to((people / people.sum())[:, None, None, None], weights.shape)
     measured, noise = locations.combined(weights)
+    mixings = [site.mixing for site in sites if site.mixing is not None]
     step_of_centre, innovation, updated = state.filter.update(measured, noise, slope, _sampling(
-        sites, state, weights), response, _design(sites, weights))
+        sites, state, weights), response, Combined(mixings, weights) if mixings else None)
     return replace(state, centre=state.centre + step_of_centre, filter=updated,
                    innovation=innovation), weights
 
@@ -572,11 +563,6 @@ def _sampling(sites: Sequence[Site], state: State, weights: Array) -> Array:
     """Variance of the combined average over who takes part: (repeats, columns, p)."""
     return np.asarray(sum((weight * state.spread) ** 2 / site.n_curves
                           for site, weight in zip(sites, weights, strict=True)))
-
-
-def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
-    mixings = [site.mixing for site in sites if site.mixing is not None]
-    return Combined(mixings, weights) if mixings else None
 
 
 def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constants, n_functions: int

@@ -206,6 +206,9 @@ def rotation(expected: Array) -> tuple[Array, Array]:
     one, other = level[..., :, None], level[..., None, :]
     bridge = np.minimum(one, other) * (1 - np.maximum(one, other)) + 1e-9 * np.eye(level.shape[-1])
     values, vectors = np.linalg.eigh(bridge)
+    # Signs differ between processors. The inverse of a bridge is tridiagonal, so that no
+    # eigenvector begins with 0: here each begins above it.
+    vectors = vectors * np.where(vectors[..., :1, :] < 0, -1.0, 1.0)
     return np.asarray(vectors[..., ::-1]), np.asarray(values[..., ::-1])
 
 

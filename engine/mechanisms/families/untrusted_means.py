@@ -188,39 +188,19 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def noise_sd(self, plan: AnswerPlan) -> Array:
-        """Standard deviation of what leaves machines, of equal answers.
-
-        Returns
-        -------
-        (m,)
-        """
+        """Standard deviation of what leaves machines, of equal answers: (m,)."""
         raise NotImplementedError
 
     def gain(self, plan: AnswerPlan) -> Array:
-        """What answers are multiplied by.
-
-        Returns
-        -------
-        (m,)
-        """
+        """What answers are multiplied by: (m,)."""
         return np.ones(len(plan.rows))
 
     def variance(self, plan: AnswerPlan) -> Array:
-        """Variance of an answer that was multiplied by its gain.
-
-        Returns
-        -------
-        (m,)
-        """
+        """Variance of an answer that was multiplied by its gain: (m,)."""
         raise NotImplementedError
 
     def noise_variance(self, plan: AnswerPlan) -> Array:
-        """The part of `variance` that is due to privacy.
-
-        Returns
-        -------
-        (m,)
-        """
+        """The part of `variance` that is due to privacy: (m,)."""
         raise NotImplementedError
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
@@ -242,21 +222,11 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return 1.0
 
     def sensitivity(self, plan: AnswerPlan) -> Array:
-        """The most by which what is protected moves one answer of every machine.
-
-        Returns
-        -------
-        (m,)
-        """
+        """The most by which what is protected moves one answer of every machine: (m,)."""
         raise NotImplementedError
 
     def scale(self, plan: AnswerPlan) -> Array:
-        """Noise in one answer of every machine, as the ledger states it.
-
-        Returns
-        -------
-        (m,)
-        """
+        """Noise in one answer of every machine, as the ledger states it: (m,)."""
         raise NotImplementedError
 
     # -- releases ---------------------------------------------------------------------------

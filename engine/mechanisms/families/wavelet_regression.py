@@ -515,10 +515,5 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
 
 
 def times_of(data: CurveData) -> Array:
-    """Times with 0 for what is no finite number.
-
-    Returns
-    -------
-    (repeats, N)
-    """
+    """Times with 0 for what is no finite number: (repeats, N)."""
     return data.times if all_finite(data.times) else np.nan_to_num(data.times)

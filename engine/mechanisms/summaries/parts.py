@@ -469,10 +469,6 @@ class Summary(Generic[D, R, S]):
         ----------
         data : CurveData or SampleData
             Of the site.
-
-        Returns
-        -------
-        object
         """
         raise NotImplementedError
 

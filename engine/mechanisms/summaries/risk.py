@@ -89,7 +89,9 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         self.features = release.features(self.grid, sizes)
         self.basis = self.features.basis
         self.penalty = release.risk_weight or sizes.n_curves**-0.5
-        self.loss = _loss(release, facts)
+        losses: dict[str, Loss] = {"square": Square(1.0), "huber": Huber(release.huber_width),
+                                   "logistic": Logistic(), "hinge": Hinge()}
+        self.loss = losses[loss_of(release, facts)]
         is_number = loss_of(release, facts) in NUMBERS
         self.scale = facts.value_half_width if is_number else 1.0
         self._check_steps(sizes, facts)
@@ -178,13 +180,6 @@ def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:
         Stated facts.
     """
     return release.loss or ("logistic" if facts.two_classes else "huber")
-
-
-def _loss(release: FunctionalRelease, facts: PublicFacts) -> Loss:
-    """The loss for numbers on [−1, 1], or for classes."""
-    losses: dict[str, Loss] = {"square": Square(1.0), "huber": Huber(release.huber_width),
-                               "logistic": Logistic(), "hinge": Hinge()}
-    return losses[loss_of(release, facts)]
 
 
 @dataclass(frozen=True)

@@ -121,10 +121,6 @@ class Selection(Mechanism):
         ----------
         dimension : int
             Of the records: 1 or 2.
-
-        Returns
-        -------
-        tuple of Mechanism
         """
         if self.selection_rule == "formula":
             return (self,)

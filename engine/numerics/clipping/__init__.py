@@ -26,10 +26,9 @@ Further are clipped
 * a machine's mean: `engine.mechanisms.families.untrusted_means`; a person's mean, into the elected
   interval: `exact_parts` of `engine.mechanisms.univariate_mean`;
 * the distance of a curve from a coarse mean, and its deviation: `values` of
-  `engine.mechanisms.summaries.centred_mean`.
+  `engine.mechanisms.summaries.mean`.
 
 Counts need none: one person is in one cell (`engine.numerics.counts.cells`).
 
-What clipping does to normal observations is known in closed form: `normal_means` has the bias,
-`normal_readings` the moments.
+What clipping does to normal observations is known in closed form: `normal_readings`.
 """

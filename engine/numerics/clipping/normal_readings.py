@@ -1,4 +1,4 @@
-"""Moments of a normal reading Y = f + σξ that is clipped to [−τ, τ], all in closed form."""
+"""Moments of a normal reading Y = f + σξ that is clipped, to [−τ, τ] mostly, in closed form."""
 
 from __future__ import annotations
 
@@ -210,3 +210,30 @@ def spread_of_clipped(size: Array) -> Array:
     """
     spread = np.geomspace(1e-3, 100.0, 4001)
     return np.exp(np.interp(size, clipped_size(spread), np.log(spread)))
+
+
+def cut_off(mean: Array, sd: Array | float, low: float, high: float) -> Array:
+    """How much the bounds move the mean of a normal variable: E min(max(X, a), b) − E X.
+
+    With z the distance from the mean to a bound in standard deviations, E max(a − X, 0) is
+    σ (φ(z) − zΦ(−z)) for z = (μ − a)/σ, and likewise above.
+
+    Parameters
+    ----------
+    mean : (…)
+        μ.
+    sd : (…) or float
+        σ > 0.
+    low, high : float
+        a and b.
+
+    Returns
+    -------
+    (…)
+
+    Examples
+    --------
+    >>> cut_off(np.array([0.0]), 1.0, 0.0, 40.0).round(4).tolist()  # 1/√(2π)
+    [0.3989]
+    """
+    return np.asarray(sd * (excess((mean - low) / sd) - excess((high - mean) / sd)))

@@ -26,13 +26,7 @@ from engine.numerics.counts.curves import (
     incidence_curves,
     survival_curves,
 )
-from engine.numerics.counts.distributions import (
-    Calibration,
-    Roc,
-    calibration,
-    distribution,
-    roc,
-)
+from engine.numerics.counts.distributions import Calibration, Roc, calibration, distribution, roc
 from engine.numerics.counts.life_tables import MIN_SHOWN, life_tables
 from engine.numerics.counts.tables import CountTable
 

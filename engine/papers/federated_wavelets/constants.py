@@ -12,7 +12,7 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.evidence import Listed, Measure, agrees, within
-from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
+from engine.papers.exhibits import Call, Claim, Exhibit, Panel, Row, Work
 from engine.privacy import accounting
 
 _LEVEL, _MOMENTS = 6, (1, 2, 3, 4, 5, 6, 8)
@@ -53,10 +53,6 @@ def haar_pairs() -> list[Row]:
     return [{"tried": "curve", "moved": float(np.sqrt(moved.max())), "exact": 2 * basis.sup_norm},
             {"tried": "point", "exact": point[1], "printed": point[0],
              "moved": float(kernel.max() - min(-kernel.max(), kernel.min()))}]
-
-
-def _work(form: Form) -> Work:
-    return Work(calls=(Call(constant_rows), Call(noise_rows), Call(haar_pairs)))
 
 
 def _bases(table: pd.DataFrame) -> pd.DataFrame:
@@ -122,7 +118,7 @@ CONSTANTS = Exhibit(
     "experiment-9", "Experiment 9: printed constants beside exact ones",
     f"By how much the printed sensitivities exceed the exact ones, for periodic wavelets and "
     f"{2**_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
-    _work, _draw, (
+    lambda form: Work(calls=(Call(constant_rows), Call(noise_rows), Call(haar_pairs))), _draw, (
         Claim("The constant of Lemma 3.1 is never below the exact sensitivity",
               within(_least(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO)),
         Claim("The constant of Lemma 3.3 is never below the exact sensitivity",

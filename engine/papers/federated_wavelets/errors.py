@@ -12,8 +12,7 @@ from engine.core.types import NON_PRIVATE
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, log, look, panel
+from engine.papers.drawing import Scale, curve, log, look, panel
 from engine.papers.evidence import Check, agrees, as_exact, number, where, within
 from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.simulation.experiments import Cell, Outcome, Run
@@ -128,12 +127,6 @@ def _draw_curves(table: pd.DataFrame) -> tuple[Panel, ...]:
                  for network, name in NAMES.items())
 
 
-def _curve_errors(table: pd.DataFrame) -> list[float]:
-    """Exact errors of the least bound: of five curves in each network."""
-    return [number(table, "exact", way=TUNED, network=network, curve=signal)
-            for network in CURVE_ERRORS for signal in SIGNALS]
-
-
 def _with_weights(table: pd.DataFrame) -> dict[str, float]:
     least, printed = (number(table, "exact", way=method, network="dominant", curve="smooth")
                       for method in (TUNED, WEIGHTS))
@@ -147,7 +140,9 @@ CURVES = Exhibit(
     _curve_work, _draw_curves, (
         _SIMULATED,
         Claim("Exact errors agree with independently worked-out ones to four digits",
-              agrees(_curve_errors, [error for errors in CURVE_ERRORS.values() for error in errors],
+              agrees(lambda t: [number(t, "exact", way=TUNED, network=network, curve=signal)
+                                for network in CURVE_ERRORS for signal in SIGNALS],
+                     [error for errors in CURVE_ERRORS.values() for error in errors],
                      2e-5), is_ours=True),
         Claim("The paper’s weights lose at most a factor of two",
               within(_with_weights, high=2, of="ratio", text="smooth curve, one large site: "

@@ -15,14 +15,7 @@ from engine.mechanisms.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.drawing import curve, family, log, look, panel
-from engine.papers.evidence import (
-    agrees,
-    as_exact,
-    grows,
-    number,
-    where,
-    within,
-)
+from engine.papers.evidence import agrees, as_exact, grows, number, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.federated_wavelets.errors import NAMES
 from engine.rates.wavelet_regression import WaveletRate
@@ -44,13 +37,7 @@ _SMALLEST_ERRORS = {"homogeneous": 2.209e-4, "dominant": 2.949e-4, "many_small":
 
 
 def network_rows(network: str) -> list[Row]:
-    """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve."""
     sites = WaveletSites(*(np.array(each, dtype=float) for each in CONFIGURATIONS[network]))
     rows: list[Row] = []
     for gamma in _GAMMAS:
@@ -61,10 +48,6 @@ def network_rows(network: str) -> list[Row]:
                          limited[sites.epsilon.argmin()]),
                      "least error, δ = 0": sites.pure_dp_lower_bound(1.0, 2.0)})
     return rows
-
-
-def _networks_work(form: Form) -> Work:
-    return Work(calls=tuple(Call(network_rows, (name,)) for name in CONFIGURATIONS))
 
 
 def _draw_networks(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -93,17 +76,13 @@ def _covered(table: pd.DataFrame) -> Finding:
     return Finding(not gaps, f"at γ = 1 in neither: {' and '.join(gaps)}")
 
 
-def _tie(table: pd.DataFrame) -> dict[str, object]:
-    return {name: _at_gamma_one(table, column)["mixed_eps"] for name, column in (
-        ("resolution", "resolution"), ("held_back", "strictest held back"))}
-
-
 NETWORKS = Exhibit(
     "experiment-7", "Experiment 7: sites that privacy holds back",
     "The resolution D at which a curve can be learned in four networks, the share of the sites "
     "with nε² ≤ D, which privacy and not the number of their observations holds back, and the "
     "regime.",
-    _networks_work, _draw_networks, (
+    lambda form: Work(calls=tuple(Call(network_rows, (name,)) for name in CONFIGURATIONS)),
+    _draw_networks, (
         Claim("Resolutions agree with independently worked-out ones to six digits",
               agrees(lambda t: [number(t, "resolution", network=network, gamma=gamma)
                                 for network in _KNOWN_D for gamma in _STATED],
@@ -114,7 +93,10 @@ NETWORKS = Exhibit(
               _covered, "The two conditions leave a gap: sites that privacy does not hold back and "
               "of which none dominates."),
         Claim("A site with nε² equal to D counts as held back",
-              within(_tie, 1, of="held_back",
+              within(lambda t: {
+                         "resolution": _at_gamma_one(t, "resolution")["mixed_eps"],
+                         "held_back": _at_gamma_one(t, "strictest held back")["mixed_eps"]},
+                     1, of="held_back",
                      text="D = {resolution:.10g}, and sites at ε = 0.1 have nε² = 40"),
               is_ours=True),
         Claim("The lower bounds for δ = 0 are as worked out",
@@ -135,13 +117,7 @@ _MECHANISM = WaveletGlobal(radius=SELF_SIMILAR_RADIUS)
 
 
 def site_errors(sites: int) -> list[Row]:
-    """Exact errors over ε, as many observations in all on so many sites.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Exact errors over ε, as many observations in all on so many sites."""
     source, mechanism = replace(_SOURCE, n_servers=sites), _MECHANISM
     free = mechanism.exact_risk(source, (NON_PRIVATE,) * sites)
     rows: list[Row] = []
@@ -154,13 +130,7 @@ def site_errors(sites: int) -> list[Row]:
 
 
 def cost_rows(sites: int) -> list[Row]:
-    """By how much the rates say privacy multiplies the error, for a curve and for a point.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """By how much the rates say privacy multiplies the error, for a curve and for a point."""
     epsilons = np.geomspace(0.003, 10, 31)
     n = _READINGS / sites
     curve, point = (WaveletRate(smoothness=gamma).cost_of_privacy(n=n, S=sites, epsilon=epsilons)
@@ -212,12 +182,6 @@ def _draw_sites(table: pd.DataFrame) -> tuple[Panel, ...]:
                   "Cost of privacy against ε for the whole curve and a point."))
 
 
-def _steps_in_epsilon(table: pd.DataFrame) -> list[float]:
-    """Each error over that at the next smaller ε, on as many sites."""
-    return [after / before for sites in _SITES
-            for before, after in pairwise(where(_exact(table), sites=sites)["exact"])]
-
-
 def _elbow(table: pd.DataFrame) -> dict[str, object]:
     """The largest ε at which the factor of the rates is above one, beside n^{-1/2} N^{1/(4γ+2)}."""
     ratios, words = [], []
@@ -245,8 +209,11 @@ SITES = Exhibit(
               grows(lambda t: where(_exact(t), epsilon=1.0).sort_values("sites")["exact"],
                     "at ε = 1: {0.each:.4f} with 1, 4, 16, 64 and 256 sites")),
         Claim("The error falls as ε grows",
-              within(_steps_in_epsilon, high=1, text="from one ε to the next the error changes by "
-                     "a factor of at most {0.high:.3f}")),
+              within(lambda t: [after / before for sites in _SITES
+                                for before, after in pairwise(
+                                    where(_exact(t), sites=sites)["exact"])],
+                     high=1, text="from one ε to the next the error changes by a factor of at most "
+                     "{0.high:.3f}")),
         Claim("Exact errors lie below the bound that the plan minimises",
               within(100 * col("exact") / col("bound"), high=100, on={"released": True},
                      text="{0.count} plans, at most {0.high:.0f} % of the bound"), is_ours=True),

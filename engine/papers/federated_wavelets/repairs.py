@@ -10,8 +10,7 @@ import pandas as pd
 
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, log, look, panel
+from engine.papers.drawing import Scale, curve, log, look, panel
 from engine.papers.evidence import agrees, as_exact, number, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.simulation.experiments import Cell, Outcome, Run
@@ -51,13 +50,7 @@ _PARTS = {"projection": ("Basis", "bias", "circle"),
 
 
 def basis_parts(name: str) -> list[Row]:
-    """The parts of the exact error of one basis.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """The parts of the exact error of one basis."""
     source = RegressionPoints(configuration=_NETWORK, signal="ramp")
     parts = BASES_TRIED[name].risk_parts(source, source.budgets())
     assert parts is not None
@@ -124,11 +117,6 @@ def design_errors(name: str, protection: str) -> list[Row]:
         Of the treatment of times.
     protection : str
         Private or not.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     rows: list[Row] = []
     for size in _SIZES:
@@ -237,10 +225,6 @@ def _draw_clips(table: pd.DataFrame) -> tuple[Panel, ...]:
                   "Error against the clip, with the clip left as it is and undone."),)
 
 
-def _clip_errors(table: pd.DataFrame) -> list[float]:
-    return [number(table, "exact", way=_AS_IS, clip=clip) for clip in _KNOWN_CLIPS]
-
-
 def _with_clip_undone(table: pd.DataFrame) -> dict[str, float]:
     undone = number(table, "error", way=_UNDONE, clip=2.0)
     best = where(table, way=_AS_IS)["exact"].min()
@@ -254,7 +238,8 @@ CLIPS = Exhibit(
     "can be undone from what is published.",
     _clips_work, _draw_clips, (
         Claim("Exact errors agree with independently worked-out ones",
-              agrees(_clip_errors, list(_KNOWN_CLIPS.values()), 1e-5), is_ours=True),
+              agrees(lambda t: [number(t, "exact", way=_AS_IS, clip=clip) for clip in _KNOWN_CLIPS],
+                     list(_KNOWN_CLIPS.values()), 1e-5), is_ours=True),
         Claim("Undoing the clip makes a narrow one better than any clip left as it is",
               within(_with_clip_undone, high=0.8, of="ratio",
                      text="{undone:.4f} undone at τ = 2, at best {best:.4f} as it is"),

@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from engine.papers import charts
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, log, panel
+from engine.papers.drawing import Scale, curve, log, panel, styles
 from engine.papers.evidence import Check, digits, groups, tell, where
 from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.papers.functional_mean.rates import PEOPLE, TERMS
@@ -50,11 +48,6 @@ def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
 
     Each is taken where it separates regimes: C at few observations, E at more, D at many, A at an ε
     below D, B at an ε where privacy costs nothing.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     rows: list[Row] = []
     for n in np.geomspace(100, 1e6, points).round().tolist():
@@ -113,7 +106,7 @@ def _panel(table: pd.DataFrame, title: str, scale: Scale) -> Panel:
     borders = {letter: rows for (letter,), rows in groups(table, ["border"])}
     series = []
     for (letter, rows), (shade, dash, marker) in zip(
-            borders.items(), charts.styles(len(borders)), strict=True):
+            borders.items(), styles(len(borders)), strict=True):
         series += [curve(f"{letter}, printed", rows["n"], rows["printed"],
                          (shade, dash, "circle"), mode="lines"),
                    curve(f"{letter}, where the terms cross", rows["n"], rows["crossing"],

@@ -11,7 +11,7 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.descent import Scheme
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.papers.charts import Scale
+from engine.papers.drawing import Scale
 from engine.papers.evidence import digits
 from engine.papers.exhibits import Row
 from engine.simulation.experiments import Cell, Outcome

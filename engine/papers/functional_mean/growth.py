@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.papers import charts
-from engine.papers.drawing import ends, look, means, over_epsilon, panel, plain
+from engine.papers.drawing import ends, heat, look, means, over_epsilon, panel, plain
 from engine.papers.evidence import (
     Check,
     Line,
@@ -25,7 +24,7 @@ from engine.papers.evidence import (
     tell,
     where,
 )
-from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.papers.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
 from engine.papers.functional_mean.designs import (
     ERROR,
     PEOPLE,
@@ -35,7 +34,7 @@ from engine.papers.functional_mean.designs import (
     measured,
     row,
 )
-from engine.simulation.experiments import Outcome, Run
+from engine.simulation.experiments import Cell, Run
 
 # -- figure 3 -----------------------------------------------------------------------------------
 
@@ -68,11 +67,6 @@ def _slopes(form: Form) -> Work:
 def _third_root(n: int) -> int:
     """⌊n^{1/3}⌋; the third root of 1000 is 10."""
     return math.floor(float(n ** (1 / 3)) + 1e-9)
-
-
-def _with_noise_free(outcome: Outcome) -> Row:
-    """The error with and without noise."""
-    return {**row(outcome), **measured(outcome, "estimation_error", "quiet", "quiet_se")}
 
 
 def _draw_slopes(table: pd.DataFrame) -> tuple[Panel, ...]:
@@ -133,8 +127,10 @@ FIGURE_3 = Exhibit(
      Claim("Where privacy costs nothing the algorithm attains the rate 1/n.",
            slope_near(lambda t: _noise_free(where(t, estimator="published")), -1.0, 0.0,
                       "Without any noise the slope is {slope}.", errors=3), _ROUNDS_REASON)),
-    ({"where": "privacy rules", "slope": _PRIVATE}, {"where": "chance rules",
-                                                     "slope": _NOT_PRIVATE}), row=_with_noise_free)
+    ({"where": "privacy rules", "slope": _PRIVATE},
+     {"where": "chance rules", "slope": _NOT_PRIVATE}),
+    row=lambda outcome: {**row(outcome),
+                         **measured(outcome, "estimation_error", "quiet", "quiet_se")})
 
 
 # -- figure 6 -----------------------------------------------------------------------------------
@@ -159,7 +155,7 @@ def _map_panel(table: pd.DataFrame, m: int, limits: tuple[float, float]) -> Pane
     errors = table.pivot(index="epsilon", columns="n", values="error")
     people, epsilons = plain(errors.columns), plain(errors.index)
     z = np.log(errors.to_numpy()).round(3).tolist()
-    return Panel(f"{m} observations each", charts.heat(
+    return Panel(f"{m} observations each", heat(
         people, epsilons, z, ("People n", "Privacy budget ε", "log mean squared error"),
         f"Logarithm of the mean squared error with {m} observations per curve: from "
         f"{z[0][0]:.1f} at {people[0]} people and ε = {epsilons[0]:g} down to {z[-1][-1]:.1f} "
@@ -218,15 +214,13 @@ _STEPS_COST = (
 
 def _tuning(form: Form) -> Work:
     epsilons = (0.5, 0.7, 1.0, 3.0, 5.0, 8.0) if form == "full" else (0.5, 1.0, 3.0, 8.0)
-    work = [cells("published", epsilons, 250, 10,
-                  mechanism=_tuned(name, value), knob=name, value=value)
-            for name, (_, _, values) in _TUNING.items() for value in values]
+    work: list[list[Cell]] = []
+    for name, (_, _, values) in _TUNING.items():
+        for value in values:
+            tuning: dict[str, Any] = {name: value}
+            work.append(cells("published", epsilons, 250, 10, knob=name, value=value,
+                              mechanism=replace(PUBLISHED, **tuning)))
     return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2028))
-
-
-def _tuned(name: str, value: float) -> Any:
-    changed: dict[str, Any] = {name: value}
-    return replace(PUBLISHED, **changed)
 
 
 def _draw_tuning(table: pd.DataFrame) -> tuple[Panel, ...]:

@@ -12,7 +12,7 @@ from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
 from engine.papers.drawing import curve, ends, log, look, means, panel
 from engine.papers.evidence import Line, all_fall, digits, groups, where
-from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Panel, Row, Work
 from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS
 from engine.sources.hormone_study import HormoneStudy
 
@@ -33,11 +33,6 @@ def distances(repeats: int, seed: int) -> list[Row]:
     One study is drawn; in each repeat a random third of it gives the curve without privacy, by
     plain gradient descent, and the rest the private ones. Distances are on the scale on which
     0 to 500 pg/mL is 0 to 1.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     rng = np.random.default_rng(seed)
     study = _study(rng)
@@ -57,13 +52,7 @@ def distances(repeats: int, seed: int) -> list[Row]:
 
 
 def curves(runs: int, seed: int) -> list[Row]:
-    """The whole study: without privacy, and mean, middle 90 % and first of many private curves.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """The whole study: without privacy, and mean, middle 90 % and first of many private curves."""
     rng = np.random.default_rng(seed)
     study = _study(rng)
     reference = _without_privacy(study, rng)[0]
@@ -104,11 +93,6 @@ def _released(mechanism: Mechanism, data: CurveData, epsilons: tuple[float, ...]
     """Private curves on [0, 1]: (budgets, repeats, draws, grid)."""
     budgets = [(Budget(epsilon, DELTA),) for epsilon in epsilons]
     return mechanism.release_many(data, budgets, draws, rng).values(_GRID)
-
-
-def _work(form: Form) -> Work:
-    return Work(calls=(Call(distances, (100 if form == "full" else 50, 11)),
-                       Call(curves, (100, 12))))
 
 
 # -- drawings and claims ------------------------------------------------------------------------
@@ -191,7 +175,8 @@ FIGURE_4 = Exhibit(
     "δ = 0.001. Then the whole study, released 100 times. Ages and observations are scaled by "
     "public bounds, where the paper takes the smallest and largest of the data. To publish 100 "
     "runs of one study would cost ten times the μ of one: this is an illustration.",
-    _work, _draw,
+    lambda form: Work(calls=(Call(distances, (100 if form == "full" else 50, 11)),
+                             Call(curves, (100, 12)))), _draw,
     (Claim("The distance falls as ε grows.",
            all_fall(lambda t: [_distance(t, "published")], "From ε = 0.5 to 8 {}.")),
      Claim("The mean of the private curves tracks the curve without privacy.", _mean_tracks),

@@ -11,8 +11,7 @@ import pandas as pd
 
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget
-from engine.papers.charts import Scale, Series
-from engine.papers.drawing import ends, look, means, over_epsilon, panel
+from engine.papers.drawing import Scale, Series, ends, look, means, over_epsilon, panel
 from engine.papers.evidence import (
     Check,
     Line,

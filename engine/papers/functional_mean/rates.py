@@ -14,9 +14,7 @@ import pandas as pd
 from pandas import col
 
 from engine.core.types import Array, Budget
-from engine.papers import charts
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, ends, level, log, look, means, panel
+from engine.papers.drawing import Scale, curve, ends, level, log, look, means, panel, styles
 from engine.papers.evidence import (
     Check,
     Line,
@@ -39,9 +37,9 @@ from engine.rates.functional_mean import (
 )
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
-from engine.simulation.experiments import Cell, Outcome, Run
+from engine.simulation.experiments import Cell, Run
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
 TERM_NAMES = {"I": "sparse observations", "II": "privacy, sparse", "III": "number of people",
@@ -65,13 +63,7 @@ _PANELS = {"figure-1-left": "Few observations", "figure-1-middle": "More observa
 
 
 def terms_over_epsilon(points: int) -> list[Row]:
-    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400."""
     rows: list[Row] = []
     for key in _PANELS:
         preset = PRESETS[key]
@@ -177,13 +169,7 @@ def _rate(problem: str, notion: Trust) -> CurveRate:
 
 
 def exponents(notion: Trust) -> list[Row]:
-    """∂ log term / ∂ log symbol of every term of both problems.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """∂ log term / ∂ log symbol of every term of both problems."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
@@ -198,13 +184,7 @@ def exponents(notion: Trust) -> list[Row]:
 
 
 def bounds(notion: Trust) -> list[Row]:
-    """The rate beside squared bias and variances at the best number of functions, over n and ε.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """The rate beside squared bias and variances at the best number of functions, over n and ε."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         for epsilon in (0.03, 0.3, 3.0):
@@ -227,11 +207,6 @@ def _best_bound(point: dict[str, float], notion: Trust) -> float:
     return float(bound.min())
 
 
-def _privacy_row(outcome: Outcome) -> Row:
-    """What privacy alone adds: the distance to the same steps without noise on the same data."""
-    return {**outcome.cell.at, **measured(outcome, "privacy_error"), "repeats": outcome.repeats}
-
-
 _STEPS = replace(PUBLISHED, n_iterations=30)  # the same rounds everywhere: a logarithm less
 
 
@@ -249,11 +224,6 @@ _WEIGHTS_REASON = ("They drop all constants, so that 1/n decides for each of the
                    "while what they really add differs by a factor of a thousand.")
 
 
-def _weighted(weights: str) -> Cell:
-    return Cell({"part": "weights", "weights": weights}, _UNLIKE,
-                replace(PUBLISHED, weights=weights), _BUDGETS)
-
-
 def _table_of_rates(notion: Trust, form: Form) -> Work:
     calls = (Call(exponents, (notion,)), Call(bounds, (notion,)))
     epsilons = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -264,7 +234,8 @@ def _table_of_rates(notion: Trust, form: Form) -> Work:
         work = [_cell(n, 1.0, 4, sweep="n") for n in (1000, 1500, 2200, 3200)]
         work += [_cell(1000, 1.0, sites, sweep="S") for sites in (1, 2, 4, 8)]
         work += [_cell(1500, epsilon, 4, sweep="epsilon") for epsilon in epsilons]
-        work += [_weighted(weights) for weights in _WEIGHTS]
+        work += [Cell({"part": "weights", "weights": weights}, _UNLIKE,
+                      replace(PUBLISHED, weights=weights), _BUDGETS) for weights in _WEIGHTS]
     return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
 
 
@@ -279,7 +250,7 @@ def _draw_rates(table: pd.DataFrame) -> tuple[Panel, ...]:
 def _bounds_panel(table: pd.DataFrame, title: str) -> Panel:
     series = []
     epsilons = values(table, "epsilon")
-    for epsilon, style in zip(epsilons, charts.styles(len(epsilons)), strict=True):
+    for epsilon, style in zip(epsilons, styles(len(epsilons)), strict=True):
         rows, (shade, dash, marker) = where(table, epsilon=epsilon), style
         series += [curve(f"rate, ε = {epsilon:g}", rows["n"], rows["rate"], (shade, dash, "circle"),
                          mode="lines"),
@@ -355,10 +326,12 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
 
 
 def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
-    return Exhibit(
+    return Exhibit(  # a row is what privacy alone adds: distances to the same steps without noise
         f"table-{number}", f"Table {number}: {title}", about,
         partial(_table_of_rates, notion), _draw_rates, _claims_on_rates(notion),
-        _printed("mean", notion) + _printed("coefficients", notion), row=_privacy_row)
+        _printed("mean", notion) + _printed("coefficients", notion),
+        row=lambda outcome: {**outcome.cell.at, **measured(outcome, "privacy_error"),
+                             "repeats": outcome.repeats})
 
 
 TABLE_1 = _rates(
@@ -389,11 +362,6 @@ def regimes(points: int) -> list[Row]:
     ----------
     points : int
         How many along each axis.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
@@ -426,11 +394,6 @@ def _draw_regimes(table: pd.DataFrame) -> tuple[Panel, ...]:
                   f"The largest of the four terms at {len(table)} points: {counts}."),)
 
 
-def _is_named(table: pd.DataFrame) -> list[bool]:
-    return [rules in printed.split(" + ")
-            for rules, printed in zip(table["rules"], table["printed"], strict=True)]
-
-
 TABLE_2 = Exhibit(
     "table-2", "Table 2: which terms make up the rate",
     "The ruling term of the rate of a mean curve with one trusted centre, for 10 000 people and "
@@ -439,7 +402,9 @@ TABLE_2 = Exhibit(
     _draw_regimes,
     (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
            "III + II up to n^(1/α), III beyond.",
-           all_of(_is_named, "At {held} of {count} points the largest term is one that the table "
+           all_of(lambda t: [rules in printed.split(" + ")
+                             for rules, printed in zip(t["rules"], t["printed"], strict=True)],
+                  "At {held} of {count} points the largest term is one that the table "
                   "names.")),))
 
 
@@ -452,11 +417,6 @@ def beside(points: int) -> list[Row]:
     Site s holds n people. A number each for the univariate mean, m observations each for the curve,
     and nm independent observations for the regression curve, which protects
     single observations.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     number, curve = UnivariateMeanRate(setting=RateSetting.SITE), FunctionalMeanRate()
     regression = WaveletRate(smoothness=3.0)

@@ -24,20 +24,9 @@ from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import Eigenbasis, Kernel, midpoints
-from engine.papers.charts import heat
-from engine.papers.drawing import curve, look, panel, plain
-from engine.papers.evidence import (
-    Listed,
-    digits,
-    falls,
-    number,
-    spread,
-    tell,
-    when,
-    where,
-    within,
-)
-from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Value, Work
+from engine.papers.drawing import curve, heat, look, panel, plain
+from engine.papers.evidence import Listed, digits, falls, number, spread, tell, when, where, within
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Panel, Row, Value, Work
 from engine.papers.functional_summaries.drawing import style
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.density_points import DensityPoints
@@ -74,13 +63,7 @@ IN_PLANE = ("ICLP-QR 1.01", "ICLP-QR 1.05", "ICLP-QR 1.2", "FRL", "Bernstein 5",
 
 
 def curves(draws: int) -> list[Row]:
-    """Two modes on an interval: what each method is like over many releases, and ten of them.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Two modes on an interval: what each method is like over many releases, and ten of them."""
     source = DensityPoints()
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
     points = np.linspace(0, 1, _PLACES)
@@ -145,13 +128,7 @@ def three_digits(value: float) -> float:
 
 
 def maps(draws: int) -> list[Row]:
-    """Two modes in the plane: what each method is like, and a release of it on a coarse square.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Two modes in the plane: what each method is like, and a release of it on a coarse square."""
     source = DensityPoints(design="two_modes_2d")
     data = source.draw(1, generator(1, 0, 0))
     fine, coarse = midpoints(28, 2), midpoints(_SQUARE, 2)
@@ -188,11 +165,6 @@ def traces(etas: Sequence[float]) -> list[Row]:
     ----------
     etas : sequence of float
         Powers η.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     rows: list[Row] = []
@@ -238,13 +210,7 @@ def _modes_of_bernstein(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
-    """Whether Bernstein polynomials have more noise in the tails than kernels.
-
-    Returns
-    -------
-    Finding
-        Whether it holds, and in numbers.
-    """
+    """Whether Bernstein polynomials have more noise in the tails than kernels."""
     rows = _summary(table)
     tails, bernstein = rows["noise_in_tails"], rows.loc[list(ON_LINE[4:])]
     default = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
@@ -276,13 +242,7 @@ def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 
 def frl_misplaces_peaks(table: pd.DataFrame) -> Finding:
-    """Whether the highest place of FRL is farther off than that of the others.
-
-    Returns
-    -------
-    Finding
-        Whether it holds, and in numbers.
-    """
+    """Whether the highest place of FRL is farther off than that of the others."""
     off = _summary(table).loc[list(IN_PLANE[:4]), "off_place"]
     return Finding(off["FRL"] > off[list(IN_PLANE[:3])].max() + 0.02,
                    "The highest place is off by (share of an axis): "
@@ -370,26 +330,20 @@ def _map(cells: pd.DataFrame, method: str, limits: tuple[float, float]) -> Panel
 # -- the exhibits --------------------------------------------------------------------------------
 
 
-def _line_work(form: Form) -> Work:
-    return Work(calls=(Call(curves, (400 if form == "quick" else 20_000,)),))
-
-
-def _plane_work(form: Form) -> Work:
-    return Work(calls=(Call(maps, (40 if form == "quick" else 1000,)),
-                       Call(traces, (ETAS,))))
-
-
 FIGURE_3 = Exhibit(
     "figure-3", "Figure 3: a density with two modes",
     "Ten releases of 1000 points of 0.6 N(0.3, 0.1²) + 0.4 N(0.7, 0.1²) on [0, 1] at ε = 1, with a "
     "Gaussian kernel of length 0.12 n^(−1/5). FRL keeps the cube root of n functions; in the paper "
     "their number is chosen on the data. Bernstein polynomials are plain, as in the paper.",
-    _line_work, line_panels, LINE_CLAIMS)
+    lambda form: Work(calls=(Call(curves, (400 if form == "quick" else 20_000,)),)),
+    line_panels, LINE_CLAIMS)
 FIGURE_4 = Exhibit(
     "figure-4", "Figure 4: a density with two modes in the plane",
     "One release of each mechanism from 5000 points at ε = 1, exponential kernel of length "
     "0.2 n^(−1/6), computed on 28 × 28 cells and drawn on 18 × 18. The paper gives none of these; "
     "its box of truncation cannot be read, here it is [−5, 5]². FRL keeps √n "
     "functions; in the paper their number is chosen on the data.",
-    _plane_work, plane_panels, PLANE_CLAIMS)
+    lambda form: Work(calls=(Call(maps, (40 if form == "quick" else 1000,)),
+                             Call(traces, (ETAS,)))),
+    plane_panels, PLANE_CLAIMS)
 EXHIBITS = (FIGURE_3, FIGURE_4)

@@ -20,8 +20,7 @@ from engine.mechanisms.families.functional_release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.papers.charts import styles
-from engine.papers.drawing import curve, log, panel
+from engine.papers.drawing import curve, log, panel, styles
 from engine.papers.evidence import CLEAR, Check, digits, number, tell, where, within
 from engine.papers.exhibits import Claim, Exhibit, Form, Panel, Row, Work
 from engine.papers.functional_summaries.drawing import style

@@ -12,8 +12,7 @@ from pandas import col
 from engine.core.types import Array
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
-from engine.papers.charts import styles
-from engine.papers.drawing import curve, log, panel
+from engine.papers.drawing import curve, log, panel, styles
 from engine.papers.evidence import digits, numbers, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work, frame
 from engine.papers.functional_summaries import published
@@ -30,11 +29,6 @@ def drawing(name: str, points: int) -> list[Row]:
     """Work and seconds for 100 paths, when the eigenfunctions are known; least of 15 times.
 
     Seconds depend on the machine and on what else it does; no claim rests on them.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     paths = eigensystem(KERNELS[name], midpoints(points)).paths
     rng, shape = np.random.default_rng(1), (_PATHS, len(paths))

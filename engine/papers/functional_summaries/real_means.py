@@ -72,11 +72,6 @@ def distances(name: str, nu: float, draws: int) -> list[Row]:
         Smoothness ν of the Matérn kernel.
     draws : int
         How many releases.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     data = DATA[name].draw(1, generator(1, 0, 0))
     return [row for method in _NAMES for row in _distances(data, name, nu, method, draws)]
@@ -128,11 +123,6 @@ def draws(name: str, nu: float) -> list[Row]:
         Of the data set.
     nu : float
         Smoothness ν of the Matérn kernel.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     data = DATA[name].draw(1, generator(1, 0, 0))
     curves = {"sample mean": _sample_mean(data, mechanism("FRL", nu))}
@@ -203,11 +193,6 @@ def _best(errors: pd.DataFrame) -> list[str]:
     return [str(method) for method in errors.idxmin(axis=1)]
 
 
-def _off_law(table: pd.DataFrame) -> list[float]:
-    """How far printed columns are from a bias plus N/ε², with ε doubled from row to row."""
-    return [fit(EPSILONS, values)[1] for values in printed_columns().values()]
-
-
 draws_are_bias_and_noise = within(
     (col("bias") + col("noise") - col("drawn")) / col("drawn_se"), -5, 5, text="The mean of what "
     "was drawn is {0.size:.1f} standard errors from bias + N/ε² at most, in {0.count} cells.")
@@ -220,13 +205,7 @@ def _off_budgets(table: pd.DataFrame) -> dict[str, float]:
 
 
 def columns_are_as_printed(table: pd.DataFrame) -> Finding:
-    """Bernstein polynomials do not use the kernel: their floor cannot depend on it.
-
-    Returns
-    -------
-    Finding
-        Whether it holds, and in numbers.
-    """
+    """Bernstein polynomials do not use the kernel: their floor cannot depend on it."""
     floors = {place: fit(EPSILONS, values)[0] for place, values in printed_columns().items()}
     change = {column: max(abs(floors[column, data, 2.5] / floors[column, data, 1.5] - 1)
                           for data in PRINTED_DATA) for column in _NAMES[1:]}
@@ -246,13 +225,7 @@ def _printed_best(table: pd.DataFrame) -> dict[str, object]:
 
 
 def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
-    """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε.
-
-    Returns
-    -------
-    Finding
-        Whether it holds, and in numbers.
-    """
+    """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε."""
     printed = [_best(_meant(rows)) for _, _, rows in printed_halves()]
     peaks, smooth = ([_best(_totals(table, name, nu)) for nu in KERNELS]
                      for name in ("two peaks", "temperatures"))
@@ -264,18 +237,6 @@ def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
                    "rows.")
 
 
-def _slow_pair(table: pd.DataFrame) -> list[float]:
-    """The two slow columns over that of FRL, in the first printed row."""
-    return [rows[column].iloc[0] / rows["FRL"].iloc[0]
-            for _, _, rows in printed_halves() for column in ("ICLP-AR", "ICLP-QR")]
-
-
-def _pair_apart(table: pd.DataFrame) -> list[float]:
-    """ICLP-AR over Bernstein in every printed row, by what the columns must be."""
-    return [ratio for _, _, rows in printed_halves()
-            for ratio in _meant(rows)["ICLP-AR"] / _meant(rows)["Bernstein"]]
-
-
 def _qr_over_ar(table: pd.DataFrame) -> list[float]:
     totals = [_totals(table, name, nu) for name in DATA for nu in KERNELS]
     return [ratio for errors in totals for ratio in errors["ICLP-QR"] / errors["ICLP-AR"]]
@@ -283,8 +244,9 @@ def _qr_over_ar(table: pd.DataFrame) -> list[float]:
 
 CLAIMS = (
     Claim("Every printed value is a bias plus N/ε² (to 2 %).",
-          within(_off_law, high=_ENOUGH, text="Printed columns are off by {0.high:.2%} at most, "
-                 "with ε doubled from row to row."), is_ours=True),
+          within(lambda t: [fit(EPSILONS, values)[1] for values in printed_columns().values()],
+                 high=_ENOUGH, text="Printed columns are off by {0.high:.2%} at most, with ε "
+                 "doubled from row to row."), is_ours=True),
     Claim("Errors of drawn releases are their bias plus N/ε².", draws_are_bias_and_noise,
           is_ours=True),
     Claim("The columns are FRL, ICLP-AR, ICLP-QR and Bernstein, as printed.",
@@ -302,10 +264,15 @@ CLAIMS = (
     Claim("FRL is the best at the smallest ε and ICLP-QR at the largest (curves with peaks).",
           frl_wins_at_small_budgets, is_ours=True),
     Claim("ICLP-AR and Bernstein are much worse than FRL at small budgets.",
-          within(_slow_pair, 5, text="Printed, in the first row: both are {:.3g} times FRL.")),
+          within(lambda t: [rows[column].iloc[0] / rows["FRL"].iloc[0]
+                            for _, _, rows in printed_halves()
+                            for column in ("ICLP-AR", "ICLP-QR")], 5,
+                 text="Printed, in the first row: both are {:.3g} times FRL.")),
     Claim("ICLP-AR and Bernstein are similar.",
-          within(_pair_apart, 0.5, 2, text="Printed, in all rows: ICLP-AR has {:.2f} times the "
-                 "error of Bernstein, under the names that the columns must have.")),
+          within(lambda t: [ratio for _, _, rows in printed_halves()
+                            for ratio in _meant(rows)["ICLP-AR"] / _meant(rows)["Bernstein"]],
+                 0.5, 2, text="Printed, in all rows: ICLP-AR has {:.2f} times the error of "
+                 "Bernstein, under the names that the columns must have.")),
     Claim("ICLP-QR is better than ICLP-AR at every budget.",
           within(_qr_over_ar, high=1, text="Here, with exact sensitivities, QR has {:.3g} times "
                  "the error of AR."), is_ours=True))

@@ -13,7 +13,7 @@ from engine.noise.laplace import laplace
 from engine.papers.drawing import curve, level, log, look, panel
 from engine.papers.drawing import ends as drawn_ends
 from engine.papers.evidence import digits, number, where
-from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.papers.exhibits import Call, Claim, Exhibit, Finding, Panel, Row, Work
 
 _SLOPE, _SPREAD, _PEOPLE, _EPSILON = 0.5, 0.1, (500, 2000), 1.0
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -35,10 +35,6 @@ def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
     ----------
     x, y : (..., n)
         Numbers of each person.
-
-    Returns
-    -------
-    tuple of (...)
     """
     about_x, about_y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
     return (about_x * about_y).sum(axis=-1), (about_x**2).sum(axis=-1)
@@ -116,11 +112,6 @@ def _se(off: Array) -> float:
     return spread / math.sqrt(4 * len(off) * mean)
 
 
-def _work(form: Form) -> Work:
-    return Work(calls=(Call(sensitivity_rows),
-                       Call(slope_rows, (1000 if form == "quick" else 10_000,))))
-
-
 def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     panels = []
     for n in _PEOPLE:
@@ -177,7 +168,9 @@ EXHIBITS = (Exhibit(
     "scalar-example", "Scalar example: a slope from noisy sums_about_means",
     "A slope as noisy covariance over noisy variance, with the share γ of ε for the covariance; "
     "pairs of numbers from 0 to 1, true slope ½. Noisy variances are held above .01.",
-    _work, _draw,
+    lambda form: Work(calls=(Call(sensitivity_rows),
+                             Call(slope_rows, (1000 if form == "quick" else 10_000,)))),
+    _draw,
     (Claim("The sensitivity of n cov and n var is 1, without loss of generality.",
            _bound_is_general,
            "It is R² (1 − 1/n) for numbers from an interval of length R, so that noise must be "

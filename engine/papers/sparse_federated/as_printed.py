@@ -23,8 +23,7 @@ from engine.mechanisms.families.sparse_as_published import (
 )
 from engine.mechanisms.families.sparse_averages import Moments, drawn, pooled
 from engine.numerics.correlated import covariance
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, level, log, look, panel
+from engine.papers.drawing import Scale, curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
 from engine.privacy import accounting

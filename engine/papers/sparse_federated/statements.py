@@ -14,8 +14,7 @@ from engine.core.types import Array
 from engine.figures.theme import method_style
 from engine.mechanisms.families.sparse_printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
-from engine.papers.charts import Scale
-from engine.papers.drawing import curve, level, log, look, panel
+from engine.papers.drawing import Scale, curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
 from engine.papers.sparse_federated import studies
@@ -38,13 +37,7 @@ _BOUND = sparse_means.SparseMeanSetting(machines=2_000_000, rows=10_000, size=20
 
 
 def trust_rows(name: str, repeats: int) -> list[Row]:
-    """Simulated errors of every way along one size, and the printed rate.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Simulated errors of every way along one size, and the printed rate."""
     axis, values = _AXES[name]
     errors = sparse_means.along(_MEANS, name, tuple(map(float, values)), repeats)
     kind = type(getattr(_MEANS, name))
@@ -57,13 +50,7 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
 
 
 def bound_rows(repeats: int) -> list[Row]:
-    """The error of hiding rows at one setting, beside the printed lower bound for it.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """The error of hiding rows at one setting, beside the printed lower bound for it."""
     errors = sparse_means.untrusted_errors(SparseMeanLaplace(sparsity=_BOUND.n_nonzero), _BOUND,
                                                repeats, generator(1, 1, 0))
     return [{"along": "bound", "error": float(errors.mean()),
@@ -148,11 +135,6 @@ def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
         Of the s coefficients that are not 0, those that all machines share.
     repeats : int
         Data sets at each place.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     errors = studies.errors(replace(_MANY, s0=s0), _EPSILONS, repeats, fit)
     common: dict[str, Value] = {"fit": fit, "s0": s0, "repeats": repeats}
@@ -199,17 +181,6 @@ def _medians(table: pd.DataFrame, fit: str) -> Array:
                      for epsilon in _EPSILONS])
 
 
-def _over_two_stages(table: pd.DataFrame) -> Array:
-    """The least error of the other fits over that of two stages, by ε."""
-    return (np.minimum(_medians(table, "local"), _medians(table, "pooled"))
-            / _medians(table, "two_stage"))
-
-
-def _by_shared(table: pd.DataFrame) -> dict[str, float]:
-    return {name: number(table, "median", fit="two_stage", eps=1.0, s0=shared)
-            for name, shared in (("first", 1), ("last", 6))}
-
-
 def _off_reference(table: pd.DataFrame) -> float:
     """The largest factor between medians and those that were worked out."""
     logs = [np.log(_medians(table, fit) / stated) for fit, stated in _REFERENCE.items()]
@@ -231,9 +202,13 @@ DIFFERING = Exhibit(
     "own features at other positions.",
     _differing_work, _draw_differing, (
         Claim("Two stages have the smallest error at every ε",
-              within(_over_two_stages, 1.5, text="less by factors of {0.each:.1f} at ε = 1, 2, 4")),
+              within(lambda t: np.minimum(_medians(t, "local"), _medians(t, "pooled"))
+                               / _medians(t, "two_stage"), 1.5,
+                     text="less by factors of {0.each:.1f} at ε = 1, 2, 4")),
         Claim("The more features are shared, the smaller the error of two stages",
-              when(lambda x: bool(x[1] < x[0] / 2), _by_shared,
+              when(lambda x: bool(x[1] < x[0] / 2),
+                   lambda t: {name: number(t, "median", fit="two_stage", eps=1.0, s0=shared)
+                              for name, shared in (("first", 1), ("last", 6))},
                    "{first:.2g} with one shared, {last:.2g} with six of seven")),
         Claim("Medians agree with independently worked-out ones, to a factor of two",
               within(_off_reference, high=2, text="six medians, at most a factor of {:.2f} apart"),
@@ -264,10 +239,6 @@ def cost_rows() -> list[Row]:
             for cost in published_costs(_NOMINAL, 15, 4000, 800, 10, 500)]
 
 
-def _costs_work(form: Form) -> Work:
-    return Work(calls=(Call(cost_rows),))
-
-
 def _draw_costs(table: pd.DataFrame) -> tuple[Panel, ...]:
     x = np.arange(len(table), dtype=float)
     series = [curve(name, x, table[column], look(role, marker=marker), mode="markers")
@@ -287,20 +258,17 @@ def _spent(table: pd.DataFrame) -> dict[str, object]:
             "count": len(table), "task": worst["task"], "most": worst["spent"]}
 
 
-def _added(table: pd.DataFrame) -> dict[str, pd.Series[float]]:
-    return {"added": table["added"], "ratio": table["added"] / np.array(_BY_HAND)}
-
-
 COSTS = Exhibit(
     "budget", "Algorithms 2 to 10: what they spend together",
     "What the printed pipelines spend at the base point, where each of their releases has ε = 0.8: "
     "added up, and as zero-concentrated privacy proves it at the same δ.",
-    _costs_work, _draw_costs, (
+    lambda form: Work(calls=(Call(cost_rows),)), _draw_costs, (
         Claim("Each interval and each band spends the ε it states",
               within(_spent, high=_NOMINAL * (1 + 1e-9), of="spent", text="{over} of {count} tasks "
                      f"spend more than {_NOMINAL:g}; {{task}} spends {{most:.0f}}"),
               "They are put together from many releases of the same rows, each with the whole "
               "budget; nothing adds them up."),
         Claim("Numbers of releases are as counted by hand",
-              within(_added, 1 - 1e-3, 1 + 1e-3, of="ratio", text="{added.each:.4g}"),
+              within(lambda t: {"added": t["added"], "ratio": t["added"] / np.array(_BY_HAND)},
+                     1 - 1e-3, 1 + 1e-3, of="ratio", text="{added.each:.4g}"),
               is_ours=True)))

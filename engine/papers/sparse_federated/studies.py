@@ -136,11 +136,6 @@ def least_noise(setting: FederationSetting, epsilon: float) -> float:
         Sizes and budgets of the simulation.
     epsilon : float
         Budget ε.
-
-    Returns
-    -------
-    float
-        A ratio.
     """
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()

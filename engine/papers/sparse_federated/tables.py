@@ -12,15 +12,7 @@ from engine.core.types import Array
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
 from engine.papers.drawing import curve, level, log, look, panel
-from engine.papers.evidence import (
-    Check,
-    covers,
-    grows,
-    number,
-    when,
-    where,
-    within,
-)
+from engine.papers.evidence import Check, covers, grows, number, when, where, within
 from engine.papers.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Table, Work, frame
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
@@ -75,11 +67,6 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
         Data sets at each place.
     fewer : int
         What the number of features is divided by, to take less time.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
     """
     errors = studies.errors(FederationSetting(n, m, d // fewer, s, s0), epsilons, repeats)
     noise_free, noise_free_se = studies.mean_and_error(errors.noise_free)
@@ -181,10 +168,6 @@ def _over_noise_free(table: pd.DataFrame) -> dict[str, object]:
     return {"over": over, "middle": np.floor(over.median())}
 
 
-def _noise_at_base(table: pd.DataFrame) -> dict[str, float]:
-    return {name: _along(table, "eps")[f"{name} noise"].iloc[-1] for name in ("stated", "least")}
-
-
 TABLE_2 = Exhibit(
     "table-2", "Table 2: errors and intervals",
     "Squared errors as printed, beside those that the same sizes allow: with the least noise that "
@@ -197,10 +180,11 @@ TABLE_2 = Exhibit(
                      "{features:g} features, where 0.0170 is printed; within a factor of two in "
                      "{reached} of {count} rows"), IMPOSSIBLE),
         Claim("The stated noise is smaller than the coefficients",
-              within(_noise_at_base, high=1, of="stated", text="the largest of 800 is "
-                     "{stated:,.0f} times a coefficient at the base point; on a machine of its own "
-                     "the least noise that keeps ε is {least:.1f} times one"), IMPOSSIBLE,
-              is_ours=True),
+              within(lambda t: {name: _along(t, "eps")[f"{name} noise"].iloc[-1]
+                                for name in ("stated", "least")}, high=1, of="stated",
+                     text="the largest of 800 is {stated:,.0f} times a coefficient at the base "
+                     "point; on a machine of its own the least noise that keeps ε is {least:.1f} "
+                     "times one"), IMPOSSIBLE, is_ours=True),
         Claim("Errors without noise are below the printed ones, in most rows a fifth or less",
               when(lambda x: bool(x.min() > 1 and np.median(x) >= 5), _over_noise_free,
                    "printed errors are {over:.0f} times those without noise, more than "
@@ -237,13 +221,7 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
-    """Coverage and length of the interval of one coefficient, by ε.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Coverage and length of the interval of one coefficient, by ε."""
     corrected = studies.corrections(
         SparseInference(features=str(place + 1), directions="column"), FEASIBLE, _EPSILONS,
         _DELTA, repeats)
@@ -259,12 +237,6 @@ def _places() -> list[tuple[str, int]]:
     support = np.flatnonzero(FEASIBLE.truth.node_values)
     return [(MATTERS, int(support[0])), (MATTERS, int(support[1])),
             (IS_ZERO, int(support[0]) + 1), (IS_ZERO, 49)]
-
-
-def _intervals_work(form: Form) -> Work:
-    repeats = 400 if form == "quick" else 2000
-    return Work(calls=tuple(Call(interval_rows, (*place, repeats))
-                            for place in _places()))
 
 
 def _pooled(table: pd.DataFrame, kind: str, column: str) -> pd.Series[float]:
@@ -291,18 +263,13 @@ def _holds(variant: str, kind: str) -> Check:
                   "over {rows} cells of {repeats} data sets")
 
 
-def _with_printed_sign(table: pd.DataFrame) -> dict[str, float]:
-    """Coverage where coefficients are zero, at least, and where they matter, at most."""
-    return {"zero": _pooled(table, IS_ZERO, "sign").min(),
-            "matter": _pooled(table, MATTERS, "sign").max()}
-
-
 INTERVALS = Exhibit(
     "table-2-feasible", "Table 2 at sizes where the noise leaves a signal",
     "How often intervals for one coefficient hold it, where 200 000 rows of 100 features leave "
     "enough signal and the whole pipeline keeps ε: as derived, and with each of three things that "
     "are printed otherwise.",
-    _intervals_work, _draw_intervals, (
+    lambda form: Work(calls=tuple(Call(interval_rows, (*place, 400 if form == "quick" else 2000))
+                                  for place in _places())), _draw_intervals, (
         Claim("Intervals cover coefficients that matter in 93 to 97 % of cases",
               _holds("proper", MATTERS)),
         Claim("Intervals cover coefficients that are zero in 93 to 97 % of cases",
@@ -316,7 +283,9 @@ INTERVALS = Exhibit(
               "The gradient has the opposite sign of the residual: added, it doubles the bias of "
               "selection instead of taking it off. The proof has it right."),
         Claim("With that sign nothing is seen where coefficients are zero",
-              when(lambda x: bool(x[0] > 0.9 > x[1]), _with_printed_sign,
+              when(lambda x: bool(x[0] > 0.9 > x[1]),
+                   lambda t: {"zero": _pooled(t, IS_ZERO, "sign").min(),
+                              "matter": _pooled(t, MATTERS, "sign").max()},
                    "at least {zero:.3f} where coefficients are zero, at most {matter:.3f} where "
                    "they matter"), is_ours=True)))
 
@@ -330,13 +299,7 @@ _SAMPLE = 10_000
 
 
 def band_rows(d: int) -> list[Row]:
-    """Lengths of bands without privacy, for every row of the table with so many features.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """Lengths of bands without privacy, for every row of the table with so many features."""
     source = FederationSetting(d=d).source()
     gram = source.covariance
     root = precision_rows(gram, rounds=_ROUNDS) @ np.linalg.cholesky(gram)
@@ -357,13 +320,7 @@ def band_rows(d: int) -> list[Row]:
 
 
 def coverage_rows(d: int, repeats: int) -> list[Row]:
-    """How often bands hold all coefficients together, with and without the noise in them.
-
-    Returns
-    -------
-    list of Row
-        For the table of results.
-    """
+    """How often bands hold all coefficients together, with and without the noise in them."""
     source = _BAND if d == _BAND.n_features else FEASIBLE
     corrected = studies.corrections(SparseInference(target="band", sparsity=source.n_shared),
                                     source, _BAND_EPSILONS, _DELTA, repeats)

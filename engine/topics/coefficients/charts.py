@@ -19,7 +19,7 @@ from engine.figures.theme import (
 )
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import uncapital
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import in_unit, named
 from engine.simulation.metrics import totals
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
@@ -52,7 +52,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
         legend=False, xaxis=time_axis(facts),
         yaxis=axis(named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
                    zeroline=k > 0, zerolinecolor="raw"))}
-    typical = with_unit(number(float(answer.error[k])), facts.value_unit)
+    typical = in_unit(float(answer.error[k]), facts.value_unit)
     name = f"Effect of {answer.names[k]}" if k else "Mean curve"
     return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
                  f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
@@ -95,8 +95,8 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.06 * (high - low or 1.0)
-    return [low - room, high + room]
+    margin = 0.06 * (high - low or 1.0)
+    return [low - margin, high + margin]
 
 
 def errors(answer: CoefficientsAnswer) -> Chart:
@@ -158,7 +158,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
         data.append(traces.diamond(costs.here, float(here)))
-    ends = [with_unit(number(float(costs.private[k])), facts.value_unit)
+    ends = [in_unit(float(costs.private[k]), facts.value_unit)
             if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
     spec = {"data": data, "layout": layout(
         legend=True, title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",

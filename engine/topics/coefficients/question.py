@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.core.tasks import VARYING_COEFFICIENTS
-from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.simulation.metrics import totals
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
@@ -32,18 +31,5 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-def chart(answer: CoefficientsAnswer, _: QuestionLike) -> Chart:
-    """Errors of the functions.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        Of all functions.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.errors(answer)
-
-
-KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers, chart,
-            (VARYING_COEFFICIENTS.key,))
+KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers,
+            lambda answer, _: charts.errors(answer), (VARYING_COEFFICIENTS.key,))

@@ -10,7 +10,7 @@ from engine.core.lists import counted
 from engine.core.types import Budget, Covariate, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, conjunction, escape, uncapital
-from engine.language.numbers import number, percent, times, two_digits_up, with_unit
+from engine.language.numbers import in_unit, number, percent, times, two_digits_up, with_unit
 from engine.privacy.feasibility import Feasibility
 from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariates
 
@@ -130,7 +130,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     """
     unit = answer.facts.value_unit
     worst = int(answer.error.argmax())
-    first, most = (with_unit(number(float(answer.error[k])), unit) for k in (0, worst))
+    first, most = (in_unit(float(answer.error[k]), unit) for k in (0, worst))
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:

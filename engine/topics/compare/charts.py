@@ -30,7 +30,7 @@ from engine.figures.theme import (
 )
 from engine.figures.traces import plain
 from engine.language.grammar import conjunction
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import in_unit, named, with_unit
 from engine.topics.mean.shape import Agreeing
 
 _EVERY = 2  # points of the drawing grid in a small picture
@@ -186,7 +186,7 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
             traces.zero(facts)]
     spec = {"data": data, "layout": layout(
         hovermode=False,
-        title=with_unit(number(float(np.sqrt((differences**2).mean()))), facts.value_unit)
+        title=in_unit(float(np.sqrt((differences**2).mean())), facts.value_unit)
         + " from the non-private mean",
         xaxis=time_axis(facts),
         yaxis=axis(named("Difference", facts.value_unit), grid=True, nticks=5,
@@ -280,7 +280,7 @@ def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -
 
 def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
     first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
-    summary = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
+    summary = "; ".join(f"{line.label} {in_unit(float(error), unit)} at "
                         f"{100 * right:.0f} %" for line, error, right in first
                         if np.isfinite(error))
     return (f"Errors against the attacker’s accuracy: {summary}." if summary else

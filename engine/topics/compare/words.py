@@ -9,7 +9,7 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import PublicFacts
 from engine.language import odds_words
 from engine.language.grammar import conjunction, escape, uncapital
-from engine.language.numbers import number, small, times, with_unit
+from engine.language.numbers import in_unit, number, small, times, with_unit
 from engine.mechanisms import mechanisms
 from engine.privacy.risk import Odds
 
@@ -126,7 +126,7 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
     facts : PublicFacts
         Its unit of values.
     """
-    each = conjunction([f"{with_unit(number(error), escape(facts.value_unit))} at ε = {epsilon:g}"
+    each = conjunction([f"{in_unit(error, escape(facts.value_unit))} at ε = {epsilon:g}"
                         for epsilon, error in errors.items()])
     return (f"**Floor:** no unbiased method with Gaussian noise could be closer than {each}. "
             "Shrunk, clipped or smoothed estimates are biased and may be.")
@@ -153,7 +153,7 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
     if len(known) < 2:
         return ""
     unit = escape(facts.value_unit)
-    each = "; ".join(f"{_inside(label)} **{with_unit(number(error), unit)}**"
+    each = "; ".join(f"{_inside(label)} **{in_unit(error, unit)}**"
                      for error, label in known)
     return (f"**At equal privacy**, where the attacker’s accuracy is at most {100 * chance:.0f} %: "
             f"{each}.")

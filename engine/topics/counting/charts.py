@@ -12,7 +12,6 @@ from engine.core.bands import ROUNDED_NORMAL
 from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.at_risk import numbers_at_risk
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -21,7 +20,7 @@ from engine.figures.theme import (
     log_axis,
     time_axis,
 )
-from engine.figures.traces import UNPROTECTED, plain
+from engine.figures.traces import UNPROTECTED, numbers_at_risk, plain
 from engine.language.numbers import named, number
 from engine.numerics.counts.curves import CountedCurve
 from engine.topics.counting import words
@@ -51,7 +50,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
                          "hoverinfo": "skip", "showlegend": k == 0})
         if answer.curves:
             low, high = answer.curves[k].staircase(answer.times)
-            data.append(_band(answer, answer.curves[k], shade, suffix))
+            data.append(_band(answer.curves[k], shade, suffix))
             columns |= {f"95 % confidence from{suffix}": plain(np.where(until, low, np.nan)),
                         f"95 % confidence to{suffix}": plain(np.where(until, high, np.nan))}
         data.append(traces.line(f"Release{suffix}", x, _until(answer.drawn[0, k], until), shade,
@@ -91,7 +90,7 @@ def _until(values: Array, drawn: Flags) -> list[Any]:
     return plain(np.where(drawn, values, np.nan))
 
 
-def _band(answer: CountingAnswer, counted: CountedCurve, shade: str, suffix: str) -> Spec:
+def _band(counted: CountedCurve, shade: str, suffix: str) -> Spec:
     """The band as steps: each interval has a lower and an upper side."""
     count = int(counted.drawn.sum())
     edges = np.repeat(np.asarray(counted.edges[:count + 1]), 2)[1:-1]  # both ends of each interval

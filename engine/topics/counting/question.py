@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.core.tasks import COUNTED
-from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.counting import charts
@@ -40,18 +39,5 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-def chart(answer: CountingAnswer, _: QuestionLike) -> Chart:
-    """The released curves with their bands.
-
-    Parameters
-    ----------
-    answer : CountingAnswer
-        At one budget.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.curve(answer)
-
-
-KIND = Kind("counting", "Survival and other counts", counting_answer, numbers, chart,
-            COUNTED)
+KIND = Kind("counting", "Survival and other counts", counting_answer, numbers,
+            lambda answer, _: charts.curve(answer), COUNTED)

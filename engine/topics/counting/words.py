@@ -12,7 +12,7 @@ from engine.core.tasks import DISTRIBUTION, INCIDENCE, ROC, SURVIVAL
 from engine.core.types import Budget
 from engine.language import counts
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import number, percent, two_digits_up, whole, with_unit
+from engine.language.numbers import in_unit, number, percent, two_digits_up, whole
 from engine.topics.counting.answer import CountingAnswer, CountingStudy, Power
 
 PURE = ("This method needs no δ: the guarantee is the stronger one with δ = 0.")
@@ -61,21 +61,17 @@ def finding(answer: CountingAnswer) -> str:
         return f"Area under the curve {number(float(answer.roc.area))} ± {number(half)}"
     curve, of_first = answer.curves[0], f" in {answer.names[0]}" if answer.has_groups else ""
     if curve.median is not None and math.isfinite(float(curve.median.time)):
-        return f"Half are event-free after {_at(float(curve.median.time), unit)}{of_first}"
+        return f"Half are event-free after {in_unit(float(curve.median.time), unit)}{of_first}"
     if not answer.estimand.is_followed:
         value = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
-        return f"Half of the {people} are below {_at(value, unit)}"
+        return f"Half of the {people} are below {in_unit(value, unit)}"
     last = float(curve.last)
     if last <= curve.edges[0]:
         return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
                 f"Too few {people} are left to show a curve")
     share = percent(float(np.interp(last, answer.times, answer.drawn[0, 0])))
     what = "event-free" if answer.estimand.falls else f"with {uncapital(answer.names[0])}"
-    return f"{share} {what} by {_at(last, unit)}{of_first}"
-
-
-def _at(value: float, unit: str) -> str:
-    return with_unit(number(value), unit)
+    return f"{share} {what} by {in_unit(last, unit)}{of_first}"
 
 
 def band(answer: CountingAnswer) -> str:

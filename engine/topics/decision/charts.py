@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import drawn, traces
 from engine.figures.drawn import Axis, Mark, Picture
-from engine.figures.theme import Chart, axis, layout, log_ticks, time_axis
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, log_ticks, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import capital, escape
-from engine.language.numbers import named, number, percent, whole, with_unit
+from engine.language.numbers import in_unit, named, percent, whole, with_unit
 from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.topics.planning import charts as planning_charts
 
 _SHARES = 41  # places of the distribution of distances
 _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -118,7 +118,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
                          yaxis=axis(named("Error", unit), grid=True,
                                     range=[-1.1 * widest, 1.1 * widest], nticks=4))}
     epsilon = f"ε = {option.budget.epsilon:g}"
-    width = with_unit(number(float((high - low).mean()) / 2), unit)
+    width = in_unit(float((high - low).mean()) / 2, unit)
     return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
                  {facts.time_name: x, "truth": plain(bands.truth),
                   "lower difference": plain(low), "upper difference": plain(high)})
@@ -167,7 +167,7 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
     rows = sorted(known)
     here = (answer.chosen or answer.more_private)
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
-    return planning_charts.error_map(
+    return map_of_errors(
         rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
         (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit,
         words.map_title(answer))
@@ -216,3 +216,87 @@ def _with_more(answer: Decision, known: dict[int, Array]) -> str:
         return ""
     people = f"{whole(most)} {escape(answer.profile.facts.people)}"
     return f" With {people}, ε = {min(enough):g} is enough."
+
+
+# -- errors over people and budgets ----------------------------------------------------------------
+
+
+def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
+                  here: tuple[float, float], noun: str, unit: str, finding: str) -> Chart:
+    """Contours of the error, stronger where it is larger; a line where it is the target.
+
+    Parameters
+    ----------
+    people, epsilons : sequence
+        Up and across, increasing.
+    errors : (people, epsilons)
+        In response units, NaN where nothing would be published.
+    target : float
+        The error that is asked for.
+    here : (ε, people)
+        Of the diamond.
+    noun, unit : str
+        The noun for several persons, and the unit of values.
+    finding : str
+        Above the map.
+    """
+    known = errors[np.isfinite(errors)]
+    data: list[Spec] = []
+    notes: list[Spec] = []
+    if len(known):
+        # steps of 1–2–5, one below the smallest error and one above the largest
+        levels = log_ticks(float(known.min()) / 2.6, float(known.max()) * 2.6)
+        data += _map_shades(people, epsilons, errors, levels, target, noun, unit)
+        notes = [note for level in levels if level != target
+                 for note in _name_of_line(level, people, epsilons, errors)]
+    data.append(traces.diamond(*here, cliponaxis=False))
+    spec = {"data": data, "layout": layout(
+        hovermode="closest", annotations=notes, title=finding,
+        xaxis=log_axis("Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
+        yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people))
+        | {"tickvals": list(people), "ticktext": [whole(n) for n in people]})}
+    return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
+                 f"{in_unit(target, unit)}. {finding}.",
+                 {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
+                  "error": traces.plain(errors.ravel(), 4)})
+
+
+def _map_shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
+                levels: Sequence[float], target: float, noun: str, unit: str) -> list[Spec]:
+    """A shade between every two levels, and the line of the target."""
+    def height(error: Array) -> Array:  # levels are whole numbers, so that they can be contours
+        return np.interp(np.log(error), np.log(levels), np.arange(len(levels)))
+
+    z = [[None if math.isnan(v) else round(float(v), 4) for v in row]
+         for row in height(np.where(np.isfinite(errors), errors, np.nan))]
+    common = {"type": "contour", "x": list(epsilons), "y": list(people), "z": z,
+              "showscale": False, "connectgaps": False}
+    wanted = float(height(np.array(target)))
+    return [{**common, "colorscale": [[0, translucent("gradient", 0.04)],
+                                      [1, translucent("gradient", 0.55)]],
+             "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
+             "line": {"width": 1, "color": translucent("page", 0.6)},
+             "text": [[_error_text(v, unit) for v in row] for row in errors],
+             "hovertemplate": f"%{{y}} {noun}, ε = %{{x}}: %{{text}}<extra></extra>"},
+            {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
+                                    "coloring": "lines"},
+             "line": {"width": 3, "dash": "solid"}, "colorscale": [[0, "text"], [1, "text"]],
+             "hoverinfo": "skip"}]
+
+
+def _name_of_line(level: float, people: Sequence[int], epsilons: Sequence[float], errors: Array
+          ) -> list[Spec]:
+    """The number of a level, where it crosses the uppermost row inside the map that it crosses."""
+    logs = np.log(np.where(np.isfinite(errors), errors, np.nan)) - math.log(level)
+    for row in [*range(len(people) - 2, 0, -1)]:
+        for k in np.flatnonzero(logs[row, :-1] * logs[row, 1:] < 0)[:1]:
+            share = logs[row, k] / (logs[row, k] - logs[row, k + 1])
+            ends = np.log10(epsilons[k]), np.log10(epsilons[k + 1])
+            return [{"x": float(ends[0] + share * (ends[1] - ends[0])),
+                     "y": math.log10(people[row]), "text": f"{level:g}", "showarrow": False,
+                     "font": {"size": 12, "color": "text"}}]
+    return []
+
+
+def _error_text(error: float, unit: str) -> str:
+    return in_unit(error, unit) if math.isfinite(error) else "nothing published"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats
 from engine.topics.decision import charts
@@ -24,9 +23,5 @@ def numbers(answer: Decision, question: QuestionLike) -> Numbers:
     return as_floats(by_name)
 
 
-def chart(answer: Decision, _: QuestionLike) -> Chart:
-    """The distance that so many releases stay within, at every budget."""
-    return charts.over_budgets(answer)
-
-
-KIND = Kind("decision", "Decide", decision_of, numbers, chart, (*DECIDED,))
+KIND = Kind("decision", "Decide", decision_of, numbers,
+            lambda answer, _: charts.over_budgets(answer), (*DECIDED,))

@@ -16,6 +16,7 @@ from engine.language import numbers, quality, tags
 from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import (
     digits_up,
+    in_unit,
     number,
     percent,
     percent_up,
@@ -212,7 +213,7 @@ def typical_error(option: Option, profile: Profile) -> str:
     profile : Profile
         Of the study, with the unit of errors.
     """
-    return with_unit(number(option.accuracy.error), escape(profile.unit))
+    return in_unit(option.accuracy.error, escape(profile.unit))
 
 
 def error(option: Option, profile: Profile) -> str:
@@ -505,7 +506,7 @@ def at_one_point(answer: Decision) -> str:
     if furthest is None:
         return ""
     time, distance = furthest
-    off = with_unit(number(distance), escape(answer.profile.unit))
+    off = in_unit(distance, escape(answer.profile.unit))
     facts = answer.profile.facts
     there = with_unit(f"{time:.3g}", escape(facts.time_unit))
     return ("Single points can be farther off than the whole curve: where releases are least "
@@ -559,7 +560,7 @@ def not_reached(answer: Decision) -> str:
     distance = float(profile.distance(SHARES[answer.confidence])[-1])
     return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
             f"{CONFIDENCES[answer.confidence]} releases are only within "
-            f"{with_unit(number(distance), unit)}{_beyond(distance, answer)}.")
+            f"{in_unit(distance, unit)}{_beyond(distance, answer)}.")
 
 
 _FAR = 100.0  # beyond so many times the target, how many says nothing
@@ -592,7 +593,7 @@ def floor(answer: Decision) -> str:
         return ""
     unit = escape(profile.unit)
     return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
-            f"below **{with_unit(number(least), unit)}**.")
+            f"below **{in_unit(least, unit)}**.")
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
@@ -825,7 +826,7 @@ def within(answer: Decision, option: Option) -> str:
     option : Option
         One budget.
     """
-    return with_unit(number(_distance(answer, option)), escape(answer.profile.unit))
+    return in_unit(_distance(answer, option), escape(answer.profile.unit))
 
 
 def _distance(answer: Decision, option: Option) -> float:

@@ -11,7 +11,7 @@ from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, time_axis
 from engine.figures.traces import UNPROTECTED
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import in_unit, named
 from engine.topics.holdout.answer import HoldoutStudy, ReleaseRange
 from engine.topics.mean.charts import Method
 
@@ -58,7 +58,7 @@ def _squared(unit: str) -> str:
 def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
     if not len(x):
         return "At 0 of these budgets would anything be published."
-    ends = [f"{with_unit(number(float(y[k])), _squared(unit))} at ε = {x[k]:g}" for k in (0, -1)]
+    ends = [f"{in_unit(float(y[k]), _squared(unit))} at ε = {x[k]:g}" for k in (0, -1)]
     return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
 
 
@@ -90,8 +90,8 @@ def runs(releases: ReleaseRange, index: int, n_runs: int, method: Method, facts:
                     UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         legend=True,
-        title="Mean of the runs within " + with_unit(
-            number(float(np.abs(mean - releases.non_private).max())), facts.value_unit),
+        title="Mean of the runs within " + in_unit(
+            float(np.abs(mean - releases.non_private).max()), facts.value_unit),
         xaxis=time_axis(facts), yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(releases, index, facts),
         {facts.time_name: releases.times.round(3).tolist(), "mean of runs": _plain(mean),
@@ -102,7 +102,7 @@ def runs(releases: ReleaseRange, index: int, n_runs: int, method: Method, facts:
 def _alt_of_runs(releases: ReleaseRange, index: int, facts: PublicFacts) -> str:
     gap = float(np.abs(releases.mean[index] - releases.non_private).max())
     width = float((releases.high[index] - releases.low[index]).max())
-    far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
+    far, wide = (in_unit(v, facts.value_unit) for v in (gap, width))
     return (f"At ε = {releases.budgets[index].epsilon:g} the mean of the runs is at most {far} "
             f"from the curve without privacy, and 90 % of runs span at most {wide}.")
 

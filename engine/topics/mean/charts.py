@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from engine.answers import ReleasedCurve
+from engine.answers.synthetic import SyntheticPeople
 from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, traces
@@ -25,8 +28,9 @@ from engine.figures.theme import (
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language import error_words
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import digits_up, named, number, times, with_unit
+from engine.language.numbers import digits_up, in_unit, named, number, times, with_unit
 from engine.language.odds_words import odds_short
+from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
@@ -57,6 +61,23 @@ class Method:
     family: str
     errors: Array
     variant: int = 0
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
+           ) -> Method:
+        """The line of a mechanism as it is set.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        errors : (budgets,)
+            None where only its look is wanted.
+        label : str
+            One of its named settings; if empty, the nearest.
+        """
+        label = label or mechanism.nearest_preset()[0]
+        variant = [name for name, _ in mechanism.offered()].index(label)
+        return cls(label, mechanism.key, mechanism.family, np.asarray(errors), variant)
 
 
 def against_budget(answer: MeanAnswer, here: int, method: Method, *,
@@ -136,10 +157,10 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
         return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
 
     def error_at(k: int) -> str:
-        return f"{with_unit(number(float(errors[k])), unit)} at ε = {x[k]:g}"
+        return f"{in_unit(float(errors[k]), unit)} at ε = {x[k]:g}"
 
     present = (f"At ε = {x[here]:g} the error is "
-               f"{with_unit(number(float(errors[here])), unit)}" if here in known
+               f"{in_unit(float(errors[here]), unit)}" if here in known
                else f"At ε = {x[here]:g} nothing would be published")
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
@@ -225,7 +246,7 @@ def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Char
             for (name, curve), look in zip(away.items(), looks, strict=True)]
     spec = {"data": [*data, traces.zero(facts)],
             "layout": _difference_axes(facts, _largest_move(done, facts), legend=True)}
-    far = ", ".join(f"{name.lower()} {with_unit(number(move), facts.value_unit)}"
+    far = ", ".join(f"{name.lower()} {in_unit(move, facts.value_unit)}"
                     for name, move in zip(_STEPS, done.moves, strict=True))
     return Chart(spec, f"How far each step moves the average: {far}.", {
         named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away})
@@ -251,7 +272,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
     errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
                          hoverinfo="skip")
-    typical = with_unit(number(parts.error[switched_on]), facts.value_unit)
+    typical = in_unit(parts.error[switched_on], facts.value_unit)
     spec = {"data": [errors, traces.zero(facts)],
             "layout": _difference_axes(facts, f"Error {typical}", range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
@@ -264,7 +285,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
 
 def _largest_move(done: Steps, facts: PublicFacts) -> str:
     name, move = max(zip(_STEPS, done.moves, strict=True), key=lambda step: step[1])
-    return f"{name.split(':')[0]}: {with_unit(number(move), facts.value_unit)}, the largest step"
+    return f"{name.split(':')[0]}: {in_unit(move, facts.value_unit)}, the largest step"
 
 
 def _difference_axes(facts: PublicFacts, title: str, legend: bool = False,
@@ -336,3 +357,47 @@ def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
     if answer.truth is not None:
         columns["true mean"] = answer.truth
     return {name: plain(values) for name, values in columns.items()}
+
+
+# -- synthetic people, with their watermark in the picture -----------------------------------------
+
+
+SHOWN_PEOPLE = 40
+_WATERMARK_WIDTH = 58  # characters of a line of the watermark
+_BELOW, _LINE = 52, 15  # pixels from the axis to its first line, and of a line
+
+
+def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -> Chart:
+    """Curves of the first synthetic people around the released mean.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+        The release they were drawn from.
+    mark : str
+        The watermark, which stands in the picture.
+    """
+    facts, x = curve.facts, plain(people.at)
+    drawn = people.curves[:SHOWN_PEOPLE]
+    unit_times = np.asarray(facts.to_unit_time(people.at))
+    mean = curve.row_maps[0](unit_times, 0) @ curve.all_coefficients + curve.public(unit_times)
+    joined = traces.joined(x, map(plain, drawn))
+    data = [traces.line("Synthetic people", *joined, translucent("without", 0.5), 1.0,
+                        hoverinfo="skip"),
+            traces.line("Private mean", x, plain(mean), "gradient", 2.8)]
+    lines = textwrap.wrap(mark, _WATERMARK_WIDTH)
+    on_paper = {"xref": "paper", "yref": "paper", "showarrow": False}
+    stamp = {**on_paper, "text": "SYNTHETIC", "x": 0.95, "y": 0.05, "xanchor": "right",
+             "yanchor": "bottom", "opacity": 0.25, "font": {"size": 30, "color": "text"}}
+    words = {**on_paper, "text": "<br>".join(lines), "x": 0, "y": 0, "xanchor": "left",
+             "yanchor": "top", "yshift": -_BELOW, "align": "left",
+             "font": {"size": 11, "color": "text"}}
+    frame = layout(legend=True, title="Synthetic people around the private mean")
+    frame["margin"]["b"] = _BELOW + _LINE * len(lines)
+    spec = {"data": data, "layout": frame | dict(
+        annotations=[stamp, words], xaxis=time_axis(facts),
+        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
+    low, high = np.quantile(people.curves, [0.1, 0.9], axis=0)
+    return Chart(spec, mark, {facts.time_name: x, "private mean": plain(mean),
+                              "10th percentile of synthetic people": plain(low),
+                              "90th percentile of synthetic people": plain(high)})

@@ -44,7 +44,7 @@ def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
     k : int
         Number of the budget.
     """
-    parts = zip(error_words.parts(answer.facts), study.shares[k], strict=True)
+    parts = zip(error_words.PARTS, study.shares[k], strict=True)
     return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
             for name, share in parts}
 

@@ -19,6 +19,7 @@ from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
 from engine.simulation.studies import check_readings
 from engine.sources import Source
+from engine.sources.population_readings import PopulationReadings
 
 _DRAWS = 1  # releases on screen
 _MAX_READINGS = 1_000_000  # of one data set on screen
@@ -160,3 +161,52 @@ def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed:
         errors=np.empty((len(non_private), 0)), baseline=None, ranges=estimate.released[0],
         target=mechanism.target(facts), spends=estimate.spends[0], tuning=estimate.tuning[0],
         feasibility=mechanism.feasibility(data.sizes, (budget,)), warnings=estimate.warnings)
+
+
+# -- charts as people know them: simulated people and method together ------------------------------
+
+
+# Population, and observations of a person.
+_PEOPLE_OF_CHARTS = {"Ambulatory glucose profile": ("glucose", 30),
+                     "Growth chart": ("growth", 4), "Activity norm": ("activity", 30)}
+CHARTS = tuple(_PEOPLE_OF_CHARTS)
+
+
+def chart_method(name: str) -> PercentileCurves:
+    """Percentiles, cut-offs and ranges as such a chart has them.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    """
+    return PercentileCurves(**dict(PercentileCurves.presets())[name])
+
+
+def chart_people(name: str, before: Any = None) -> PopulationReadings:
+    """Simulated people of such a chart.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    before : Source, optional
+        What was chosen before. The numbers of people and sites of simulated people stay.
+    """
+    population, observations = _PEOPLE_OF_CHARTS[name]
+    sizes = {"n_curves": before.n_curves, "n_servers": before.n_servers} if isinstance(
+        before, PopulationReadings) else {}
+    return PopulationReadings(population=population, n_observations_per_curve=observations, **sizes)
+
+
+def chart_of(source: Any, method: Any) -> str | None:
+    """The chart that people and method make up; None of other data and methods.
+
+    Parameters
+    ----------
+    source : Source
+    method : Mechanism
+    """
+    return next((name for name, (population, _) in _PEOPLE_OF_CHARTS.items()
+                 if isinstance(source, PopulationReadings) and source.population == population
+                 and method == chart_method(name)), None)

@@ -9,7 +9,7 @@ from engine.figures import nested, small_charts, traces
 from engine.figures.theme import Chart, Spec, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import uncapital
-from engine.language.numbers import named, number, percent, with_unit
+from engine.language.numbers import in_unit, named, percent
 from engine.simulation.metrics import totals
 from engine.topics.percentiles import words
 from engine.topics.percentiles.answer import PercentilesAnswer
@@ -42,7 +42,7 @@ def _width(answer: PercentilesAnswer) -> str:
     """How wide the range between the outer curves of the release is, on average."""
     share = percent(float(answer.levels[-1] - answer.levels[0]))
     width = float((answer.releases[0, -1] - answer.releases[0, 0]).mean())
-    span = with_unit(number(width), answer.facts.value_unit)
+    span = in_unit(width, answer.facts.value_unit)
     return f"{share} of observations span {span} on average"
 
 

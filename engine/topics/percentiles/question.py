@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.core.tasks import PERCENTILE_CURVES
-from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.simulation.metrics import totals
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
@@ -31,18 +30,5 @@ def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
                      ) | protection(answer.spends, question.person)
 
 
-def chart(answer: PercentilesAnswer, _: QuestionLike) -> Chart:
-    """One release of the percentile curves.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        Of all curves.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.curves(answer)
-
-
-KIND = Kind("percentiles", "Percentile curves", percentiles_answer, numbers, chart,
-            (PERCENTILE_CURVES.key,))
+KIND = Kind("percentiles", "Percentile curves", percentiles_answer, numbers,
+            lambda answer, _: charts.curves(answer), (PERCENTILE_CURVES.key,))

@@ -6,7 +6,7 @@ import math
 
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import escape
-from engine.language.numbers import number, percent, two_digits_up, with_unit
+from engine.language.numbers import in_unit, number, percent, two_digits_up
 from engine.language.ranges import shares_in_words
 from engine.privacy.feasibility import Feasibility
 from engine.topics.percentiles.answer import PercentilesAnswer
@@ -24,7 +24,7 @@ def meaning(answer: PercentilesAnswer) -> str:
     """
     facts, at = answer.facts, len(answer.times) // 2
     when = f"{number(float(answer.times[at]))} {facts.time_unit}".strip()
-    low, high = (with_unit(number(float(answer.releases[0, k, at])), facts.value_unit)
+    low, high = (in_unit(float(answer.releases[0, k, at]), facts.value_unit)
                  for k in (0, -1))
     share = percent(float(answer.levels[-1] - answer.levels[0]))
     return (f"{share} of all observations at {when} lie between {low} and {high}. Every "
@@ -62,18 +62,18 @@ def accuracy(answer: PercentilesAnswer) -> str:
         With the error of each curve, in response units.
     """
     unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
-    middle = with_unit(number(float(error[answer.middle])), unit)
+    middle = in_unit(float(error[answer.middle]), unit)
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = (f"The published {answer.names[answer.middle]} curve has an error of **{middle}** from "
             f"{target}")
     if n == 1:
         return f"{text}; 95 % of releases are within {number(answer.within)}."
     outer = error[[0, -1]]
-    low, high = (with_unit(number(float(each)), unit) for each in outer)
+    low, high = (in_unit(float(each), unit) for each in outer)
     why = (": few observations lie there, and the noise counts for more"
            if outer.min() > error[answer.middle] else "")
     return (f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
-            f"curves together: **{with_unit(number(answer.total), unit)}**, the root of their "
+            f"curves together: **{in_unit(answer.total, unit)}**, the root of their "
             f"summed squares; 95 % of releases are within {number(answer.within)}.")
 
 
@@ -102,7 +102,7 @@ def planned(name: str, error: float, within: float, baseline: float | None, fact
         return ""
 
     def text(value: float) -> str:
-        return with_unit(number(value), escape(facts.value_unit))
+        return in_unit(value, escape(facts.value_unit))
 
     sentence = (f"There the {name} curve has an error of **{text(error)}**: its root mean squared "
                 f"distance from the true one. 95 % of releases are within {text(within)}.")

@@ -69,17 +69,17 @@ def shares(split: Split, delta: float) -> tuple[Budget, ...]:
     if split.way == "sum":
         each = delta / len(split.parts)
         left = split.total - math.fsum(locked)
-        _check(left, locked, weights, split.total)
+        _check(left, weights, split.total)
         return tuple(Budget(part.locked or _down(left * part.weight / weights), each)
                      for part in split.parts)
     room = accounting.exact_mu(split.total, delta) ** 2
     left = room - math.fsum(accounting.exact_mu(epsilon, delta) ** 2 for epsilon in locked)
-    _check(left, locked, weights, split.total)
+    _check(left, weights, split.total)
     return tuple(Budget(part.locked or _down(accounting.exact_epsilon(
         math.sqrt(left * part.weight / weights), delta)), delta) for part in split.parts)
 
 
-def _check(left: float, locked: Sequence[float], weights: float, total: float) -> None:
+def _check(left: float, weights: float, total: float) -> None:
     """Refuse locks that cost more than there is, or that leave nothing to those without one."""
     if left < -1e-12 or (weights and left <= 1e-9):
         raise InputError(f"Locked outputs leave nothing of the total ε = {total:g}.",

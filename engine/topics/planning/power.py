@@ -25,7 +25,7 @@ from engine.core.errors import InputError
 from engine.core.names import uncapital
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, PublicFacts
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import in_unit, number, with_unit
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 
@@ -269,6 +269,6 @@ def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[s
     """
     return [verdict(plan, facts, budget), *(
         f"  {size.people:,} {facts.people} in each group: "
-        + (f"standard error {with_unit(number(size.error), facts.value_unit)}, power "
+        + (f"standard error {in_unit(size.error, facts.value_unit)}, power "
            f"{100 * size.power:.0f} %" if math.isfinite(size.error) else "too few")
         for size in plan.sizes)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.core.types import Budget, PublicFacts
 from engine.language import quality, spending
 from engine.language.grammar import capital, escape
-from engine.language.numbers import digits_up, number, small, times, with_unit
+from engine.language.numbers import digits_up, in_unit, small, times, with_unit
 from engine.sources.twin import Twin
 from engine.topics.planning.answer import HIGHEST_EPSILON, Measured, PlanningAnswer, Setting
 from engine.topics.planning.beyond import Beyond
@@ -348,7 +348,7 @@ def _count(value: float) -> str:
 
 
 def _error(value: float, facts: PublicFacts) -> str:
-    return with_unit(number(value), escape(facts.value_unit))
+    return in_unit(value, escape(facts.value_unit))
 
 
 def _target(value: float, facts: PublicFacts) -> str:

@@ -29,7 +29,7 @@ from engine.topics.rates.answer import (
     moved,
     regime_map,
 )
-from engine.topics.rates.by_eye import ByEye
+from engine.topics.rates.check import ByEye
 
 QUANTITY = "Rate (constants dropped, log scale)"
 _LEAST_ERROR = "Least squared error (log scale)"  # of rates whose constants are known

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, uncapital
-from engine.language.numbers import change, number, small, with_unit
+from engine.language.numbers import change, in_unit, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.rates.fitted import FittedRate, Weighted
@@ -63,7 +63,7 @@ def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) ->
     """
     error = math.sqrt(float(weighted.total(**point)))
     return (f"Root mean squared error of these coefficients: at least "
-            f"**{with_unit(number(error), facts.value_unit)}**.")
+            f"**{in_unit(error, facts.value_unit)}**.")
 
 
 _MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes, by their symbols
@@ -100,6 +100,22 @@ def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate
         rows.append((f"{symbol.label} ({symbol.written})", "–" if seen is None else change(seen),
                      by_rate))
     return [row for row in rows if row[1:] != ("–", "–")]
+
+
+def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
+    """The rows of `if_doubled` as a list, which is as narrow as its column.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        The size, the change as measured, and that by theory.
+    """
+    lines = ["If you doubled…", ""]
+    for size, measured, by_rate in rows:
+        parts = [f"error **{measured}**"] if measured != "–" else []
+        parts += [f"by theory {by_rate}"] if by_rate != "–" else []
+        lines.append(f"- {size}: {', '.join(parts)}")
+    return "\n".join(lines)
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

@@ -527,7 +527,7 @@ def cost_of_privacy(network: Network, smoothness: float,
     curves, elbows = [], []
     for gamma in (smoothness, smoothness_at_a_point):
         rate = WaveletRate(smoothness=gamma)
-        curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
+        curves.append(np.sqrt(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons)))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
     return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]), least(network))
 
@@ -545,10 +545,10 @@ def least(network: Network) -> float:
 
 def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
                  ) -> tuple[Array, Array]:
-    """ε, and by how much privacy raises the bound on the squared error that the plan minimises.
+    """ε, and how many times privacy raises the bound on the error that the plan minimises.
 
-    The bound has all its constants, holds for the whole class of curves, and is B² where nothing
-    is released.
+    The bound has all its constants, holds for the whole class of curves, and is B where nothing is
+    released.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     plans = [tuned.plan(Public(sizes, facts), (Budget(epsilon, network.delta),) * sites)
              for epsilon in (*epsilons.tolist(), math.inf)]
     bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
-    return epsilons, bounds[:-1] / bounds[-1]
+    return epsilons, np.sqrt(bounds[:-1] / bounds[-1])  # bounds are on squared errors
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from engine.figures import labels, small_charts, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import in_unit, named, number
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,
@@ -53,14 +53,15 @@ def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
     if answer.band is not None:
         for name, end in zip(BAND_COLUMNS, answer.band, strict=True):
             table[name] = _values(answer.facts, end)
-    off = (f"off by {number(answer.error)} (root mean square)" if answer.truth is not None else
-           f"typically {number(answer.known.apart)} from the curve without privacy")
+    if answer.truth is None:
+        off = f"typically {number(answer.known.apart)} from the curve without privacy"
+        distance = in_unit(answer.known.apart, answer.facts.value_unit)
+        finding = f"Distance to the non-private curve {distance}"
+    else:
+        off = f"off by {number(answer.error)} (root mean square)"
+        finding = f"Error {in_unit(answer.error, answer.facts.value_unit)}"
     band = (f" No confidence band: {answer.no_band}." if answer.band is None else
             " With a pointwise 95 % confidence band around release 1.")
-    finding = ("Error " if answer.truth is not None else
-               "Distance to the non-private curve ") + with_unit(
-        number(answer.error if answer.truth is not None else answer.known.apart),
-        answer.facts.value_unit)
     return Chart(_over_positions(answer.facts, data, finding),
                  f"{len(answer.releases)} possible releases of the curve, {off}.{band}", table)
 
@@ -108,10 +109,6 @@ def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
                      zip(names, answer.messages, strict=False)}})
 
 
-def _best_level(levels: Sequence[int], total: Array) -> str:
-    return f"{2 ** levels[int(np.argmin(total))]} have the smallest error"
-
-
 def split(parts: RiskParts) -> Chart:
     """One bar of squared error, cut into its four parts.
 
@@ -142,7 +139,8 @@ def by_level(levels: ByLevel) -> Chart:
     data.append(traces.diamond(x[index], float(total[index])))
     spec = {"data": data, "layout": layout(
         legend=True,
-        title=f"The rule keeps {2**levels.chosen} basis functions; {_best_level(x, total)}",
+        title=f"The rule keeps {2**levels.chosen} basis functions; "
+              f"{2 ** x[int(np.argmin(total))]} have the smallest error",
         xaxis=axis("Basis functions kept (number)", tickvals=x,
                    ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis("Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
@@ -205,10 +203,10 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
     data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], "raw", 1.4, "dot",
                          showlegend=False, hoverinfo="skip") for elbow in costs.elbows]
     spec = {"data": data, "layout": layout(
-        legend=True, title=f"At ε = {epsilons[0]:g} privacy multiplies squared error by "
+        legend=True, title=f"At ε = {epsilons[0]:g} privacy multiplies the error by "
               f"{number(float(times[0]))}",
         xaxis=log_axis("Privacy budget ε (log scale)", x[0], x[-1]),
-        yaxis=log_axis("Squared error, times the non-private", 0.9, highest * 1.1, grid=True))}
+        yaxis=log_axis("Error, times the non-private", 0.9, highest * 1.1, grid=True))}
     by_plan = np.exp(np.interp(np.log(costs.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
                        f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "

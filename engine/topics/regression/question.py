@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from engine.core.tasks import WAVELET_REGRESSION
-from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.regression import charts
@@ -34,18 +33,5 @@ def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-def chart(answer: RegressionAnswer, _: QuestionLike) -> Chart:
-    """The curve with its band.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of a whole curve.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.curve(answer)
-
-
-KIND = Kind("regression", "Regression", regression_answer, numbers, chart,
-            (WAVELET_REGRESSION.key,))
+KIND = Kind("regression", "Regression", regression_answer, numbers,
+            lambda answer, _: charts.curve(answer), (WAVELET_REGRESSION.key,))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.core.types import Array, PublicFacts
-from engine.language.grammar import capital, escape
+from engine.language.grammar import escape
 from engine.language.numbers import number, small, together, with_unit
 from engine.mechanisms.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -22,6 +22,9 @@ from engine.topics.regression.answer import (
     WorstPair,
 )
 
+REFUSED = ("**These budgets allow no estimate.** The best bound on the error is no better than "
+           "for a flat line, so nothing is released and no budget is spent. More observations, "
+           "larger ε or fewer sites with more observations each would help.")
 PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 
 
@@ -130,19 +133,6 @@ def refused(answer: RegressionAnswer) -> str:
     return ("**These budgets allow no estimate.** The best bound on the error is no better than "
             "for a flat line, so nothing is released and no budget is spent. More observations, "
             "larger ε or fewer sites with more observations each would help.")
-
-
-def largest(parts: RiskParts) -> str:
-    """What makes up most of the squared error.
-
-    Parameters
-    ----------
-    parts : RiskParts
-        Of the squared error.
-    """
-    portions = shares(parts)
-    first = max(range(4), key=portions.__getitem__)
-    return f"**{capital(PARTS[first])}**: {100 * portions[first]:.0f} % of the squared error."
 
 
 def levels(by_level: ByLevel) -> str:

@@ -35,9 +35,8 @@ from engine.release import sentences
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
-from engine.sources.reading_twin import ReadingTwin
 from engine.sources.twin import SimulatedTwin
-from engine.sources.twins import twin_of
+from engine.sources.twins import ReadingTwin, twin_of
 
 MAX_OBSERVATIONS = 2_000_000  # of one simulated data set
 PEAKS = 3  # of the simulated curve of which is asked how many a release shows

@@ -9,7 +9,7 @@ from engine.figures import labels, traces
 from engine.figures.theme import Chart, axis, layout, time_axis
 from engine.figures.traces import plain
 from engine.language.grammar import uncapital
-from engine.language.numbers import number, with_unit
+from engine.language.numbers import in_unit, number
 from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 
@@ -32,11 +32,11 @@ def reused(answer: ReuseAnswer) -> Chart:
             for (name, values), look in zip(columns.items(), looks, strict=True)]
     heights = np.concatenate([answer.first, answer.second, answer.exact])
     low, high = float(heights.min()), float(heights.max())
-    room = 0.05 * (high - low)
+    margin = 0.05 * (high - low)
     spec = {"data": data, "layout": layout(
         legend=True, title=_finding(answer), xaxis=time_axis(FACTS),
         yaxis=axis(f"Mean {uncapital(FACTS.value_name)} ({FACTS.value_unit})", grid=True,
-                   range=[low - room, high + room]))}
+                   range=[low - margin, high + margin]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(answer.largest_error) if answer.largest_error > 1e-9 else '0'}.",
                  {"time": times, **columns})
@@ -45,5 +45,5 @@ def reused(answer: ReuseAnswer) -> Chart:
 def _finding(answer: ReuseAnswer) -> str:
     if answer.largest_error < 1e-6 * float(np.abs(answer.exact).max()):
         return "Reused noise gives the mean away exactly"
-    error = with_unit(number(answer.largest_error), FACTS.value_unit)
+    error = in_unit(answer.largest_error, FACTS.value_unit)
     return f"The formula misses the mean by up to {error}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engine.figures.theme import Chart
 from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
 from engine.topics.reuse import charts
 from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
@@ -25,17 +24,5 @@ def numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
                       "what the formula gives, off by at most": answer.largest_error})
 
 
-def chart(answer: ReuseAnswer, _: QuestionLike) -> Chart:
-    """Both answer, and what they give away.
-
-    Parameters
-    ----------
-    answer : ReuseAnswer
-        Two releases of one average.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.reused(answer)
-
-
-KIND = Kind("reuse", "Audit: reused noise", reuse_answer, numbers, chart)
+KIND = Kind("reuse", "Audit: reused noise", reuse_answer, numbers,
+            lambda answer, _: charts.reused(answer))

@@ -30,7 +30,7 @@ def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
         Whether each has noise of its own.
     """
     first_noise, second_noise, error = (
-        numbers.with_unit(numbers.number(distance), FACTS.value_unit)
+        numbers.in_unit(distance, FACTS.value_unit)
         for distance in (*answer.noise, answer.largest_error))
     first, second = (f"ε = {budget.epsilon:g}" for budget in answer.budgets)
     noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "

@@ -14,7 +14,7 @@ from engine.figures.small_charts import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, method_style, time_axis
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import named, number, with_unit
+from engine.language.numbers import in_unit, named, number
 from engine.topics.sites.answer import Arrangement, SitesAnswer, WhatIf
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
@@ -71,8 +71,8 @@ def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
                             *([] if federation.truth is None else [federation.truth - base]),
                             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases)])
     low, high = float(every.min()), float(every.max())
-    room = 0.06 * max(high - low, 1e-9)
-    return low - room, high + room
+    margin = 0.06 * max(high - low, 1e-9)
+    return low - margin, high + margin
 
 
 def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: Array,
@@ -88,13 +88,13 @@ def _panel(federation: SitesAnswer, arrangement: Arrangement, name: str, base: A
     quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
         annotations=notes, hovermode=False,
-        title="Nothing would be published" if refused else "Error " + with_unit(
-            number(arrangement.error), facts.value_unit),
+        title=("Nothing would be published" if refused else
+               f"Error {in_unit(arrangement.error, facts.value_unit)}"),
         xaxis=time_axis(facts),
         yaxis=axis(named(quantity, facts.value_unit), grid=True, range=list(heights), nticks=7))}
     summary = ("nothing would be published" if refused else
                f"{len(arrangement.releases)} possible releases, error "
-               f"{with_unit(number(arrangement.error), facts.value_unit)}")
+               f"{in_unit(arrangement.error, facts.value_unit)}")
     return Chart(spec, f"{name}: {summary}.", _panel_table(federation, arrangement))
 
 
@@ -122,14 +122,14 @@ def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash:
 # -- shares of the error ------------------------------------------------------------------------
 
 
-def shares(federation: SitesAnswer, key: str, family: str) -> Chart:
+def shares(federation: SitesAnswer, family: str) -> Chart:
     """A bar for each site: its privacy noise and its sampling variability.
 
     Parameters
     ----------
     federation : SitesAnswer
         With each site's shares of the squared error.
-    key, family : str
+    family : str
         Of the mechanism, for its look.
     """
     members = [member for member in federation.members if not math.isnan(member.weight)]
@@ -195,7 +195,7 @@ def what_if(cases: Sequence[WhatIf], unit: str) -> Chart:
         legend=True, hovermode="closest", title=_most_missed(cases),
         xaxis=axis(named("Error", unit), nticks=6),
         yaxis=axis(grid=True, type="category", autorange="reversed", showline=False, ticks=""))}
-    summary = "nothing" if math.isnan(current) else with_unit(number(current), unit)
+    summary = "nothing" if math.isnan(current) else in_unit(current, unit)
     return Chart(spec, f"Error if one of {len(cases)} sites leaves or halves its ε; now "
                  f"{summary}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})
 

@@ -29,8 +29,7 @@ def numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
 
 def chart(study: SitesAnswer, question: QuestionLike) -> Chart:
     """What each site adds."""
-    mechanism = question["mechanism"]
-    return charts.shares(study, mechanism.key, mechanism.family)
+    return charts.shares(study, question["mechanism"].family)
 
 
 KIND = Kind("sites", "Sites", federation, numbers, chart, (MEAN_FUNCTION.key,))

@@ -12,7 +12,7 @@ from engine.core.bands import NORMAL
 from engine.core.types import PublicFacts
 from engine.language import numbers, quality
 from engine.language.grammar import a, escape, of
-from engine.language.numbers import at_most_percent, number, small, times, with_unit
+from engine.language.numbers import at_most_percent, in_unit, named, number, small, times, with_unit
 from engine.language.odds_words import odds_main
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
@@ -69,7 +69,7 @@ def compared(federation: SitesAnswer) -> str:
     together, smallest = federation.together, federation.pooled.budgets[0].epsilon
     within = "" if together.is_refused else (
         f" ({numbers.most_releases(unit)} within "
-        f"{with_unit(number(together.accuracy.within), unit if unit == '%' else '')})")
+        f"{in_unit(together.accuracy.within, unit if unit == '%' else '')})")
     budget = f"with ε = {smallest:g} for everybody"
     pooled = f"At one trusted centre, {budget}: **{written(federation.pooled)}**."
     if federation.summed is not None:
@@ -81,7 +81,7 @@ def compared(federation: SitesAnswer) -> str:
     if federation.truth is None:
         text += " Measured from the non-private mean."
     elif federation.baseline is not None:  # it may be computed later
-        text += f" Without privacy: {with_unit(number(federation.baseline), unit)}."
+        text += f" Without privacy: {in_unit(federation.baseline, unit)}."
     return " ".join(filter(None, (text, _verdict(federation), _rough(federation))))
 
 
@@ -114,7 +114,7 @@ def _rough(federation: SitesAnswer) -> str:
     error = federation.together.standard_error
     if federation.together.is_refused or error < _ROUGH * federation.together.error:
         return ""
-    margin = with_unit(number(NORMAL * error, 2), escape(federation.facts.value_unit))
+    margin = in_unit(NORMAL * error, escape(federation.facts.value_unit), 2)
     return f"(Simulation: ± {margin} (95 %) on the first number.)"
 
 
@@ -148,17 +148,13 @@ def change(before: float, after: float, unit: str, since: str) -> str:
     if math.isnan(after):
         return f"{since}: **nothing can be published** any more."
     if math.isnan(before):
-        return f"{since}: a curve can be published, error **{_with_unit(after, unit)}**."
+        return f"{since}: a curve can be published, error **{in_unit(after, unit)}**."
     if abs(after / before - 1) < _SAME:
-        return f"{since}: error **{_with_unit(after, unit)}**, no change."
+        return f"{since}: error **{in_unit(after, unit)}**, no change."
     first, second = number(before), number(after)
     sign = "+" if after > before else "−"
     return (f"{since}: error **{first} → {with_unit(second, unit)}** "
             f"({sign}{abs(100 * (after / before - 1)):.0f} %).")
-
-
-def _with_unit(value: float, unit: str) -> str:
-    return with_unit(number(value), unit)
 
 
 def lines(federation: SitesAnswer, difference: bool) -> str:
@@ -280,12 +276,13 @@ def table(federation: SitesAnswer) -> dict[str, list[str]]:
     federation : SitesAnswer
         With its members.
     """
-    unit = f" ({federation.facts.value_unit})" if federation.facts.value_unit else ""
     members = federation.members
     return {"site": [member.row.name for member in members],
             "guarantee": [guarantee(member) for member in members],
             "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
-            f"error alone{unit}": _column([member.alone for member in members])}
+            named("error alone", federation.facts.value_unit): [
+                "nothing" if math.isnan(member.alone) else number(member.alone)
+                for member in members]}
 
 
 EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
@@ -305,10 +302,6 @@ def guarantee(member: Member) -> str:
         return "nothing is sent"
     return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = "
                                               f"{small(budget.delta)}")
-
-
-def _column(values: Sequence[float]) -> list[str]:
-    return ["nothing" if math.isnan(value) else number(value) for value in values]
 
 
 def percent(share: float) -> str:
@@ -341,7 +334,7 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     if not left or not known:
         return "Some of these changes would leave too little to publish anything."
     missed, tight = max(left, key=attrgetter("leaves")), max(known, key=attrgetter("tightens"))
-    current, gone, halved = (with_unit(number(value), unit) for value in
+    current, gone, halved = (in_unit(value, unit) for value in
                              (missed.now, missed.leaves, tight.tightens))
     return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
             f"this kind. With half the ε at {tight.name}: **{halved}**.")

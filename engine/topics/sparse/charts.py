@@ -17,6 +17,7 @@ from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.numbers import number
 from engine.topics.sparse.answer import Lines, SparseAnswer, largest
 from engine.topics.sparse.intervals import IntervalsAnswer, Machines
+from engine.topics.sparse.means import ROW, TRUSTED
 
 _MAX_SHOWN, _MAX_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
@@ -42,13 +43,13 @@ def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
         data.append(_true(names, answer.truth[features] - zero, 11))
     spec = {"data": data, "layout": layout(
         legend=True, hovermode="closest",
-        title=f"Coefficients are {number(answer.error)} from the target in all",
+        title=f"Error of all coefficients together: {number(answer.error)}",
         xaxis=axis("Feature", type="category"),
         yaxis=axis("Error of the coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor="raw"))}
     return Chart(spec, f"Coefficients of {len(features)} features in {len(answer.releases)} "
-                 f"possible releases, {number(answer.error)} from the target in all (root mean "
-                 "square).",
+                 f"possible releases; error of all together {number(answer.error)}, a root mean "
+                 "squared distance.",
                  _coefficient_table(answer, features, names))
 
 
@@ -159,7 +160,7 @@ def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
     difference : bool
         Whether true coefficients are taken off: intervals that do not reach zero miss.
     """
-    features = _with_limits(answer)
+    features = np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
     names = [f"{k + 1}" for k in features]
     missed = _missed(answer, features)
     data = [_limits(answer, features[missed == is_miss], difference, is_miss)
@@ -206,11 +207,6 @@ def _limits(answer: IntervalsAnswer, features: NDArray[np.intp], difference: boo
         error_y={"type": "data", "array": plain(half), "color": role, "thickness": 1.8, "width": 3})
 
 
-def _with_limits(answer: IntervalsAnswer) -> NDArray[np.intp]:
-    """Features with intervals, at most as many as can be told apart."""
-    return np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
-
-
 def machines(comparison: Machines) -> Chart:
     """The error on every machine by way of fitting.
 
@@ -238,8 +234,9 @@ def machines(comparison: Machines) -> Chart:
         "non-private": plain(comparison.without)})
 
 
-def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str) -> Chart:
-    """Squared errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
+def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: str,
+          here: Mapping[str, float]) -> Chart:
+    """Errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
 
     Parameters
     ----------
@@ -249,19 +246,20 @@ def trust(errors: Mapping[str, Sequence[float]], sizes: Sequence[float], label: 
         Of the size that changes, or ε, increasing.
     label : str
         What changes.
+    here : mapping of str to float
+        Errors at the default sizes, by who is trusted.
     """
     known = [v for values in errors.values() for v in values if np.isfinite(v) and v > 0]
     data = [_member(k, name, sizes, values, "sparse" if k < 3 else "without")
             for k, (name, values) in enumerate(errors.items())]
     spec = {"data": data, "layout": layout(
         legend=True,
-        title=labels.smallest_error({name: float(values[-1]) for name, values in errors.items()},
-                                    f"{label} = {sizes[-1]:g}"),
+        title=f"Error {number(here[TRUSTED])} with a trusted server, {number(here[ROW])} without",
         xaxis=log_axis(f"{label} (log scale)", sizes[0], sizes[-1], room=0.03),
-        yaxis=log_axis("Squared error (log scale)", min(known) / 1.5, max(known) * 1.5, grid=True))}
+        yaxis=log_axis("Error (log scale)", min(known) / 1.5, max(known) * 1.5, grid=True))}
     summary = "; ".join(f"{name}, {number(values[0])} to {number(values[-1])}"
                         for name, values in errors.items()
                         if np.isfinite(values[0]) and np.isfinite(values[-1]))
-    return Chart(spec, f"Squared error of a sparse mean while {label} goes from {sizes[0]:g} to "
+    return Chart(spec, f"Error of a sparse mean while {label} goes from {sizes[0]:g} to "
                        f"{sizes[-1]:g}: {summary}.",
                  {label: list(sizes), **{name: plain(values) for name, values in errors.items()}})

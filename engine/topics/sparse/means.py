@@ -7,6 +7,7 @@ methods move to it, are so rare that none is expected in a whole data set.)
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +25,7 @@ from engine.sources.sparse_means import machine_means
 
 BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",
                      "Nobody trusted, noisy averages hide a row", "Trusted server hides a row")
-ALONE, ZERO = "One machine alone, nothing sent", "Answering zero"
+ALONE, ZERO = "One machine alone, nothing sent", "Always estimating 0"
 PRINTED = "Printed as a bound for hiding a row; holds for hiding a machine"
 
 
@@ -177,7 +178,7 @@ def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
 
 def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int
           ) -> dict[str, list[float]]:
-    """Simulated errors where one size or ε takes several values, by label.
+    """Simulated mean squared errors where one size or ε takes several values, by label.
 
     Every value has the same random numbers, which makes curves smooth.
     """
@@ -188,9 +189,15 @@ def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repe
 
 def trust(name: str, values: tuple[float, ...], repeats: int = 5
           ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
-    """Errors along one size, those at usual sizes, and the rates there."""
-    usual = SparseMeanSetting()
-    return along(usual, name, values, repeats), simulated(usual, repeats), rates_of(usual)
+    """Root mean squared errors along one size, those at the default sizes, and the rates there."""
+    default = SparseMeanSetting()
+    squared = along(default, name, values, repeats)
+    return ({label: np.sqrt(errors).tolist() for label, errors in squared.items()},
+            _roots(simulated(default, repeats)), _roots(rates_of(default)))
+
+
+def _roots(squared: dict[str, float]) -> dict[str, float]:
+    return {label: math.sqrt(value) for label, value in squared.items()}
 
 
 def _mean_of(setting: SparseMeanSetting, rows: int, repeats: int, rng: np.random.Generator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.figures.theme import Chart
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.sparse import charts
 from engine.topics.sparse.answer import SparseAnswer, sparse_answer
@@ -28,17 +27,5 @@ def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-def chart(answer: SparseAnswer, _: QuestionLike) -> Chart:
-    """The coefficients.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        Of all coefficients.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.coefficients(answer)
-
-
-KIND = Kind("sparse", "Sparse regression", sparse_answer, numbers, chart, (SPARSE_REGRESSION.key,))
+KIND = Kind("sparse", "Sparse regression", sparse_answer, numbers,
+            lambda answer, _: charts.coefficients(answer), (SPARSE_REGRESSION.key,))

@@ -31,9 +31,9 @@ def accuracy(answer: SparseAnswer) -> str:
     target = "the true ones" if answer.truth is not None else "those without privacy"
     others = () if answer.lasso is None else (answer.without, answer.lasso)
     typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
-    text = (f"The published coefficients are **± {typical}** from {target}, all "
-            f"{answer.sizes.n_covariates} together (root mean squared distance; in 95 % of "
-            f"releases below {numbers.number(answer.within)}).")
+    text = (f"The error of all {answer.sizes.n_covariates} published coefficients together is "
+            f"**{typical}**: root mean squared distance from {target}. In 95 % of releases the "
+            f"distance is at most {numbers.number(answer.within)}.")
     if rest:
         text += f" Without privacy: {rest[0]}; the lasso: {rest[1]}."
     return text

@@ -16,7 +16,7 @@ from engine.figures.small_charts import pattern
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_style, on_log_scale
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
-from engine.language.numbers import digits_up, named, number, small, with_unit
+from engine.language.numbers import digits_up, in_unit, named, number, small
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import NOISES, PARTS, unit_of
@@ -117,21 +117,17 @@ def errors(answer: SummariesAnswer) -> Chart:
                                 "without", 2, UNPROTECTED, hoverinfo="skip"))
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
-        hovermode="closest", title=_best(methods),
+        hovermode="closest",
+        title=labels.smallest_error({method.label: method.error for method in methods}),
         xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(autorange="reversed", type="category"))}
-    summary = "; ".join(f"{method.label} {with_unit(number(method.error), unit)}"
+    summary = "; ".join(f"{method.label} {in_unit(method.error, unit)}"
                         for method in methods)
     return Chart(spec, f"Errors: {summary}.", {
         "way": names, "error": plain([method.error for method in methods], 4),
         "2.5 % below": plain([near for near, _ in ranges], 4),
         "2.5 % above": plain([far for _, far in ranges], 4)})
-
-
-def _best(methods: Sequence[Way]) -> str:
-    """Which method has the smallest error."""
-    return labels.smallest_error({method.label: method.error for method in methods})
 
 
 def _range(method: Way, near: float, far: float) -> Spec:
@@ -328,8 +324,8 @@ def _span(answer: SummariesAnswer, k: int) -> list[float]:
         best = min(known, key=np.ptp)
         low = min(low, max(float(np.quantile(best, 0.005)), low - 2 * half))
         high = max(high, min(float(np.quantile(best, 0.995)), high + 2 * half))
-    room = 0.35 * (high - low)
-    return [low - room, high + room]
+    margin = 0.35 * (high - low)
+    return [low - margin, high + margin]
 
 
 def _heights(answer: SummariesAnswer) -> tuple[float, float]:

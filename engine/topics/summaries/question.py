@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from engine.core.tasks import SUMMARIES
-from engine.figures.theme import Chart
 from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
 from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
@@ -27,17 +26,5 @@ def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     return errors | protection(spends, question.person) if spends else errors
 
 
-def chart(answer: SummariesAnswer, _: QuestionLike) -> Chart:
-    """Errors of all ways.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Methods side by side.
-    _ : QuestionLike
-        The question.
-    """
-    return charts.errors(answer)
-
-
-KIND = Kind("summary", "Summaries", summaries_answer, numbers, chart, SUMMARIES)
+KIND = Kind("summary", "Summaries", summaries_answer, numbers,
+            lambda answer, _: charts.errors(answer), SUMMARIES)

@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.tasks import TASKS
 from engine.core.types import Budget
 from engine.language.grammar import conjunction, uncapital
-from engine.language.numbers import number, small, times, with_unit
+from engine.language.numbers import in_unit, number, small, times
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
@@ -68,19 +68,16 @@ def compared(answer: SummariesAnswer) -> str:
               "the non-private estimate")
     best = known[0]
     text = (f"**{best.label}** comes closest: error **"
-            f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
+            f"{in_unit(best.error, unit)}** from {target}, 95 % of releases within "
             f"{number(best.within)}.")
     if len(known) > 1:
-        behind = _behind(known[1].error / best.error)
+        ratio = known[1].error / best.error
+        behind = "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
         text += f" Next is {uncapital(known[1].label)}, {behind}."
     if answer.baseline:
-        non_private = with_unit(number(answer.baseline), unit)
+        non_private = in_unit(answer.baseline, unit)
         text += f" Without privacy it would be {non_private}."
     return text
-
-
-def _behind(ratio: float) -> str:
-    return "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
 
 
 def unit_of(answer: SummariesAnswer) -> str:

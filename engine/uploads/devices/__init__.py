@@ -2,7 +2,7 @@
 
     file ── blocks (one of a person each; a .zip holds many)
       │
-    glucose, activity, power                     which columns, which rows, which unit
+    exports                                      which columns, which rows, which unit
       │
     reading                                      a table like any other: a row per observation, with
                                                  the person, the hour of the day and the value

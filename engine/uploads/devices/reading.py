@@ -19,13 +19,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from engine.core.errors import InputError
 from engine.core.lists import counted
 from engine.core.types import Array
-from engine.uploads.devices.activity import GgirDays, GgirHours
+from engine.uploads.devices.exports import (
+    Clarity,
+    GgirDays,
+    GgirHours,
+    GreenButton,
+    LibreView,
+    Nightscout,
+)
 from engine.uploads.devices.format import Columns, DeviceExport, DeviceObservations, Format
-from engine.uploads.devices.glucose import Clarity, LibreView, Nightscout
-from engine.uploads.devices.power import GreenButton
 from engine.uploads.limits import Limits, have, refused
 
 FORMATS: tuple[Format, ...] = (Clarity(), LibreView(), Nightscout(), GgirHours(), GgirDays(),
@@ -268,7 +272,8 @@ def _table(people: _People, limits: Limits) -> Read:
     form, header = people.form, ["id", people.form.time, *people.form.units]
     number = sum(len(block.days) for block in people.blocks)
     if not number:
-        raise _empty(form)
+        raise refused(f"This {form.export.name} export holds no observations.",
+                      "Check that the period of the export has some.")
     if len(header) * number > limits.cells:
         raise refused(f"The export has {number:,} observations; at most "
                       f"{limits.cells // len(header):,} are read.",
@@ -295,11 +300,6 @@ def _days_of_each(whose: pa.Array, days: pa.Array) -> NDArray[np.int64]:
     person, day = (np.asarray(column.dictionary_encode().indices, dtype=np.int64)
                    for column in (whose, days))
     return np.bincount(np.unique(person * (day.max() + 1) + day) // (day.max() + 1))
-
-
-def _empty(form: Format) -> InputError:
-    return refused(f"This {form.export.name} export holds no observations.",
-                   "Check that the period of the export has some.")
 
 
 def _as_text(values: Array) -> pa.Array:

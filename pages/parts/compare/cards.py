@@ -24,7 +24,7 @@ from engine.topics.compare.answer import (
     published,
     side_by_side,
 )
-from engine.topics.mean import shape_words
+from engine.topics.mean import words as mean_words
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
 from engine.topics.mean.shape import Question
 from pages.shared.cards import guarantees as guarantee_cards
@@ -255,7 +255,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.picture.budgets[k], method.odds[k], _written(method, k)
     row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
                               "error": error or "nothing published"}
-    for part, share in zip(error_words.parts(view.facts), method.study.shares[k], strict=True):
+    for part, share in zip(error_words.PARTS, method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
     row["power"] = at_most_percent(odds.power).replace("at most", "≤").replace("more than", ">")
@@ -290,11 +290,11 @@ def shapes_kept(view: SideBySide) -> None:
         chart = charts.agreeing_share(EPSILON_STEPS, [
             (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
             for method, answer in answers], None)
-        view.draw(shape_words.short(question, view.facts), chart, "shape", 320, 300)
-        st.markdown(f":small[{shape_words.KEY.replace(' ◇ you are here.', '')}]")
+        view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
+        st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(shape_words.reference(question, first.said, view.facts, first.is_truth))
+        st.markdown(mean_words.reference(question, first.said, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)
@@ -308,7 +308,7 @@ def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
     """How often one method keeps the answer at the chosen budgets."""
-    each = [f"**{shape_words.in_draws(answer.at(k))}** ({shape_words.chance_range(answer.at(k))}) "
+    each = [f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "
             f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
             f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.step]
     st.markdown(f"{method.label}: {', '.join(each)}.")

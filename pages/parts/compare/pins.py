@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from engine.core.errors import InputError
+from engine.core.tasks import (
+    PERCENTILE_CURVES,
+    SPARSE_REGRESSION,
+    TASKS,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from engine.core.types import Budget, Unit
 from engine.exports import memo
+from engine.language import error_words, tags
+from engine.language.numbers import digits_up
+from engine.privacy import accounting
+from engine.topics.coefficients.answer import coefficients_answer
+from engine.topics.counting.answer import counting_answer
+from engine.topics.decision import answer as decision_topic
+from engine.topics.decision import words as decision_words
+from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
-from pages.parts.compare import pin_facts
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning.answer import usual_target
+from engine.topics.regression import words as regression_words
+from engine.topics.regression.answer import Method, Readings, regression_answer
+from engine.topics.sites import words as site_words
+from engine.topics.sites.site_table import with_delta
+from engine.topics.sparse import words as sparse_words
+from engine.topics.sparse.answer import Way, sparse_answer
+from engine.topics.summaries import words as summary_words
+from engine.topics.summaries.answer import summaries_answer
+from pages.parts.decide.view import delta_of, linked
+from pages.parts.plan import setting_of
 from pages.shared.frame import controls
-from pages.shared.state import pins, settings
+from pages.shared.state import links, pins, run, settings
 from pages.shared.state.pins import Pin
+from pages.shared.state.settings import Settings
 
 
 def section() -> None:
@@ -37,7 +68,7 @@ def _facts(pin: Pin) -> Pinned | None:
     """The card of one scenario; None with the reason where its page would refuse it."""
     st.subheader(f"{pin.name} · {pins.PAGES[pin.page]}", anchor=False)
     try:
-        facts = pin_facts.of(pin)
+        facts = pinned_facts(pin)
     except InputError as problem:
         st.markdown(controls.message(problem))
         return None
@@ -69,3 +100,225 @@ def _side_by_side(facts: list[Pinned]) -> None:
                        icon=":material/description:", key="pins_memo",
                        help="One page to print: the table, what cannot be compared, and each "
                        "scenario in words.")
+
+
+# -- what is known of a pinned scenario, worked out again from its settings ------------------------
+
+
+def pinned_facts(pin: Pin) -> Pinned:
+    """The facts of a scenario; what was computed for its page is found again.
+
+    Raises
+    ------
+    InputError
+        Where its page would refuse it.
+    """
+    scenario, _ = links.decode(pin.token)
+    estimated = {"decide": scenario.decided, "lab": scenario.estimated}
+    return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
+                  estimated=estimated.get(pin.page, settings.TASK),
+                  population=scenario.population, **_ON_PAGE[pin.page](scenario))
+
+
+def _budget(scenario: Settings, task: str) -> Budget:
+    """The budget of a page with one mechanism and one ε."""
+    delta = scenario.delta_on(scenario.studied(task), scenario.mechanism_of(task))
+    return Budget(scenario.epsilon, delta.value)
+
+
+def _average(scenario: Settings) -> dict[str, Any]:
+    """Explore and Rates: an average curve at the chosen ε."""
+    source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
+    picture = run.mean_at_every_step(source, scenario.mechanism, budget.delta, scenario.seed,
+                                    settings.steps_of(scenario.epsilon))
+    step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
+    refused, study, unit = picture.is_refused(step), picture.study, source.facts.value_unit
+    error = float("nan") if refused else float(study.error[step])
+    parts = error_words.PARTS
+    return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
+            "method": scenario.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": picture.spends[step],
+            "error": error, "within": float(study.within[step]), "error_unit": unit,
+            "limits": "" if refused else _largest(parts, study.shares[step])}
+
+
+def _largest(names: Any, shares: Any) -> str:
+    share, name = max(zip(shares, names, strict=True))
+    return f"{name}, {100 * share:.0f} %"
+
+
+def _decide(scenario: Settings) -> dict[str, Any]:
+    """The part of Decide that a pin was made of: its solver, its table of sites, or the study."""
+    if scenario.decided != settings.TASK:
+        return _study(scenario)
+    if "planner" in scenario.folds:
+        return _plan(scenario)
+    return _sites(scenario) if "hospitals" in scenario.folds else _study(scenario)
+
+
+def _study(scenario: Settings) -> dict[str, Any]:
+    """The recommendation, with odds that hold at every site."""
+    task, method = TASKS[scenario.decided], scenario.mechanism_of(scenario.decided)
+    studied = linked(scenario)
+    if studied.refusal is not None:
+        raise studied.refusal
+    source, facts = studied.simulated, studied.on_screen.facts
+    rows = ((studied.on_screen.has_free_sites and scenario.sites)
+            or decision_topic.equal_sites(source, "Site"))
+    profile = run.answer(decision_topic.profile_of, source, method,
+                         decision_topic.at_one_budget(rows), delta_of(scenario),
+                         scenario.noise, scenario.seed)
+    target = scenario.target
+    if target is None:
+        target = decision_topic.usual_target(task, facts)
+    recommended = decision_topic.decision(profile, target, scenario.confidence,
+                                          scenario.group).chosen
+    if recommended is None:
+        raise InputError("No budget reaches the target, so there is nothing to compare.",
+                         hint="Open it and allow a larger distance.")
+    return {"facts": facts, "protects": decision_words.unit_tag(task, facts)[0],
+            "method": profile.mechanism.nearest_preset()[0], "people": profile.n_people,
+            "budget": recommended.budget, "budgets": tags.budget_chip(recommended.budget),
+            "spends": recommended.spends, "error": recommended.accuracy.error,
+            "within": recommended.accuracy.within, "error_unit": profile.unit}
+
+
+def _plan(scenario: Settings) -> dict[str, Any]:
+    """The answer that Plan found: its ε and sizes, as an average curve."""
+    setting = setting_of(scenario, scenario.source)
+    target = scenario.typical or _recommended(scenario) or usual_target(scenario.source.facts)
+    plan = run.answer(planning_topic.plan, setting, scenario.unknown, target, scenario.seed)
+    if plan.protection is None:
+        raise InputError("This plan has no answer, so there is nothing to compare.",
+                         hint="Open it to see which blank would do.")
+    reached, budget = plan.reached.setting, plan.protection.budget
+    return {"facts": scenario.source.facts, "protects": tags.unit_tag(scenario.source.facts)[0],
+            "method": scenario.mechanism.nearest_preset()[0],
+            "people": reached.people * reached.sites,
+            "budget": budget, "budgets": tags.budget_chip(budget),
+            "spends": plan.protection.spends, "error": plan.reached.error,
+            "within": plan.reached.within, "error_unit": scenario.source.facts.value_unit}
+
+
+def _recommended(scenario: Settings) -> float | None:
+    """The typical error that the solver begins with; not looked at where it finds the error."""
+    if scenario.unknown == "error":
+        return None
+    try:
+        return digits_up(_study(scenario)["error"], 3)
+    except InputError:
+        return None
+
+
+def _sites(scenario: Settings) -> dict[str, Any]:
+    """All sites together, with odds that hold at each of them."""
+    if not scenario.source.has_free_sites:
+        raise InputError("These curves come with their sites, which no link holds.",
+                         hint="Choose simulated curves.")
+    rows = with_delta(scenario.sites, scenario.delta)
+    federation = run.federation(scenario.source, scenario.mechanism, rows, scenario.seed
+                                ).for_group(scenario.group)
+    return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
+            "method": scenario.mechanism.nearest_preset()[0],
+            "people": sum(member.row.n_curves for member in federation.members),
+            "budget": accounting.requested(federation.together.spends),
+            "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
+            "error": federation.together.error, "within": federation.together.accuracy.within,
+            "error_unit": federation.facts.value_unit}
+
+
+def _coefficients(scenario: Settings) -> dict[str, Any]:
+    """All coefficient functions together."""
+    task = VARYING_COEFFICIENTS.key
+    source, budget = scenario.source_of(task), _budget(scenario, task)
+    answer = run.answer(coefficients_answer, source, scenario.mechanism_of(task), budget,
+                        scenario.seed)
+    return {"facts": answer.data.facts, "protects": tags.unit_tag(answer.data.facts)[0],
+            "method": scenario.mechanism_of(task).nearest_preset()[0],
+            "people": answer.data.n_curves,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
+            "error": answer.total, "within": answer.within,
+            "error_unit": answer.data.facts.value_unit}
+
+
+def _regression(scenario: Settings) -> dict[str, Any]:
+    """A curve from single observations at sites of several kinds."""
+    task = WAVELET_REGRESSION.key
+    source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
+    assert isinstance(source, Readings) and isinstance(mechanism, Method)
+    answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
+    budget = accounting.requested(answer.spends)
+    return {"facts": source.facts,
+            "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
+            "method": mechanism.nearest_preset()[0],
+            "people": sum(group.sites * group.readings for group in scenario.network.groups),
+            "budget": budget,
+            "budgets": regression_words.budgets(scenario.network), "spends": answer.spends,
+            "error": float("nan") if answer.is_refused else answer.error,
+            "within": float("nan") if answer.is_refused else answer.within}
+
+
+def _summary(scenario: Settings) -> dict[str, Any]:
+    """A whole function in the chosen way."""
+    task, source = scenario.summary, scenario.source_of(scenario.summary)
+    delta = scenario.delta_on(source).value
+    answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
+                        Budget(scenario.epsilon, delta), scenario.seed)
+    method = answer.ways[0]
+    if method.refusal:
+        raise InputError(method.refusal)
+    is_curve = TASKS[task].unit is Unit.CURVE
+    unit = tags.unit_tag(answer.facts)[0] if is_curve else "One record"
+    return {"facts": answer.facts, "protects": unit, "people": answer.n, "budget": method.budget,
+            "method": f"{method.label}: {TASKS[task].result}", "spends": method.spends,
+            "budgets": tags.budget_chip(method.budget), "error": method.error,
+            "within": method.within, "error_unit": summary_words.unit_of(answer),
+            "limits": "" if method.parts is None else _largest(summary_words.PARTS, method.parts)}
+
+
+def _sparse(scenario: Settings) -> dict[str, Any]:
+    """Few coefficients among many."""
+    task = SPARSE_REGRESSION.key
+    source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
+    budget = _budget(scenario, task)
+    assert isinstance(mechanism, Way)
+    answer = run.answer(sparse_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts,
+            "protects": tags.unit_tag(answer.facts, SPARSE_REGRESSION.unit)[0],
+            "method": mechanism.nearest_preset()[0], "people": answer.sizes.n_curves,
+            "budget": budget, "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
+            "spends": answer.spends, "error": answer.error,
+            "within": answer.within}
+
+
+def _counts(scenario: Settings) -> dict[str, Any]:
+    """A curve from noised counts."""
+    task = scenario.counted
+    source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
+    budget = Budget(scenario.epsilon)
+    answer = run.answer(counting_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
+            "method": f"{mechanism.label}: {TASKS[task].result}", "people": answer.n,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
+            "error": answer.error, "within": answer.within}
+
+
+def _percentiles(scenario: Settings) -> dict[str, Any]:
+    """All percentile curves together."""
+    task = PERCENTILE_CURVES.key
+    source, budget = scenario.source_of(task), _budget(scenario, task)
+    mechanism: Any = scenario.mechanism_of(task)
+    answer = run.answer(percentiles_answer, source, mechanism, budget, scenario.seed)
+    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts)[0],
+            "method": mechanism.nearest_preset()[0], "people": answer.n_people, "budget": budget,
+            "budgets": tags.budget_chip(budget), "spends": answer.spends, "error": answer.total,
+            "within": answer.within, "error_unit": answer.facts.value_unit}
+
+
+_IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
+    "mean": _average, "coefficients": _coefficients, "regression": _regression,
+    "summaries": _summary, "sparse": _sparse, "survival": _counts,
+    "percentiles": _percentiles}
+_ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
+    "explore": _average, "decide": _decide,
+    "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}

@@ -12,15 +12,10 @@ from engine.core.tasks import MEAN_FUNCTION, WAVELET_REGRESSION
 from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
-from engine.topics.planning import precedents
-from pages.parts.decide import estimands
-from pages.parts.decide.view import Study
-from pages.parts.plan import cards as plan_cards
-from pages.parts.plan import split
-from pages.parts.regression import network
-from pages.parts.sites import cards as site_cards
-from pages.shared.cards import guarantees, rules
-from pages.shared.frame import controls, layout
+from pages.parts import plan, regression, sites
+from pages.parts.decide.view import Study, choose
+from pages.shared.cards import guarantees
+from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import cards
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -33,13 +28,13 @@ def of(view: Study) -> list[Detail]:
     details += [
         Detail("trust", "Who is trusted", partial(_trust, view),
                ("sites_label", "plan_label", "decide_label")),
-        Detail("precedents", "Own rule and precedents", _rule, ("rule",)),
+        Detail("precedents", "Own rule and precedents", guarantees.rule_and_precedents, ("rule",)),
         Detail("more", "Method and options", partial(_options, view), ("plan_more", "sites_more")),
         Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula"))]
     if view.answer is not None and view.answer.options:
         details += [
             Detail("ledger", "Privacy ledger", partial(_ledger, view)),
-            Detail("numbers", "Numbers", partial(_numbers, view)),
+            Detail("numbers", "Numbers", view.tables),
             Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
                    is_fold=True)]
     return details
@@ -49,17 +44,17 @@ def _of_means(view: Study) -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
-        Detail("risk", "Start from a risk", lambda: plan_cards.risk(plan_cards.Planned())),
+        Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
         Detail("hospitals", "A budget for each site", _sites(
-            site_cards.table, site_cards.answer, site_cards.warnings, site_cards.guarantees),
+            sites.table, sites.answer, sites.warnings, sites.guarantees),
             ("sites_table",)),
-        Detail("ways", "Together, central, or alone", _sites(site_cards.pictures)),
-        Detail("shares", "Where the error comes from", _sites(site_cards.shares)),
-        Detail("leaves", "If a site leaves", _sites(site_cards.what_if), ("what_if",)),
-        Detail("centre_saw", "What the centre saw", _sites(site_cards.transcript), ("transcript",)),
-        Detail("study_holdout", "As in the published study", _sites(site_cards.published_study),
+        Detail("ways", "Together, central, or alone", _sites(sites.pictures)),
+        Detail("shares", "Where the error comes from", _sites(sites.shares)),
+        Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
+        Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
+        Detail("study_holdout", "As in the published study", _sites(sites.published_study),
                ("holdout",), is_fold=True),
-        Detail("split_total", "Split a total", lambda: split.fold(plan_cards.Planned()),
+        Detail("split_total", "Split a total", lambda: plan.split_fold(plan.Planned()),
                ("split",), is_fold=True)]
 
 
@@ -71,16 +66,16 @@ _OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study
 def _means_alone() -> None:
     """Why these details are not there for another estimand, and the way to them."""
     st.markdown(words.MEANS_ALONE)
-    st.button("Take the mean curve", key="take_mean", on_click=estimands.choose,
+    st.button("Take the mean curve", key="take_mean", on_click=choose,
               args=(MEAN_FUNCTION.key,))
 
 
-def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None]:
+def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
     """Cards about the table of sites, each with its own budget."""
     def draw() -> None:
-        table = site_cards.solved()
+        table = sites.solved()
         if table.answer is None:
-            site_cards.table(table)
+            sites.table(table)
             return
         cards(table, *parts)
 
@@ -89,12 +84,11 @@ def _sites(*parts: Callable[[site_cards.SitesTable], None]) -> Callable[[], None
 
 def _solver(view: Study) -> None:
     """Asks for the typical error of the recommendation, and says for which sizes."""
-    chosen = None if view.answer is None else view.answer.chosen
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
-    if chosen is None:
-        plan_cards.section(notes=notes)
+    if view.recommended is None:
+        plan.section(notes=notes)
     else:
-        plan_cards.section(digits_up(chosen.accuracy.error, 3), notes)
+        plan.section(digits_up(view.recommended.accuracy.error, 3), notes)
 
 
 def _trust(view: Study) -> None:
@@ -103,20 +97,14 @@ def _trust(view: Study) -> None:
         for heading, sentence in words.protection(view.answer.profile, view.settings.group).items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
     if view.settings.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
-        _sites(site_cards.trust, site_cards.protected)()
-
-
-def _rule() -> None:
-    rules.own_rule()
-    layout.table(precedents.table())
-    st.markdown(precedents.CAUTION)
+        _sites(sites.trust, sites.protected)()
 
 
 def _options(view: Study) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
-        network.method_choice()
-        controls.more_options(task.key, epsilon=False, delta=False, leave_out=network.SIZES)
+        regression.method_choice()
+        controls.more_options(task.key, epsilon=False, delta=False, leave_out=regression.SIZES)
         return
     if task.key in LAB_TASKS:
         controls.mechanism_choice(task.key)
@@ -127,8 +115,3 @@ def _ledger(view: Study) -> None:
     assert view.answer is not None
     option = view.answer.chosen or view.answer.options[0][1]
     guarantees.ledger(option.spends, option.budget)
-
-
-def _numbers(view: Study) -> None:
-    for title, chart in view.charts.items():
-        layout.in_words(title, chart, view.is_own)

@@ -50,14 +50,13 @@ def _to_lab(view: Study) -> None:
     Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
     noise.
     """
-    chosen = None if view.answer is None else view.answer.chosen
     is_same = view.source is view.on_screen and view.settings.noise == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)
-    if (chosen is None or not is_same or in_lab is None
+    if (view.recommended is None or not is_same or in_lab is None
             or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key):
         session.recommend(None)
         return
-    epsilon = chosen.budget.epsilon
+    epsilon = view.recommended.budget.epsilon
     session.recommend(epsilon)
     if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
                  type="tertiary"):

@@ -16,8 +16,7 @@ from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Decision, Option
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts.decide import estimands
-from pages.parts.decide.view import Study
+from pages.parts.decide.view import Study, use_simulated
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
@@ -78,7 +77,7 @@ def _refused(view: Study) -> None:
         return
     st.error(controls.message(problem), icon=":material/block:")
     if problem.field == "source":
-        st.button("Use simulated data", key="use_simulated", on_click=estimands.use_simulated,
+        st.button("Use simulated data", key="use_simulated", on_click=use_simulated,
                   args=(view.decided,))
     elif problem.field == "noise":
         st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",

@@ -1,11 +1,13 @@
-"""The study as one sentence; every bracket can be changed."""
+"""The study as one sentence, every bracket of which can be changed, and its table of sites."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
@@ -17,12 +19,11 @@ from engine.topics.decision.answer import DECIDED
 from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts.decide import estimands, table
-from pages.parts.decide import examples as example_studies
-from pages.parts.decide.view import Study
-from pages.parts.sites import editor
+from pages.parts import sites
+from pages.parts.decide.view import Study, change_unit, choose, data_choice, resize
 from pages.shared.frame import controls
 from pages.shared.state import links, session, settings
+from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
 
 _FEWER = 3  # parts in which sentences differ: the last of a longer one would stay in sight
@@ -30,10 +31,10 @@ _FEWER = 3  # parts in which sentences differ: the last of a longer one would st
 
 def examples() -> None:
     """Worked examples, each one click away."""
-    tokens = dict(example_studies.examples())
+    tokens = dict(example_studies())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Examples:]", width="content")
-        controls.bound(st.pills, "Worked examples", example_studies.open_at(session.current()),
+        controls.bound(st.pills, "Worked examples", example_on_screen(session.current()),
                        lambda label: _open(tokens[label]) if label else None, "study_example",
                        options=list(tokens), label_visibility="collapsed", wrap=True)
 
@@ -54,12 +55,12 @@ def show(view: Study) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
         _say("We publish the")
         with st.container(width=200):
-            controls.bound(st.selectbox, "What is published", task.key, estimands.choose,
+            controls.bound(st.selectbox, "What is published", task.key, choose,
                            "decided", options=list(DECIDED), label_visibility="collapsed",
                            format_func=DECIDED.__getitem__)
         _say("of")
         with st.container(width=250):
-            estimands.data_choice(task, label_visibility="collapsed")
+            data_choice(task, label_visibility="collapsed")
         if view.refusal is not None:
             return
         in_all = whole(site_table.people(view.rows))
@@ -70,7 +71,7 @@ def show(view: Study) -> None:
             _say("for")
             _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
             _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
-        _sites(view)
+        _sites_bracket(view)
         more = (f"({words.spread(view.rows)} at each)" if is_uneven else
                 f"({in_all} in all)" if len(included) > 1 else "")
         has_several = task.data is DataType.CURVES
@@ -104,7 +105,7 @@ def show(view: Study) -> None:
     controls.show_problem("w_target")
 
 
-def _sites(view: Study) -> None:
+def _sites_bracket(view: Study) -> None:
     """How many sites there are; where they can have any sizes, a table of them can be pasted."""
     included = view.included
     nouns = words.site_noun(view.facts)
@@ -112,11 +113,11 @@ def _sites(view: Study) -> None:
         _count("sites", nouns[1].capitalize(), len(included))
         _say(nouns[len(included) != 1])
         return
-    with table.bracket(view):
-        if table.is_open():  # a field that is not in sight would forget what it was told
+    with bracket(view):
+        if is_open():  # a field that is not in sight would forget what it was told
             _count("sites", nouns[1].capitalize(), len(included), is_labelled=True)
         controls.show_problem("w_study_sites")
-        table.paste(view)
+        paste(view)
 
 
 def _means(view: Study) -> tuple[int, int]:
@@ -155,7 +156,7 @@ def _unit(view: Study) -> None:
         return
     with st.container(width=110):
         controls.bound(st.selectbox, "Unit", view.unit,
-                       lambda unit: estimands.change_unit(view.decided, view.target, unit),
+                       lambda unit: change_unit(view.decided, view.target, unit),
                        "target_unit", options=list(units), label_visibility="collapsed")
 
 
@@ -184,7 +185,7 @@ def _resize(dial: str) -> Callable[[int], None]:
         if view.refusal is not None:
             return
         if view.on_screen.has_free_sites and view.settings.sites:
-            editor.replace_table(_table_with(view.rows, dial, value))
+            sites.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
         setting = Setting(view.source, view.mechanism, view.settings.epsilon, people, observations,
@@ -198,8 +199,8 @@ def _resize(dial: str) -> Callable[[int], None]:
                     "readings": "number of observations"}[dial]
             raise InputError(f"The {what} must lie between {low:g} and {high:g}; got {value}.",
                              field=dial)
-        estimands.resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
-        editor.restart()
+        resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
+        sites.restart()
     return write
 
 
@@ -222,3 +223,112 @@ def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]
         st.toast(f"Gone from the table: {', '.join(map(escape, gone))}. The browser’s Back brings "
                  "them back.", icon=":material/info:")
     return table
+
+
+# -- worked examples -------------------------------------------------------------------------------
+
+
+_EXAMPLES = (
+    (("Glucose in twelve hospitals", "c-glucose_days~c.n_curves-1800~c.n_servers-12~target-0.5"),
+     ("Hormones in twelve hospitals", "c-hormone_study~c.n_curves-1800~c.n_servers-12~target-8")),
+    (("Growth in schools", "c-growth_curves~c.n_curves-1000~c.n_servers-10~target-2"),
+     ("Growth in schools", "c-sparse_curves~c.n_curves-1000~c.n_servers-10~target-2")),
+    (("Electricity by district", "c-electricity_days~c.n_curves-2000~c.n_servers-8"),
+     ("Activity by district", "c-activity_days~c.n_curves-2000~c.n_servers-8"),
+     ("Growth by district", "c-sparse_curves~c.n_curves-2000~c.n_servers-8~target-2")),
+)
+
+
+@cache
+def example_studies() -> tuple[tuple[str, str], ...]:
+    """Label and address of every example."""
+    return tuple(next(line for line in lines if not links.decode(line[1])[1])
+                 for lines in _EXAMPLES)
+
+
+def example_on_screen(settings: Settings) -> str | None:
+    """The label of the example that is on screen, whichever details are open beside it; or None."""
+    plain = links.encode(replace(settings, folds=()))
+    return next((label for label, token in example_studies()
+                 if links.encode(links.decode(token)[0]) == plain), None)
+
+
+# -- the table of sites ----------------------------------------------------------------------------
+
+
+_BOX = "sites_of_study"
+
+
+def show_table(view: Study) -> None:
+    """Who takes part; curves that come with their sites keep them."""
+    free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
+    if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
+        return  # the sentence says all there is
+    several = words.site_noun(view.facts)[1]
+    st.header(f"Table of {several}", anchor=False)
+    if not free:
+        st.markdown(f":small[{words.given_sites(view.on_screen)}]")
+        st.dataframe({"Site": [row.name for row in view.rows],
+                      view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
+                     hide_index=True)
+        return
+    sites.editor(None, view.facts, sites.STUDY)
+    if view.problem is not None:
+        st.error(controls.message(view.problem), icon=":material/error:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sites.preset_choice()
+        sites.buttons(view.facts)
+
+
+def contributions(view: Study) -> None:
+    """Whose curves the result hangs on."""
+    sentence = "" if view.answer is None else words.contributions(view.answer)
+    if sentence:
+        st.markdown(f":small[{sentence}]")
+
+
+def bracket(view: Study) -> DeltaGenerator:
+    """The sites in the sentence: behind it their number, and the box for a table."""
+    n = len(view.included)
+    return st.popover(f"{n} {_nouns(view)[n != 1]}", key=_BOX, on_change="rerun",
+                      help="Change their number, or paste a table of them.")
+
+
+def is_open() -> bool:
+    """Whether the box behind the bracket is in sight."""
+    return bool(st.session_state.get(_BOX))
+
+
+def paste(view: Study) -> None:
+    """The box for a table from a spreadsheet."""
+    st.text_area(f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
+                 f"you like observations of each {view.facts.person}", key="pasted_table",
+                 placeholder="North, 150, 30\nSouth, 90, 30", height=160)
+    controls.show_problem("pasted_table")
+    observations = view.included[0].n_observations_per_curve
+    st.button("Use this table", key="use_pasted", type="primary", on_click=_use_pasted,
+              args=(observations, view.facts.people, _nouns(view)))
+
+
+def _nouns(view: Study) -> tuple[str, str]:
+    return words.site_noun(view.facts)
+
+
+def _use_pasted(observations: int, people: str, nouns: tuple[str, str]) -> None:
+    """Take the pasted table over, say what was read, and close the box."""
+    text = st.session_state.get("pasted_table", "")
+    try:
+        rows = site_table.pasted(text, observations)
+        sites.replace_table(rows)
+    except InputError as problem:
+        st.session_state.problem = ("pasted_table", problem)
+        return
+    st.session_state[_BOX] = False
+    st.toast(f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
+             f"{people}." + _renamed(text, rows), icon=":material/check:")
+
+
+def _renamed(text: str, rows: Sequence[SiteRow]) -> str:
+    """Which names of the table are not as they were pasted."""
+    others = [escape(row.name) for row in rows if row.name not in text]
+    return f" Names here: {', '.join(others)}." if others else ""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine.core.types import Array
 from engine.figures.theme import Chart
 from engine.language import error_words, odds_words, quality
 from engine.mechanisms import Mechanism, mechanisms
@@ -19,7 +18,7 @@ from engine.topics.mean import charts
 from engine.topics.rates.beside import Beside
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import rates as rate_cards
-from pages.shared.frame import controls, timed
+from pages.shared.frame import timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
 
@@ -113,8 +112,9 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
     current = session.current()
     by_label = (run.answer(mean_topic.other_methods, *_arguments(scene))
                 if knows_methods(scene) else {})
-    others = [_method(other, label, errors) for label, (other, errors) in by_label.items()]
-    return _method(current.mechanism, current.mechanism.nearest_preset()[0], scene.error), others
+    others = [charts.Method.of(other, errors, label)
+              for label, (other, errors) in by_label.items()]
+    return charts.Method.of(current.mechanism, scene.error), others
 
 
 def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
@@ -124,11 +124,6 @@ def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default
         for other in others if np.isfinite(other.errors[scene.step])}
-
-
-def _method(mechanism: Mechanism, label: str, errors: Array) -> charts.Method:
-    return charts.Method(label, mechanism.key, mechanism.family, errors,
-                         controls.variant(mechanism, label))
 
 
 def _scenario(scene: Scene) -> tuple[Source, Mechanism, float]:

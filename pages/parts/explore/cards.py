@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,18 @@ from engine.figures.theme import Chart
 from engine.language import error_words, glossary, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
+from engine.topics.mean import charts
 from engine.topics.mean.answer import MeanAnswer
+from engine.topics.mean.charts import Method
+from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
 from pages.parts.explore import budgets as budget_cards
 from pages.parts.explore.scene import Scene
 from pages.shared import components
+from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules as rule_cards
 from pages.shared.cards import shape as shape_cards
-from pages.shared.frame import layout, odometer, strips, timed
-from pages.shared.state import session, settings
+from pages.shared.frame import controls, layout, strips, timed
+from pages.shared.state import run, session, settings
 
 # -- above and in the picture ------------------------------------------------------------
 
@@ -46,17 +50,17 @@ class Explored(Scene):
                     b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
                 for b, o in zip(self.answer.budgets, self.odds, strict=True)]),
             self.step, facts, pure=self.budget.is_pure)
-        odometer.lines(self.source)
+        strips.odometer_lines(self.source)
 
     def promise(self) -> None:
         super().promise()
-        rule_cards.beyond_rule(self.budget.epsilon)
+        guarantees.beyond_rule(self.budget.epsilon)
 
 
 def follow_figure(preview: MeanAnswer) -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
-    now, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
-    start = components.Picked(epsilons.index(now.epsilon), now.view)
+    current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
+    start = components.Picked(epsilons.index(current.epsilon), current.view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
     session.take_over(epsilon=epsilons[picked.budget], view=picked.view)
 
@@ -70,7 +74,7 @@ def figure(scene: Scene) -> None:
                                new_noise=scene.facts.is_simulated,
                                with_truth="truth" in current.shown,
                                save=st.session_state.get("save_figure", ""),
-                               anchors=rule_cards.anchors(current.rule), asked=_asked(scene))
+                               anchors=guarantees.anchors(current.rule), asked=_asked(scene))
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
@@ -139,12 +143,12 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
-    shares, facts = scene.answer.study.shares, scene.facts
+    shares = scene.answer.study.shares
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
         _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
-            shares[k], error_words.parts(facts)), 44)
+            shares[k], error_words.PARTS), 44)
         _sentences(scene, "parts", lambda k: _key_of_parts(scene, k))
         if scene.limit_of_band:
             st.markdown(f":small[{scene.limit_of_band}]")
@@ -158,7 +162,7 @@ def limits(scene: Scene) -> None:
 def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
     if scene.answer.is_refused(k):
         return []
-    key = error_words.shares_key(scene.facts, scene.answer.study.shares[k])
+    key = error_words.shares_key(scene.answer.study.shares[k])
     return [components.Said(key, "small")]
 
 
@@ -248,7 +252,63 @@ def numbers(scene: Scene) -> None:
         "90th percentile": scene.where_published(study.quantile(0.9)),
         "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
-           for k, name in enumerate(error_words.parts(scene.facts))}})
+           for k, name in enumerate(error_words.PARTS)}})
     for other in budget_cards.methods(scene)[1]:
         table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.is_own, 220)
+
+
+# -- what each step did, and the error without some parts ------------------------------------------
+
+
+_ALL = 2 ** len(PARTS) - 1
+
+
+def effect_of_steps(scene: Scene) -> None:
+    """Two charts: the steps of a release, and its error without some of its parts."""
+    if scene.is_refused:
+        st.markdown("Nothing would be published at this ε.")
+        return
+    current = session.current()
+    parts = run.answer(error_parts, scene.source, current.mechanism, scene.budget,
+                       current.seed)
+    method = Method.of(current.mechanism)
+    _step_by_step(scene, parts, method)
+    _without_parts(scene, parts, method)
+
+
+def _step_by_step(scene: Scene, parts: ErrorParts, method: Method) -> None:
+    facts, done = scene.facts, parts.steps
+    st.subheader("Effect of each step", anchor=False)
+    scene.draw("Step by step", charts.steps(done, parts.times, method, facts), "steps", 300)
+    st.markdown(error_words.steps_done(facts, done.n_coefficients, done.moves))
+    st.markdown(":small[Difference from the non-private mean (dashed).]")
+
+
+def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
+    """Every part of the error can be taken away, to see what the others leave."""
+    facts = scene.facts
+    st.subheader("The error without some of its parts", anchor=False)
+    with st.container(horizontal=True):
+        parts_left = _switches(parts.has_sampling, error_words.PARTS)
+    scene.draw("The error without some of its parts",
+               charts.left(parts, parts_left, method, facts), "parts", 300)
+    st.markdown(error_words.parts_left(facts, parts.error[parts_left],
+                                       parts.error[True, True, True]))
+    st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")
+
+
+def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+    """A switch for each part; a link keeps them as one number."""
+    mask = session.looked_at("parts", range(2**len(PARTS)), _ALL)
+    for k, name in enumerate(names):
+        if k != PARTS.index("sampling") or has_sampling:
+            controls.bound(st.toggle, capital(name), bool(mask >> k & 1),
+                           partial(_look_at_parts, mask ^ 1 << k),
+                           f"part_{PARTS[k]}")
+    first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
+    return first, second, third
+
+
+def _look_at_parts(mask: int, _: bool) -> None:
+    session.look_at("parts", mask)

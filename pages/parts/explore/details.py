@@ -1,20 +1,60 @@
-"""What the drawer of Explore holds: one detail at a time."""
+"""Where to go on from the figure of Explore, and what its drawer holds: one detail at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
 from engine.sources import Source
-from pages.parts.explore import budgets, cards, steps
+from engine.topics.mean import shape
+from engine.topics.planning.answer import usual_target
+from pages.parts.explore import budgets, cards
 from pages.parts.explore.scene import Scene
-from pages.shared.cards import guarantees, holdout, odds, rules, shape
-from pages.shared.frame import controls, layout
+from pages.shared.cards import guarantees, holdout, odds
+from pages.shared.cards import shape as shape_cards
+from pages.shared.frame import controls, drawer, layout
 from pages.shared.frame.drawer import Detail
-from pages.shared.state import session
+from pages.shared.server import visitors
+from pages.shared.state import links, session, settings
 from pages.shared.uploads import panel
+
+_PAGES = Path(__file__).parents[2]
+
+
+def doors(details: Sequence[Detail]) -> None:
+    """Decide, learn, or use one's own data; and the drawer."""
+    current = session.current()
+    target = usual_target(session.source().facts)
+    to_plan = links.encode(replace(current, decided=settings.TASK, unknown="epsilon",
+                                     target=target, folds=()))
+    with st.container(horizontal=True, vertical_alignment="center", key="doors"):
+        _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
+        _link("learn.py", "First lesson in 4 minutes", ":material/school:", "lesson-1")
+        st.button("Use my data", key="door_data", icon=":material/upload_file:", type="tertiary",
+                  on_click=panel.open_dialog, disabled=not visitors.may_bring_files(),
+                  help="A file stays in memory while you visit; nothing is published.")
+        st.space("stretch")
+        if any(detail.key == "shape" for detail in details):
+            st.button("Ask the curve", key="ask_curve", icon=":material/live_help:",
+                      type="tertiary", on_click=_ask, args=(details,))
+        drawer.button(details, "Details", "details", ":material/right_panel_open:")
+
+
+def _ask(details: Sequence[Detail]) -> None:
+    """Open the drawer at a question: the last one that was asked, or the first."""
+    if not session.current().shape:
+        session.change(shape=next(iter(shape.KINDS)))
+    drawer.open_at(details, "shape")
+
+
+def _link(script: str, label: str, icon: str, token: str) -> None:
+    st.page_link(st.Page(_PAGES / script), label=label, icon=icon, width="content",
+                 query_params={"s": token} if token else None)
+
 
 # What shows a setting, where a link has it and opens no detail.
 OF_SETTINGS = {"shape": "shape", "group": "several", "population": "several"}
@@ -37,7 +77,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
                "attacker_numbers", "explore_label"),
         detail("budget_curve", "Error at every budget", _budgets, "budget_numbers", "rule"),
         method, data,
-        detail("shape", "Ask the curve", shape.section, "shape_numbers",
+        detail("shape", "Ask the curve", shape_cards.section, "shape_numbers",
                "all_answers", "power", "synthetic"),
         detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),
@@ -88,11 +128,11 @@ def _attacker(scene: Scene) -> None:
 def _budgets(scene: Scene) -> None:
     budgets.budgets(scene)
     _behind(scene, "budget_numbers")
-    rules.rule_and_precedents()
+    guarantees.rule_fold()
 
 
 def _steps(scene: Scene) -> None:
-    steps.section(scene)
+    cards.effect_of_steps(scene)
     _behind(scene, "steps_numbers")
 
 

@@ -13,7 +13,6 @@ import streamlit as st
 from engine.core.bands import width_at
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language import error_words, numbers, quality
-from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.questions import Question, ask
@@ -23,8 +22,8 @@ from engine.simulation.experiments import Run
 from engine.sources import Source
 from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared import components
+from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules
 from pages.shared.frame.page import ReleaseView
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session, settings
@@ -83,8 +82,12 @@ class Scene(ReleaseView):
 
     @cached_property
     def plain(self) -> dict[str, object] | None:
+        """The same run for the command line; None for the visitor's own curves."""
+        if self.source.facts.is_upload:
+            return None
         current = session.current()
-        return _plain_scenario(self.source, current.mechanism, self.budget, current.seed)
+        return scenario.to_plain(self.source, current.mechanism, (self.budget,),
+                                 Run(seed=current.seed, is_study=True))
 
     @cached_property
     def error(self) -> Array:
@@ -141,7 +144,7 @@ class Scene(ReleaseView):
         """What limits the error at a step of the slider: the sentence of every page."""
         if self.answer.is_refused(k):
             return "Nothing would be published at this ε."
-        return error_words.what_limits(self.facts, self.answer.study.shares[k])
+        return error_words.what_limits(self.answer.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
         """What doubling buys at a step; empty where that is not simulated, or nothing published."""
@@ -227,14 +230,6 @@ def _at_budget(facts: PublicFacts, n_curves: int, steps: Sequence[float], budget
     return components.AtBudget(odds.right, error, within, is_weak, refused, note)
 
 
-def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
-                   ) -> dict[str, object] | None:
-    """The same run for the command line; None for the visitor's own curves."""
-    if source.facts.is_upload:
-        return None
-    return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))
-
-
 def first_figure() -> dict[str, Any]:
     """What the figure of the first visit of anybody is sent."""
     front, answer = FRONT_PAGE, run.front_picture()
@@ -243,4 +238,4 @@ def first_figure() -> dict[str, Any]:
     payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
     return components.figure_message(
         payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
-        with_truth="truth" in front.shown, anchors=rules.anchors(front.rule))
+        with_truth="truth" in front.shown, anchors=guarantees.anchors(front.rule))

@@ -6,15 +6,17 @@ An estimand offers
   said why there is none. It is called in the open tab *Estimate* alone, and may raise an
   `InputError`.
 * `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
-  and what no other estimand asks. It is drawn on every tab, without a view; a file of the
-  visitor's own is brought by the chip of the data, or in the drawer.
+  and what no other estimand asks; data and method where nothing else is said. It is drawn on every
+  tab, without a view; a file of the visitor's own is brought by the chip of the data, or in the
+  drawer.
 * `budget()`: the control of ε below them.
 * `cards`: the blocks of *Estimate*, functions of the view, from top to bottom in the order of all
   estimands: estimate, (error, attacker), budget curve, then what it alone has. Two in a
   tuple stand side by side.
 * `own_data()`: the visitor's own data, above the blocks.
 * `in_brief()`: sizes and δ in a line, where those of the source are not all.
-* `options()`: every parameter, for the drawer, in one column.
+* `options()`: every parameter, for the drawer, in one column; those of data and method where
+  nothing else is said.
 * `details`: further contents of the drawer, beside those that every view has.
 
 A block begins with a header of at most six words and draws its charts by `view.draw`; the attacker
@@ -31,29 +33,37 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from engine.core.enumerations import NoisePlace
 from engine.language import glossary
-from pages.parts import (
-    coefficients,
-    counting,
-    percentiles,
-    sparse,
-    summaries,
-)
-from pages.parts.explore import budgets, steps
+from engine.language.numbers import small
+from engine.topics.decision.words import WHO, site_noun, spread
+from pages.parts import coefficients, counting, percentiles, regression, sparse, summaries
+from pages.parts.explore import budgets, cards
 from pages.parts.lab import mean
-from pages.parts.regression import cards as regression_cards
-from pages.parts.regression import network
+from pages.shared.cards import guarantees, shape
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import rules, shape
+from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView, View
-from pages.shared.state import session
+from pages.shared.state import session, settings
 
 Block = Callable[[Any], None]
 
 
 def _nothing() -> None:
     """Where an estimand has nothing to draw."""
+
+
+def _data_and_method() -> None:
+    """A choice of each, of the task on screen."""
+    controls.source_choice(session.current().estimated)
+    controls.mechanism_choice(session.current().estimated)
+
+
+def _every_parameter() -> None:
+    """Of the data and the method on screen, with the budget and the seed."""
+    controls.more_options(session.current().estimated)
 
 
 def attacker(view: ReleaseView) -> None:
@@ -103,9 +113,9 @@ class Estimand:
     key: str
     title: str
     see: Callable[[], View | None]
-    choices: Callable[[], None]
     cards: tuple[Block | tuple[Block, Block], ...]
-    options: Callable[[], None]
+    choices: Callable[[], None] = _data_and_method
+    options: Callable[[], None] = _every_parameter
     budget: Callable[[], None] = _nothing
     own_data: Callable[[], None] = _nothing
     in_brief: Callable[[], str] | None = None
@@ -122,58 +132,45 @@ class Estimand:
         return session.current().estimated
 
 
-def _network() -> None:
-    network.choices()
-    network.rows()
-
-
-def _budget_of_steps() -> None:
-    summaries.budget()
-    summaries.split()
-
-
 ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
-        key="mean", title="Mean curve", see=mean.MeanCurve.see, choices=mean.choices,
-        budget=mean.budget, own_data=mean.own_data, options=mean.options,
+        key="mean", title="Mean curve", see=mean.MeanCurve.see,
+        budget=mean.budget, own_data=mean.own_data,
         cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
         details=(More("shape", "Ask the curve", shape.section),
-                 More("steps", "What each step does", steps.section),
-                 More("rule", "Rules and precedents", lambda _: rules.rule_and_precedents()))),
+                 More("steps", "What each step does", cards.effect_of_steps),
+                 More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()))),
     Estimand(
         key="coefficients", title="Varying coefficients", see=coefficients.Effects,
-        choices=coefficients.choices, budget=coefficients.budget, own_data=coefficients.own_data,
-        options=coefficients.options,
+        budget=coefficients.budget, own_data=coefficients.own_data,
         cards=(coefficients.functions, (coefficients.errors, attacker),
                coefficients.over_budgets, coefficients.cost)),
     Estimand(
-        key="regression", title="Regression (wavelets)", see=regression_cards.Regression,
-        choices=_network, own_data=network.own_readings, options=regression_cards.options,
+        key="regression", title="Regression (wavelets)", see=regression.Regression,
+        choices=regression.choices, own_data=regression.own_readings, options=regression.options,
         in_brief=str,
-        cards=(regression_cards.curve, (regression_cards.accuracy, attacker),
-               regression_cards.cost, regression_cards.levels, regression_cards.point,
-               regression_cards.assumptions),
-        details=(More("regression_messages", "What each site sent", regression_cards.messages),
+        cards=(regression.curve, (regression.accuracy, attacker),
+               regression.cost, regression.levels, regression.point,
+               regression.assumptions),
+        details=(More("regression_messages", "What each site sent", regression.messages),
                  More("regression_worst", "What one observation can change",
-                      regression_cards.worst),
+                      regression.worst),
                  More("regression_slopes", "Slopes: theory and exact",
-                      lambda _: regression_cards.slopes()))),
+                      lambda _: regression.slopes()))),
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
-        choices=summaries.choices, budget=_budget_of_steps, own_data=summaries.own_data,
-        options=summaries.options,
+        choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
         cards=(summaries.ways, (summaries.accuracy, attacker), summaries.components,
                summaries.noise)),
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
-        budget=sparse.budget, own_data=sparse.own_rows, options=sparse.options,
+        budget=sparse.budget, own_data=sparse.own_rows,
         cards=((sparse.coefficients, attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),
         details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
     Estimand(
         key="survival", title="Survival and other counts", see=counting.Counts,
         choices=counting.choices, budget=counting.budget, own_data=counting.own_people,
-        options=counting.options,
         cards=(counting.curve, (counting.error, attacker), counting.comparison,
                counting.agreement, counting.over_budgets),
         details=(More("counting_table", "The noised counts", counting.table),
@@ -182,7 +179,6 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
         choices=percentiles.choices, budget=percentiles.budget, own_data=percentiles.own_data,
-        options=percentiles.options,
         cards=(percentiles.curves, (percentiles.errors, attacker), percentiles.ranges,
                percentiles.over_budgets),
         details=(More("percentile_plan", "How many people a curve needs",
@@ -193,3 +189,64 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
 def chosen() -> Estimand:
     """The estimand on screen."""
     return ESTIMANDS[session.current().estimand]
+
+
+# -- the scenario panel at the left ----------------------------------------------------------------
+
+
+def panel(estimand: Estimand) -> DeltaGenerator:
+    """Draw the panel; what it holds is drawn on all tabs, and computes nothing.
+
+    Returns
+    -------
+    DeltaGenerator
+        A place at its foot.
+    """
+    with st.container(key="scenario"):
+        controls.bound(st.selectbox, "Estimand", estimand.key, _estimate, "estimand",
+                       options=list(ESTIMANDS), format_func=lambda key: ESTIMANDS[key].title,
+                       help="What is estimated with differential privacy.")
+        estimand.choices()
+        estimand.budget()
+        brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
+        if brief:
+            st.markdown(f":small[{brief}]")
+        beside = _beside_decide(estimand.task)
+        if beside:
+            st.markdown(f":small[{beside}]")
+        layout.chips(controls.all_changed(estimand.task), layout.reset)
+        return st.container(horizontal=True)
+
+
+def _estimate(key: str) -> None:
+    """Another estimand; what hung on the former one starts again."""
+    default = settings.FRONT_PAGE
+    session.change(estimand=key, sweep=default.sweep, rate=default.rate, example="",
+                   audited=default.audited, variant="", limits=default.limits)
+
+
+def _beside_decide(task: str) -> str:
+    """What this scenario has of the study on Decide, and what is different here."""
+    current = session.current()
+    if task != current.decided or session.uploaded(task):
+        return ""
+    site, _ = site_noun(session.source(task).facts)
+    sentences = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
+            ] if current.has_table(task) else []
+    if current.noise != NoisePlace.SITES:
+        who = WHO[NoisePlace(current.noise)].format(site=site)
+        sentences.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its "
+                         "numbers differ.")
+    return " ".join(sentences)
+
+
+def _in_brief(task: str) -> str:
+    """Sizes and δ, in a line."""
+    source = session.source(task)
+    sizes, delta = source.sizes, session.delta(source, task).value
+    each, sites = sizes.n_observations_per_curve, sizes.n_servers
+    parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
+             f"{each:.3g} observations each" if each > 1 else "",
+             f"{sites:,} sites".replace(",", "\u202f") if sites > 1 else "",
+             f"δ = {small(delta)}" if delta else "δ = 0"]
+    return " · ".join(filter(None, parts))

@@ -41,12 +41,6 @@ class MeanCurve(Scene):
 # -- the scenario ---------------------------------------------------------------------------
 
 
-def choices() -> None:
-    """Data and method."""
-    controls.source_choice()
-    controls.mechanism_choice()
-
-
 def budget() -> None:
     """The budget, by the steps of Explore."""
     controls.epsilon_slider("mean_epsilon", "Smaller: everybody is better protected, and the curve "
@@ -56,11 +50,6 @@ def budget() -> None:
 def own_data() -> None:
     """The visitor's own curves."""
     panel.draw()
-
-
-def options() -> None:
-    """Every parameter of curves and method, the budget and the seed."""
-    controls.more_options()
 
 
 # -- the blocks -----------------------------------------------------------------------------
@@ -104,9 +93,9 @@ def error(view: MeanCurve) -> None:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.step))
     shares = study.shares[view.step]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.parts(facts)),
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS),
               "split", 44)
-    st.markdown(f":small[{error_words.shares_key(facts, shares)}]")
+    st.markdown(f":small[{error_words.shares_key(shares)}]")
     if view.knows_changes:
         st.markdown(view.if_doubled(view.step))
     else:

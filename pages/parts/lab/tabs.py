@@ -1,25 +1,146 @@
-"""The tabs of Lab; only the open one computes anything."""
+"""The tabs of Lab, of which only the open one computes anything; and what *Theory* shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
-from engine.core.tasks import MEAN_FUNCTION
+from engine import handbook
+from engine.core.enumerations import Guarantee
+from engine.core.tasks import MEAN_FUNCTION, TASKS
+from engine.core.types import Budget
+from engine.language import tags
+from engine.language.grammar import uncapital
+from engine.mechanisms import mechanisms
 from engine.papers import words as exhibit_words
-from pages.parts import audit, reproduce
+from pages.parts import audit, reproduce, sweeps
 from pages.parts.compare import cards, pins
-from pages.parts.lab import theory
 from pages.parts.lab.estimands import Estimand
-from pages.parts.sweeps import panel as sweep_panel
-from pages.shared.frame import controls, layout, page
+from pages.parts.rates import cards as rate_cards
+from pages.parts.rates import practice
+from pages.shared.frame import controls, layout, page, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.state import session
 from pages.shared.uploads import panel
+
+_THEORY = {"rates": "Rates", "notes": "Method notes"}
+
+
+def theory(estimand: Estimand) -> list[Detail]:
+    """One of both parts."""
+    part = session.current().theory
+    controls.bound(st.segmented_control, "Part", part,
+                   lambda key: session.change(theory=key or part), "theory",
+                   options=list(_THEORY), format_func=_THEORY.__getitem__,
+                   label_visibility="collapsed")
+    if part == "rates":
+        return _rates(estimand.task)
+    key = method_choice()
+    page.cards(key, method_notes)
+    return details_of_method(key)
+
+
+def _rates(task: str) -> list[Detail]:
+    """What limits the error by theory, and whether simulations agree."""
+    if rate_cards.rate_on_screen(session.current()) is None:
+        _without_rate(task)
+        return []
+    view = page.look(rate_cards.RateAtPoint)
+    page.cards(view, rate_cards.choices, (rate_cards.regimes, rate_cards.answer), practice.practice,
+               rate_cards.notions, rate_cards.by_eye)
+    if view is None:
+        return []
+    return [Detail("rate_options", "Trust and smoothness", partial(rate_cards.options, view)),
+            *view.details()]
+
+
+def _without_rate(task: str) -> None:
+    """That nobody has published a rate for what is estimated."""
+    source, epsilon = session.source(task), session.current().epsilon
+    method = session.current().mechanism_of(task)
+    budget = Budget(epsilon, session.delta(source, task).value)
+    strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
+                 strips.by_method(method, source, budget), "", TASKS[task].unit, epsilon,
+                 pins_here=False)
+    st.info(f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
+            "*Compare* measures how its error falls with people, observations and ε; *Method "
+            "notes* say what is guaranteed.", icon=":material/info:")
+
+
+# -- notes on each method --------------------------------------------------------------------------
+
+
+_LAB = Path(__file__).parents[2] / "lab.py"
+_GUARANTEES = {Guarantee.PURE: "δ = 0", Guarantee.APPROXIMATE: "δ above 0",
+               Guarantee.EITHER: "δ = 0 or above"}
+_UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in the narrow column
+
+
+def method_choice() -> str:
+    """The method to read about; an address brings it back."""
+    current = session.current().about
+    controls.bound(st.selectbox, "Method", current, lambda key: session.change(about=key), "about",
+                   options=list(handbook.method_keys()), format_func=handbook.method_label,
+                   width=640)
+    return current
+
+
+def method_notes(key: str) -> None:
+    """Notes on one method."""
+    notes = handbook.method(key)
+    st.header(notes.title, anchor=False)
+    st.markdown(notes.opening)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        for part in handbook.PARTS:
+            if part not in _UNDER:
+                _part_of_notes(notes, part)
+    with right:
+        for part in _UNDER:
+            _part_of_notes(notes, part)
+
+
+def details_of_method(key: str) -> list[Detail]:
+    """Its formula, the exhibits it is in, what was measured, and all methods."""
+    measured = handbook.measured(key)
+    return [Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),
+            Detail("method_exhibits", "Figures and tables of papers", lambda: _exhibits(key)),
+            *([Detail("method_measured", "What was measured", lambda: st.markdown(measured))]
+              if measured else []),
+            Detail("all_methods", "All methods", _all_methods)]
+
+
+def _exhibits(key: str) -> None:
+    """Links to the figures and tables of papers that this method is in."""
+    titles = handbook.exhibits(key)
+    for name, title in titles:
+        st.page_link(_LAB, label=title, icon=":material/arrow_forward:",
+                     query_params={"s": f"tab-papers~exhibit-{name}"})
+    if not titles:
+        st.markdown("None: this method was derived here, and no paper has figures of it.")
+
+
+def _part_of_notes(notes: handbook.Chapter, title: str) -> None:
+    st.subheader(title, anchor=False)
+    st.markdown(notes.part(title))
+
+
+def _all_methods() -> None:
+    """What each is for and promises, as the registry says."""
+    st.dataframe(pd.DataFrame([
+        {"Method": cls.label, "What it gives": handbook.method(cls.key).opening,
+         "Guarantee": _GUARANTEES[cls.guarantee], "Paper": cls.reference}
+        for cls in mechanisms.all()]), hide_index=True)
+
+
+# -- the row of tabs -------------------------------------------------------------------------------
+
 
 _KEY = "w_tab"
 _COMPARISONS = {"methods": "Methods side by side", "sweep": "Error along one setting"}
@@ -74,13 +195,13 @@ def _methods(estimand: Estimand) -> View | None:
 
 def _sweep(estimand: Estimand) -> View:
     """The error for each value of what is varied, simulated afresh."""
-    task, chosen = estimand.task, None
-    sweep_panel.strip(task)
+    task, scenario = estimand.task, None
+    sweeps.strip(task)
     layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a "
                  "point.")
     with layout.user_errors():
-        chosen = sweep_panel.panel(task)
-    return sweep_panel.Sweep(task, chosen)
+        scenario = sweeps.panel(task)
+    return sweeps.Sweep(task, scenario)
 
 
 def verify(estimand: Estimand) -> list[Detail]:
@@ -106,7 +227,7 @@ def papers(estimand: Estimand) -> list[Detail]:
 
 
 TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare),
-        Tab("theory", "Theory", theory.draw), Tab("verify", "Verify", verify),
+        Tab("theory", "Theory", theory), Tab("verify", "Verify", verify),
         Tab("papers", "Papers", papers))
 
 
@@ -126,13 +247,8 @@ def show(estimand: Estimand) -> list[Detail]:
         if tab.key == session.current().tab:
             with slot, layout.user_errors():
                 details = tab.draw(estimand)
-    return [_options(estimand), *details]
-
-
-def _options(estimand: Estimand) -> Detail:
-    """All parameters; earlier links open them by the folds of their pages."""
-    return Detail("options", "All settings", partial(_settings, estimand), (
-        f"{estimand.key}_more", "compare_more", "sweeps_more"))
+    return [Detail("options", "All settings", partial(_settings, estimand),
+                   (f"{estimand.key}_more", "compare_more", "sweeps_more")), *details]
 
 
 def _settings(estimand: Estimand) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.exports.handout import handout
+from engine.exports.files import handout
 from engine.language import glossary
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.questions import Question, ask
-from pages.parts.learn import game, slides
+from pages.parts.learn import slides
 from pages.shared import components, places
 from pages.shared.components import guess
 from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import View
 from pages.shared.frame.word_fold import entry
-from pages.shared.server import reached
+from pages.shared.server import classroom
 from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
@@ -48,7 +48,7 @@ def show() -> None:
                Detail("data", "Numbers", view.table, ("teach_numbers",)),
                Detail("seed", "Seed", _seed, ("teach_more",)),
                Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
-    _above(view, details)
+    _above(details)
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
         predict(view)
@@ -56,7 +56,7 @@ def show() -> None:
         explain(view)
     if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
         with layout.user_errors():
-            game.show(view.settings.seed)
+            slides.draw_game(view.settings.seed)
     page.cards(view, ways)
     if not lesson.has_game:  # its figure says the same, and has a slider
         view.strip()
@@ -96,7 +96,7 @@ class LessonView(View):
         """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
         token = links.encode(replace(settings.Settings(), lesson=self.lesson.key,
                                        seed=self.settings.seed))
-        others = reached.page_for_others("learn")
+        others = classroom.page_for_others("learn")
         return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:
@@ -136,19 +136,19 @@ def _class_dialog(view: LessonView) -> None:
     st.markdown("The slides show a code. Pupils enter it on the page *Learn* and guess on their "
                 "phones. You see how many have guessed, and their guesses once you reveal. They "
                 "are numbers without names, and forgotten when you end the class.")
-    if not reached.page_for_others("learn"):
-        st.warning(reached.what_to_do(), icon=":material/wifi_off:")
+    if not classroom.page_for_others("learn"):
+        st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
     if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
                  on_click=slides.begin_class, args=(view.lesson, view.settings.seed, view.worked)):
         st.rerun()
 
 
-def _above(view: LessonView, details: list[Detail]) -> None:
+def _above(details: list[Detail]) -> None:
     """Back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
                   on_click=session.change, kwargs={"lesson": ""})
-        if slides.classroom() is not None:
+        if slides.class_on_screen() is not None:
             st.button("End the class", icon=":material/stop_circle:", key="learn_end",
                       on_click=slides.end_class)
             st.markdown(slides.class_in_words(), width="content")
@@ -223,7 +223,7 @@ def ways(view: LessonView) -> None:
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
                   on_click=session.change, kwargs={"presenter": "on"},
                   help="For a projector. A class can guess along on its phones.")
-        if slides.classroom() is None and st.button(
+        if slides.class_on_screen() is None and st.button(
                 "Open a class", icon=":material/groups:", key="learn_class"):
             _class_dialog(view)
         st.download_button(

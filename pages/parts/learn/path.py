@@ -1,14 +1,19 @@
-"""The path: a tile for each lesson, the way into a class, and the way into the guide."""
+"""The path of lessons with the way into a class, and the guide."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
+from engine import handbook
 from engine.core.errors import InputError
-from engine.language.grammar import capital
+from engine.language import glossary
+from engine.language.grammar import capital, escape
 from engine.lessons import Lesson, heading, lessons
-from pages.parts.learn import guide
 from pages.shared.frame import controls, page
+from pages.shared.frame.word_fold import entry
+from pages.shared.places import PAGES
 from pages.shared.server.classroom import CLASSROOMS
 from pages.shared.state import session
 
@@ -23,8 +28,10 @@ def show() -> None:
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("Eight short lessons: guess first, then see what happens.", width="stretch")
-        _join()
-    _tell_problem()
+        st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
+                      placeholder="then press Enter")
+    if problem := st.session_state.pop(_PROBLEM, None):
+        st.error(controls.message(problem), icon=":material/error:")
     every = lessons.all()
     with st.container(key="path"):
         for start in range(0, len(every), _IN_A_ROW):
@@ -33,19 +40,7 @@ def show() -> None:
                 with slot:
                     _tile(lesson)
     st.space("small")
-    guide.entrance()
-
-
-def _join() -> None:
-    """The way into a class for who has its code."""
-    st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
-                  placeholder="then press Enter")
-
-
-def _tell_problem() -> None:
-    """Why a code leads nowhere."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(controls.message(problem), icon=":material/error:")
+    entrance()
 
 
 def _joined() -> None:
@@ -53,11 +48,11 @@ def _joined() -> None:
     if not text.strip():
         return
     try:
-        room = CLASSROOMS.joined(text)
+        classroom = CLASSROOMS.joined(text)
     except InputError as problem:
         st.session_state[_PROBLEM] = problem
     else:
-        session.change(room=room.code, lesson=room.poll.lesson, learn="")
+        session.change(room=classroom.code, lesson=classroom.poll.lesson, learn="")
 
 
 def _tile(lesson: type[Lesson]) -> None:
@@ -75,3 +70,102 @@ def _open(lesson: str, key: str) -> None:
     is_presented = st.session_state[key] == _SLIDES
     st.session_state[key] = None
     session.change(lesson=lesson, learn="", presenter="on" if is_presented else "off")
+
+
+# -- the guide: its chapters, the glossary, and a search through both ------------------------------
+
+
+_FOLDER = Path(__file__).parents[2]
+_SEARCH = "guide_search"
+_MAX_FOUND = 8  # of sections, and of terms
+
+
+def entrance() -> None:
+    """The way in from the path: the first chapter, which has a search above it."""
+    st.header("Guide and glossary", anchor=False)
+    st.button("Open or search the guide", icon=":material/menu_book:", key="guide_open",
+              on_click=_open_chapter, args=(handbook.CHAPTERS[0],))
+
+
+def show_guide() -> None:
+    """One chapter, or what was found."""
+    page.begin("Guide and glossary")
+    st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
+              on_click=_close_guide)
+    chapter = session.current().chapter
+    _choices(chapter)
+    query = st.session_state.get(_SEARCH, "").strip()
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        if query:
+            _search_results(query)
+        elif chapter == handbook.GLOSSARY:
+            _terms()
+        else:
+            text = handbook.chapter(chapter)
+            st.header(text.title, anchor=False)
+            st.markdown(text.text)
+    with right:
+        if not query and chapter != handbook.GLOSSARY:
+            links(handbook.chapter(chapter))
+
+
+def _close_guide() -> None:
+    _forget_search()
+    session.change(learn="", lesson="")
+
+
+def _open_chapter(chapter: str) -> None:
+    _forget_search()
+    session.change(learn="guide", chapter=chapter)
+
+
+def _forget_search() -> None:
+    st.session_state[_SEARCH] = ""
+
+
+def _choices(chapter: str) -> None:
+    """A chapter to open, and words to look for."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Chapter", chapter, _open_chapter, "chapter", width=360,
+                       options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title)
+        # The text outlives a change of the page's parts: the framework forgets what is not drawn.
+        st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
+        st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
+                      on_change=lambda: session.change(learn="guide"))
+
+
+def _title(chapter: str) -> str:
+    return "Glossary" if chapter == handbook.GLOSSARY else handbook.chapter(chapter).title
+
+
+def _search_results(query: str) -> None:
+    """Sections and terms that hold all of the words."""
+    sections, terms = handbook.search(query), glossary.search(query)
+    st.header(f"Found for “{escape(query)}”", anchor=False)
+    if not sections and not terms:
+        st.info("**Nothing holds all of these words.** Try a shorter one.",
+                icon=":material/search_off:")
+    for number, hit in enumerate(sections[:_MAX_FOUND]):
+        st.button(f"{hit.title}: {hit.section}" if hit.section else hit.title,
+                  key=f"found_{number}", type="tertiary", icon=":material/menu_book:",
+                  on_click=_open_chapter, args=(hit.chapter,))
+    st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MAX_FOUND]))
+
+
+def _terms() -> None:
+    """Every term, by the alphabet."""
+    st.header("Glossary", anchor=False)
+    formulas = st.toggle("With formulas", key="glossary_formulas")
+    st.markdown("\n\n".join(entry(term, formulas, where=True)
+                            for term in glossary.alphabetical()))
+
+
+def links(notes: handbook.Chapter) -> None:
+    """Links to the pages that a text names, in the order of the menu."""
+    named = [(script, title) for _, script, title in PAGES
+             if notes.names(title) and title != "Learn"]
+    if named:
+        st.markdown(":small[Pages named here]")
+    for script, title in named:
+        st.page_link(_FOLDER / script, label=title, icon=":material/arrow_forward:")

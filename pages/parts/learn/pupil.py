@@ -9,8 +9,9 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Lesson, Worked, lessons, work
-from pages.parts.learn import game
-from pages.shared.components import guess, seat
+from pages.parts.learn import slides
+from pages.shared.components import guess
+from pages.shared.components.kept import browser_name
 from pages.shared.frame import controls, page, timed
 from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
@@ -25,8 +26,8 @@ def show(code: str) -> None:
 
     What is moved and pressed comes first, so that on a phone nobody scrolls for it.
     """
-    room = CLASSROOMS.find(code)
-    if room is None:
+    classroom = CLASSROOMS.find(code)
+    if classroom is None:
         page.begin("This class has ended" if code in _been_in() else "No class has this code now")
         st.markdown("Ask your teacher for the code, which you can enter on the page *Learn*, or "
                     "try the lessons by yourself.")
@@ -34,10 +35,11 @@ def show(code: str) -> None:
                   icon=":material/school:", key="pupil_leave")
         return
     _been_in().add(code)
-    name = seat.browser_name(_SEAT, code)
-    poll = room.poll
+    name = browser_name(_SEAT, code)
+    poll = classroom.poll
     worked = run.answer(work, poll.lesson, poll.seed)
-    desk = _Desk(room, _seat(room, name), poll, room.stage, lessons.get(poll.lesson), worked)
+    desk = _Desk(classroom, _seat(classroom, name), poll, classroom.stage, lessons.get(poll.lesson),
+                 worked)
     if desk.stage >= Stage.QUESTION:
         page.begin(desk.filled(desk.lesson.question.ask))
         timed.run(lambda: _question(desk), _LOOK_SECONDS)
@@ -49,7 +51,7 @@ def show(code: str) -> None:
         return
     st.markdown(desk.filled(desk.lesson.shows))
     if desk.lesson.has_game:
-        game.show(poll.seed)
+        slides.draw_game(poll.seed)
 
 
 def _been_in() -> set[str]:
@@ -82,14 +84,14 @@ class _Desk:
 def _picture(desk: _Desk) -> None:
     """The picture with this visitor's guess."""
     desk.follow()
-    room, is_shown = desk.room, desk.stage > Stage.GUESS
+    classroom, is_shown = desk.room, desk.stage > Stage.GUESS
     message = guess.payload(desk.poll.lesson, desk.worked.picture, desk.worked.guess,
                              desk.filled(desk.lesson.ask), "pupil")
-    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=room.has(desk.seat),
-                          guesses=room.guesses if is_shown else ())
+    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=classroom.has(desk.seat),
+                         guesses=classroom.guesses if is_shown else ())
     if report.sent is not None:
         try:
-            room.guess(desk.seat, desk.poll, report.sent)
+            classroom.guess(desk.seat, desk.poll, report.sent)
         except InputError as problem:
             st.error(controls.message(problem), icon=":material/error:")
         else:
@@ -127,11 +129,11 @@ def _answer(desk: _Desk, option: int) -> None:
         st.session_state[_PROBLEM] = problem
 
 
-def _seat(room: Classroom, browser: str) -> int:
+def _seat(classroom: Classroom, browser: str) -> int:
     """The seat of a browser in a class, or of this visit until its browser has said its name."""
     if browser:
-        return room.seat(browser)
+        return classroom.seat(browser)
     seats: dict[str, int] = st.session_state.setdefault("seats", {})
-    if room.code not in seats:
-        seats[room.code] = room.seat()
-    return seats[room.code]
+    if classroom.code not in seats:
+        seats[classroom.code] = classroom.seat()
+    return seats[classroom.code]

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import segno
 import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
-from pages.parts.learn import game
+from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
-from pages.shared.server import reached
-from pages.shared.server.classroom import CLASSROOMS, Classroom, Numbers, Poll, Stage
-from pages.shared.state import session
+from pages.shared.server.classroom import (
+    CLASSROOMS,
+    UNREACHED,
+    Classroom,
+    Numbers,
+    Poll,
+    Stage,
+    page_for_others,
+)
+from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
@@ -34,18 +42,18 @@ def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
                 len(lesson.question.options))
 
 
-def classroom() -> Classroom | None:
+def class_on_screen() -> Classroom | None:
     """The class of this visitor, who is its teacher; None if there is none."""
     return CLASSROOMS.find(st.session_state.get("classroom", ""))
 
 
 def class_in_words() -> str:
     """That the class of this visitor goes on outside its slides; "" if there is none."""
-    room = classroom()
-    if room is None:
+    classroom = class_on_screen()
+    if classroom is None:
         return ""
-    count = len(room.guesses)
-    return f"Class **{room.code}** is open: {count} {'guess' if count == 1 else 'guesses'}."
+    count = len(classroom.guesses)
+    return f"Class **{classroom.code}** is open: {count} {'guess' if count == 1 else 'guesses'}."
 
 
 def end_class() -> None:
@@ -81,23 +89,24 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
 
     def part() -> None:
         slide = _slide(lesson, worked)
-        room, stage = classroom(), _stage(slide.start, guess_picture.step(key, message))
+        classroom, stage = class_on_screen(), _stage(slide.start, guess_picture.step(key, message))
         is_revealed = stage > Stage.GUESS
-        if room is not None and not _leads(room, poll, stage):
-            _follow(room)
+        if classroom is not None and not _leads(classroom, poll, stage):
+            _follow(classroom)
             st.rerun()
-        guesses: Sequence[Numbers] = [] if room is None else room.guesses
+        guesses: Sequence[Numbers] = [] if classroom is None else classroom.guesses
         report = guess_picture.guess(
             key, message, guesses=guesses if is_revealed else [], slide=slide,
-            room=None if room is None else _seen_by_teacher(room, len(guesses)))
+            room=None if classroom is None else _seen_by_teacher(classroom, len(guesses)))
         if report.is_revealed:
             st.session_state.pop(_PLACE, None)
         if report.request:
             _do(report.request, lesson, poll)
             st.rerun()
 
-    timed.run(part, _LOOK_SECONDS if classroom() else None)
-    _tell_class_problem()
+    timed.run(part, _LOOK_SECONDS if class_on_screen() else None)
+    if problem := st.session_state.pop("class_problem", None):
+        st.error(controls.message(problem), icon=":material/error:")
 
 
 def _stage(start: str, step: int | None) -> Stage:
@@ -107,22 +116,22 @@ def _stage(start: str, step: int | None) -> Stage:
     return _STAGES.get(start, Stage.GUESS)
 
 
-def _leads(room: Classroom, poll: Poll, stage: Stage) -> bool:
+def _leads(classroom: Classroom, poll: Poll, stage: Stage) -> bool:
     """Show the class what is new on screen; False where another window has led it elsewhere."""
-    here, led = (room.code, poll, stage), st.session_state.get(_LED)
+    here, led = (classroom.code, poll, stage), st.session_state.get(_LED)
     if here == led:
-        return (poll, stage) == (room.poll, room.stage)
-    room.ask(poll, stage)
+        return (poll, stage) == (classroom.poll, classroom.stage)
+    classroom.ask(poll, stage)
     st.session_state[_LED] = here
     return True
 
 
-def _follow(room: Classroom) -> None:
+def _follow(classroom: Classroom) -> None:
     """Come to where the class is: the page was loaded again, or another window went on."""
     _begin_anew()
-    st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
-    st.session_state[_LED] = (room.code, room.poll, room.stage)
-    session.change(lesson=room.poll.lesson, seed=room.poll.seed)
+    st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
+    st.session_state[_LED] = (classroom.code, classroom.poll, classroom.stage)
+    session.change(lesson=classroom.poll.lesson, seed=classroom.poll.seed)
 
 
 def _start_of(at: Stage) -> str:
@@ -132,22 +141,18 @@ def _start_of(at: Stage) -> str:
 
 def come_back(request: str) -> Classroom | None:
     """The class of a teacher whose browser has its key; None where that is not what is asked."""
-    room = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if request.startswith(_BACK) else None
-    if room is not None:
-        st.session_state.classroom = room.code
-    return room
-
-
-def _tell_class_problem() -> None:
-    if problem := st.session_state.pop("class_problem", None):
-        st.error(controls.message(problem), icon=":material/error:")
+    is_back = request.startswith(_BACK)
+    classroom = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if is_back else None
+    if classroom is not None:
+        st.session_state.classroom = classroom.code
+    return classroom
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
     """The attacker's game as a slide, over everything, between its guess and its question."""
-    poll, room = poll_of(lesson, seed, worked), classroom()
-    if room is not None:
-        _leads(room, poll, Stage.SHOWN)  # pupils play as well
+    poll, classroom = poll_of(lesson, seed, worked), class_on_screen()
+    if classroom is not None:
+        _leads(classroom, poll, Stage.SHOWN)  # pupils play as well
     with st.container(key="game_slide", gap="xsmall"):
         components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -156,7 +161,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
                                 ("Leave", "leave")):
                 st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
         st.markdown(worked.filled(" ".join(lesson.story[:-1])))
-        game.show(seed)
+        draw_game(seed)
 
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
@@ -177,8 +182,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
-        if room := classroom():  # where the class is, slides go on
-            st.session_state[_PLACE] = (room.poll.lesson, _start_of(room.stage))
+        if classroom := class_on_screen():  # where the class is, slides go on
+            st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
         other = before if wish == "previous" else after
@@ -189,8 +194,8 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
         _open_class(poll)
     elif wish == "end":
         end_class()
-    elif room := come_back(wish):
-        _follow(room)
+    elif classroom := come_back(wish):
+        _follow(classroom)
 
 
 def begin_class(lesson: type[Lesson], seed: int, worked: Worked) -> None:
@@ -216,13 +221,13 @@ def _open_class(poll: Poll) -> None:
         st.session_state.class_problem = problem
 
 
-def _seen_by_teacher(room: Classroom, count: int) -> guess_picture.Room:
-    page = reached.page_for_others("learn")
-    link = f"{page}?s=class-{room.code}" if page else ""
-    note = f"Join on the page Learn of Privacy Curves with the code **{room.code}**"
-    problem = "" if link else reached.UNREACHED
-    return guess_picture.Room(room.code, room.key, link, qr_code(link) if link else "", note, count,
-                              room.answers, problem)
+def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
+    page = page_for_others("learn")
+    link = f"{page}?s=class-{classroom.code}" if page else ""
+    note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
+    problem = "" if link else UNREACHED
+    return guess_picture.Room(classroom.code, classroom.key, link, qr_code(link) if link else "",
+                              note, count, classroom.answers, problem)
 
 
 def qr_code(text: str) -> str:
@@ -231,3 +236,22 @@ def qr_code(text: str) -> str:
     segno.make(text, error="m", micro=False).save(
         drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF")
     return drawing.getvalue().decode()
+
+
+# -- the attacker’s game of Explore, in a lesson ---------------------------------------------------
+
+
+_GAME = "lesson_game"
+# Of no strip or figure of a page: where their sliders stand is not where this one begins.
+_GAME_REV = -1
+
+
+def draw_game(seed: int) -> None:
+    """The figure of Explore with the game open, at the curves and methods of the front page."""
+    front = replace(settings.FRONT_PAGE, seed=seed, view="attack")
+    delta = front.delta_on(front.source, front.mechanism).value
+    preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
+    scene = Scene(preview, front.source, front)
+    payload = scene.made_once("figure", lambda: components.figure_payload(
+        scene.facts, scene.answer, scene.at_budgets))
+    components.figure(_GAME, payload, components.Picked(scene.step, "attack"), _GAME_REV)

@@ -17,9 +17,9 @@ from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
-from engine.topics.rates.by_eye import by_eye as estimates_by_eye
+from engine.topics.rates.answer import PRESETS
+from engine.topics.rates.check import by_eye as estimates_by_eye
 from engine.topics.rates.check import terms
-from engine.topics.rates.presets import PRESETS
 from pages.parts.explore import cards as explore_cards
 from pages.parts.explore.scene import Scene
 from pages.parts.rates import practice as practice_cards
@@ -278,7 +278,8 @@ def answer(view: RateAtPoint) -> None:
     with st.container(border=True):
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
-        _measured(view)
+        if view.scene is not None:
+            st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
         if view.rate.has_constants:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         if view.has_shares:
@@ -310,12 +311,6 @@ def answer(view: RateAtPoint) -> None:
                 st.markdown(f"Best tuning, constants dropped: {tuned}")
 
 
-def _measured(view: RateAtPoint) -> None:
-    """What limits the error of the scenario, in the words of Explore."""
-    if view.scene is not None:
-        st.markdown(f"Measured: {view.scene.what_limits(view.scene.step)}")
-
-
 def _doubled(view: RateAtPoint) -> None:
     """What doubling each size buys: as measured, and by theory, side by side."""
     scene = view.scene
@@ -324,9 +319,7 @@ def _doubled(view: RateAtPoint) -> None:
     rows = rate_words.if_doubled(view.weighted if view.has_shares else None, view.point, view.rate,
                                  measured)
     if rows:
-        head = ["If you doubled…", "Measured error", "By theory"]
-        lines = [head, ["--"] * len(head), *rows]
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        st.markdown(rate_words.doubled_lines(rows))
     if scene is not None and not is_known:
         explore_cards.simulate_doubled(scene)
 

@@ -27,7 +27,7 @@ from engine.topics.rates.answer import sweep_values
 from engine.topics.rates.check import Check, Measurements
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
-from pages.shared.frame.progress import begin, progress, warm_up
+from pages.shared.frame.timed import begin, progress, warm_up
 from pages.shared.server.jobs import Job
 from pages.shared.state import links, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -140,7 +140,8 @@ def practice(view: RateAtPoint) -> None:
     warm_up()
     layout.prose(_in_words(here, view.symbol(view.along)))
     if _pressed(view):
-        _start(here)
+        st.session_state[_KEPT] = _Kept(
+            begin(_key(here), rate_check.check, here, total=here.steps), here)
     last: _Kept | None = st.session_state.get(_KEPT)
     if last is None:
         layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
@@ -186,11 +187,6 @@ def _name(mechanism: Mechanism) -> str:
 
 def _key(here: Check) -> str:
     return digest(("rate check", here.simulated))
-
-
-def _start(here: Check) -> None:
-    job = begin(_key(here), rate_check.check, here, total=here.steps)
-    st.session_state[_KEPT] = _Kept(job, here)
 
 
 # -- the form -------------------------------------------------------------------------------

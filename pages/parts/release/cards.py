@@ -12,7 +12,6 @@ import streamlit as st
 
 from engine import questions
 from engine.answers import card as answers_card
-from engine.answers import compared_cards
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, TASKS
@@ -38,8 +37,7 @@ from engine.topics.release.preview import release_preview
 from pages.shared.cards import answers as answer_cards
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.cards import synthetic
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.page import View
 from pages.shared.server import visitors
 from pages.shared.state import run, session
@@ -144,7 +142,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
                  is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
                             "is published only a little."))
-    odometer.lines(choice.file or choice.source)
+    strips.odometer_lines(choice.file or choice.source)
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
@@ -300,7 +298,7 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
 def no_room_for(choice: Choice) -> InputError | None:
     """Why the total of these data would be overrun; said as soon as ε is chosen."""
     for part in choice.parts:
-        if (spent := odometer.read(part)) is None:
+        if (spent := strips.odometer(part)) is None:
             continue
         try:
             check_room(spent, _cost_of(choice, part).certified, part.facts)
@@ -313,7 +311,7 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
     """That another release of these people has this name; the same may be asked for again."""
     for part in choice.parts if name.strip() else ():
         people, called = groups.released_as(choice.file or part, part, name.strip())
-        spent = odometer.read(part)
+        spent = strips.odometer(part)
         try:
             if spent is not None:
                 check_name(spent, called)
@@ -342,7 +340,7 @@ def _same_people(choice: Choice) -> tuple[bool, dict[str, bool | None]]:
     same: dict[str, bool | None] = {}
     is_answered = True
     for k, part in enumerate(choice.parts):
-        known_people, group = odometer.known(part), groups.name(part)
+        known_people, group = strips.known_people_of(part), groups.name(part)
         same[group] = None
         if known_people is None:
             continue
@@ -363,7 +361,7 @@ def _same_people(choice: Choice) -> tuple[bool, dict[str, bool | None]]:
 def _total(choice: Choice, same: dict[str, bool | None]) -> float | None:
     """The total of data that were never published, as their holder sets it; else it is fixed."""
     new = [part for part in choice.parts
-           if odometer.read(part) is None and not same[groups.name(part)]]
+           if strips.odometer(part) is None and not same[groups.name(part)]]
     if not new:
         return None
     facts = new[0].facts
@@ -392,7 +390,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
     def publish(part: Source) -> Published:
         people, called = groups.released_as(file, part, name)
         is_same = same[groups.name(part)]
-        is_new = total is not None and odometer.read(part) is None and not is_same
+        is_new = total is not None and strips.odometer(part) is None and not is_same
         most = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
             is_new and total is not None) else None
         return published.publish(people, choice.mechanism, choice.budget, Ledger(), called, most,
@@ -452,9 +450,9 @@ def _ledger_of_all() -> None:
 
 
 def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
-    spent = odometer.read(part)
+    spent = strips.odometer(part)
     if spent is None:
-        known = odometer.known(part)
+        known = strips.known_people_of(part)
         st.markdown(sentences.left(part.facts, None) if known is None else
                     sentences.known_people(known, part.facts))
         return
@@ -475,7 +473,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 def _never_drawn(choice: Choice, part: Source) -> None:
     """What was charged and never drawn can be drawn now, under its charge."""
-    spent = odometer.read(part)
+    spent = strips.odometer(part)
     for entry in () if spent is None else spent.entries:
         if entry.state != "charged":
             continue
@@ -558,7 +556,7 @@ def result() -> None:
 def _compared(releases: Sequence[Published]) -> None:
     """Whether the groups differ, from what is published alone; or why that cannot be said."""
     try:
-        lines = compared_cards.comparison([release.card for release in releases]).sentences()
+        lines = answers_card.comparison([release.card for release in releases]).sentences()
     except InputError as problem:
         st.info(controls.message(problem), icon=":material/info:")
         return
@@ -612,8 +610,9 @@ def _answers(release: Published, suffix: str) -> None:
     with layout.fold("Synthetic people drawn from the release",
                      f"release_synthetic{suffix}") as is_open:
         if is_open:
-            synthetic.section(answers_card.read(release.card), release.card["release"]["name"],
-                              release.cost.certified, 1, f"release_synthetic{suffix}")
+            answer_cards.synthetic_section(answers_card.read(release.card),
+                                           release.card["release"]["name"], release.cost.certified,
+                                           1, f"release_synthetic{suffix}")
 
 
 def _take_away(release: Published, suffix: str) -> None:

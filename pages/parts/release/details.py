@@ -6,12 +6,18 @@ from functools import partial
 
 import streamlit as st
 
-from engine.release import sentences
+from engine.core.errors import InputError
+from engine.language.grammar import escape
+from engine.release import checked_files, sentences
 from engine.release.certified import ReleaseCost
-from pages.parts.release import cards, checking, several_sites
+from engine.release.checked_files import Finding
+from engine.release.ledger import Ledger
+from pages.parts.release import cards, several_sites
 from pages.parts.release.cards import Choice
 from pages.shared.cards import odds as odds_card
+from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
+from pages.shared.server import visitors
 
 
 def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
@@ -26,10 +32,11 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
     """
     always = [Detail("release_ledger", "Ledger and total budget",
                      partial(cards.ledger_of_choice, choice, cost)),
-              Detail("release_check", "Check published files", checking.show),
+              Detail("release_check", "Check published files", check_published),
               Detail("real_sites", "Several sites, each with its own file",
                      partial(several_sites.show, choice)),
-              Detail("release_limits", "What a release covers", _covered)]
+              Detail("release_limits", "What a release covers",
+                     lambda: st.markdown(sentences.LIMITS))]
     if cost is None:
         return always
     return [*always,
@@ -40,10 +47,46 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
             Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True)]
 
 
-def _covered() -> None:
-    st.markdown(sentences.LIMITS)
-
-
 def _attacker(choice: Choice, cost: ReleaseCost) -> None:
     if choice.source is not None:
         odds_card.card(choice.source.facts, cost.certified_spends, choice.source.sizes)
+
+
+# -- published files, checked: against the ledger of this machine, and against each other ----------
+
+
+_ICONS = {True: ":material/check_circle:", False: ":material/cancel:", None: ":material/help:"}
+
+
+def check_published() -> None:
+    """Files of a release are chosen, and what can be told of them is said."""
+    st.markdown("The .zip of a release, or its files with guarantee.json among them. They are "
+                "compared with what the ledger of this machine makes again, and with each other.")
+    chosen = st.file_uploader("Published files", ["zip", "json", "csv", "html", "svg"],
+                              accept_multiple_files=True, key="check_files",
+                              max_upload_size=checked_files.MAX_BYTES // 1_000_000)
+    if not chosen:
+        return
+    book = Ledger() if visitors.may_bring_files() else None
+    try:
+        folders = checked_files.unpacked({file.name: file.getvalue() for file in chosen})
+        for folder, files in folders.items():
+            if len(folders) > 1:
+                st.markdown(f"**{escape(folder)}**")
+            _findings(checked_files.check(files, book))
+    except InputError as problem:
+        st.error(controls.message(problem), icon=":material/error:")
+
+
+def _findings(findings: list[Finding]) -> None:
+    """What does not hold first, in one box; then all the rest."""
+    verdicts = {finding.holds for finding in findings}
+    if False in verdicts:
+        st.error("**These files are not what was released.**", icon=_ICONS[False])
+    elif None in verdicts:
+        st.info("**These files fit together.** Whether they were released is not known here.",
+                icon=_ICONS[None])
+    else:
+        st.success("**These files are what was released.**", icon=_ICONS[True])
+    st.markdown("\n".join(f"* {_ICONS[finding.holds]} {escape(finding.text)}" for finding in
+                          sorted(findings, key=lambda one: one.holds is not False)))

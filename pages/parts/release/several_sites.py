@@ -26,8 +26,8 @@ from engine.sites.studies import SiteEntry
 from engine.topics.release import charts
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
+from pages.parts import sites
 from pages.parts.release.cards import Choice
-from pages.parts.sites import editor
 from pages.shared.frame import code_fold, controls, layout, timed
 from pages.shared.server import visitors
 from pages.shared.state import session
@@ -106,7 +106,7 @@ def _plan(choice: Choice) -> None:
 
 def _rows() -> tuple[SiteRow, ...]:
     """The table of *Decide*; three sites to start from where there is only one."""
-    rows = tuple(row for row in editor.rows() if row.included)
+    rows = tuple(row for row in sites.rows() if row.included)
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 

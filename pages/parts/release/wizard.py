@@ -13,7 +13,7 @@ from engine.language.grammar import escape
 from engine.language.numbers import number, whole
 from engine.release.certified import ReleaseCost
 from engine.release.functions import axes_of
-from engine.topics.release import preview_charts, words
+from engine.topics.release import charts, words
 from engine.topics.release.preview import release_preview
 from engine.uploads import stated
 from pages.parts.release import cards
@@ -24,7 +24,7 @@ from pages.shared.frame.drawer import Detail
 from pages.shared.server import visitors
 from pages.shared.state import run, session
 from pages.shared.state.settings import WIZARD
-from pages.shared.uploads import draft, facts, flow, groups, panel
+from pages.shared.uploads import draft, facts, groups, panel
 
 _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "Release"}
 
@@ -148,7 +148,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
             _next("preview")
     elif not visitors.may_bring_files():
         st.info(panel.DEMONSTRATION, icon=":material/lock:")
-    elif (upload := flow.form(choice.task)) is not None:
+    elif (upload := panel.form(choice.task)) is not None:
         _next("preview", lambda: facts.show(upload, choice.task))
     else:
         _next("preview", is_open=False)
@@ -203,10 +203,10 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
             return
         _, across, up, _ = axes_of(choice.mechanism, facts)
         if across:
-            chart = preview_charts.chart(simulated, across, up)
+            chart = charts.preview_chart(simulated, across, up)
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(simulated)}]")
-            if (ranges := preview_charts.ranges(simulated)) is not None:
+            if (ranges := charts.preview_ranges(simulated)) is not None:
                 layout.draw(ranges, "preview_ranges", 170, 150)
         else:
             st.metric(f"{up}, simulated", number(float(simulated.curves[0].released[0]), 4))

@@ -1,15 +1,26 @@
-"""What a released curve answers: one question with its numbers, or all with their default ones."""
+"""What a released curve answers, and synthetic people that are drawn from it."""
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from engine.answers import CurveQuestion, ReleasedCurve, curve_questions
 from engine.answers.reply import DRAWN_OTHERWISE
+from engine.answers.synthetic import (
+    KEPT,
+    LOST,
+    OWN_UNCERTAINTY,
+    as_csv,
+    refusal_of_synthetic,
+    synthetic_people,
+)
 from engine.core.errors import InputError
+from engine.core.types import Budget
 from engine.language.grammar import escape
-from engine.topics.mean.shape_words import ASKING
-from pages.shared.frame import controls
+from engine.topics.mean import charts
+from engine.topics.mean.words import ASKING, watermark
+from pages.shared.frame import controls, layout
 
 _ASKED = "asked_of_release"  # where the session keeps the question of the visitor
 
@@ -46,3 +57,46 @@ def one_question(curve: ReleasedCurve) -> None:
 
 def _keep(question: CurveQuestion) -> None:
     st.session_state[_ASKED] = question
+
+
+# -- synthetic people, drawn from one release ------------------------------------------------------
+
+
+PEOPLE = 1000
+_NOT_PRIVATE = "Your own curves are not private: nothing of them can be downloaded."
+
+
+def synthetic_section(curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str,
+                      is_own: bool = False) -> None:
+    """Picture and file of synthetic people, or why there are none.
+
+    Parameters
+    ----------
+    curve : ReleasedCurve
+        They are drawn from this release.
+    name : str
+        Of the release, for the watermark.
+    budget : Budget
+        Its guarantee.
+    seed : int
+        Of chance; stands in the watermark.
+    key : str
+        Of the chart on its page.
+    is_own : bool
+        Whether the release is a preview of data that are not published: then there is no file.
+    """
+    reason = refusal_of_synthetic(curve)
+    if reason:
+        st.info(escape(reason), icon=":material/block:")
+        return
+    people = synthetic_people(curve, PEOPLE, np.random.default_rng(seed))
+    mark = f"{watermark(name, budget)} Seed {seed}."
+    layout.draw(charts.synthetic_curves(people, curve, mark), key, 420, 420)
+    for heading, lines in (("They keep", KEPT), ("They do not keep", LOST)):
+        st.markdown(f"{heading}\n" + "\n".join(f"* {escape(line)}" for line in lines))
+    st.markdown(escape(OWN_UNCERTAINTY))
+    st.download_button(
+        f"Get {PEOPLE:,} synthetic people", b"" if is_own else as_csv(people, curve, mark).encode(),
+        "privacy-curves-synthetic-people.csv", "text/csv", on_click="ignore", disabled=is_own,
+        key=f"get_{key}", icon=":material/table:", help=_NOT_PRIVATE if is_own else
+        "Any number from a guarantee card: python -m engine synthetic CARD --people N")

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from engine.core.types import Budget, PublicFacts, Spend
-from engine.language import spending
+from engine.language import spending, tags
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
+from engine.topics.planning import precedents
 from engine.topics.planning.consequences import label
-from pages.shared.frame import layout
-from pages.shared.state import session
+from pages.shared import components
+from pages.shared.frame import controls, layout
+from pages.shared.state import session, settings
 
 
 def promise(spends: Sequence[Spend], budget: Budget) -> None:
@@ -77,3 +79,43 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
     if mechanism.formula:
         st.latex(mechanism.formula)
     st.markdown(spending.tuning(tuning))
+
+
+# -- a rule of one’s own for ε, and what others have published with --------------------------------
+
+
+def anchors(rule: float | None) -> list[components.Anchor]:
+    """What is marked under the slider: budgets of others, and the visitor's own rule."""
+    marks = [components.Anchor(
+        precedent.budget.epsilon,
+        f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
+        precedent.by) for precedent in precedents.PRECEDENTS]
+    if rule is not None:
+        marks.append(components.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule",
+                                       is_own=True))
+    return marks
+
+
+def rule_fold() -> None:
+    """The same in a fold, as it stands on Explore and in Lab."""
+    with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
+        if is_open:
+            rule_and_precedents()
+
+
+def rule_and_precedents() -> None:
+    """The most ε by the visitor's own policy, and what others have spent."""
+    controls.number("Our rule: ε at most", session.current().rule,
+                    lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
+                    is_optional=True, placeholder="none", width=220,
+                    help="From your own policy, for one whole release. It is marked under the "
+                    "slider, and a budget above it is pointed out.")
+    layout.table(precedents.table())
+    st.markdown(precedents.CAUTION)
+
+
+def beyond_rule(epsilon: float) -> None:
+    """Point out a budget above the visitor's own rule."""
+    words = precedents.beyond_rule(epsilon, session.current().rule)
+    if words:
+        st.warning(words, icon=":material/gavel:")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -35,7 +34,7 @@ def _distances(source: Source, budget: Budget) -> None:
     current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
-    chart = charts.distances(study, _method(), facts.value_unit)
+    chart = charts.distances(study, Method.of(current.mechanism), facts.value_unit)
     _show(chart, "distances", holdout_words.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
 
@@ -47,16 +46,8 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
         return
     current, facts = session.current(), source.facts
     preview = run.answer(release_range, source, current.mechanism, (budget,), current.seed)
-    chart = charts.runs(preview, 0, preview.n_runs, _method(), facts)
+    chart = charts.runs(preview, 0, preview.n_runs, Method.of(current.mechanism), facts)
     _show(chart, "runs", holdout_words.runs(facts, budget, preview.n_runs, source.sizes.n_curves))
-
-
-def _method() -> Method:
-    """Name and look of the chosen method."""
-    mechanism = session.current().mechanism
-    label = mechanism.nearest_preset()[0]
-    variant = [name for name, _ in mechanism.offered()].index(label)
-    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)
 
 
 def _show(chart: Chart, key: str, words: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,17 +16,24 @@ from engine.answers.spread import NORMAL_PEOPLE
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, PublicFacts
 from engine.language.grammar import escape
+from engine.language.numbers import named
 from engine.sources import Source
 from engine.topics.compare import charts
 from engine.topics.mean import answer as mean_topic
-from engine.topics.mean import shape, shape_words
+from engine.topics.mean import shape, words
 from engine.topics.mean.answer import Draws
-from engine.topics.mean.asked import AskedReleases, asked, asked_next, first_release
-from engine.topics.mean.asked_groups import GroupedReleases, asked_groups
+from engine.topics.mean.asked import (
+    AskedReleases,
+    GroupedReleases,
+    asked,
+    asked_groups,
+    asked_next,
+    first_release,
+)
 from engine.topics.mean.shape import Agreeing, Question
+from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
-from pages.shared.cards import power, synthetic
 from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
@@ -60,7 +68,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     controls.bound(st.segmented_control, "Question",
                    current.shape if current.shape in kinds else None,
                    lambda kind: session.change(shape=kind or ""), "shape", options=kinds,
-                   format_func=shape_words.LABELS.get, help=shape_words.HELP)
+                   format_func=words.LABELS.get, help=words.HELP)
     if current.shape not in shape.KINDS:
         return None
     _numbers(facts)
@@ -74,13 +82,13 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    default, time = shape.default(current.shape, facts), shape_words.times_asked(facts)
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
-    within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
-    level = ("level", f"Level{unit}",
+    default = shape.default(current.shape, facts)
+    within = ("tolerance", named("Within", facts.time_unit),
+              "How far off a time may be and still be of use.")
+    level = ("level", named("Level", facts.value_unit),
              "A value from outside the data, such as a limit in a guideline.")
-    span = [("first", f"From{time}", "The first time."),
-            ("second", f"To{time}", "The second time.")]
+    span = [("first", named("From", facts.time_unit), "The first time."),
+            ("second", named("To", facts.time_unit), "The second time.")]
     numbers = {"peak": [within], "crossing": [level, within], "above": [level, within],
                "sign": span, "fastest": [*span, within]}[current.shape]
     with st.container(horizontal=True):
@@ -130,12 +138,12 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
               ) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(shape_words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
+    st.markdown(words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
-        st.warning(shape_words.refused(budget), icon=":material/block:")
+        st.warning(words.refused(budget), icon=":material/block:")
         return
-    st.markdown(shape_words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
-                                      bool(np.isnan(kept_answer.said))))
+    st.markdown(words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
+                                bool(np.isnan(kept_answer.said))))
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
@@ -179,21 +187,21 @@ def _groups(scene: Scene) -> None:
     groups = grouped_releases(scene)
     texts = groups.texts[scene.step]
     _list(texts)
-    st.markdown(f":small[{shape_words.groups_asked(*groups.names, scene.budget)}]")
-    st.subheader(shape_words.HOW_OFTEN, anchor=False)
-    st.markdown(shape_words.groups_told(groups.detected(scene.step), len(texts)))
+    st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
+    st.subheader(words.HOW_OFTEN, anchor=False)
+    st.markdown(words.groups_told(groups.detected(scene.step), len(texts)))
 
 
 def _next_person(scene: Scene) -> None:
     """What releases say of the next person, and how often simulated new people lie there."""
     people = next_person(scene)
     _list([mark.text for mark in people.marks[scene.step]])
-    st.markdown(f":small[{escape(NORMAL_PEOPLE)} {shape_words.ASKING}]")
+    st.markdown(f":small[{escape(NORMAL_PEOPLE)} {words.ASKING}]")
     assert people.right is not None
     right = [share for share in people.right[scene.step].tolist() if np.isfinite(share)]
     if right:
-        st.subheader(shape_words.HOW_OFTEN, anchor=False)
-        st.markdown(shape_words.new_people(right, scene.facts))
+        st.subheader(words.HOW_OFTEN, anchor=False)
+        st.markdown(words.new_people(right, scene.facts))
 
 
 def _list(texts: Sequence[str]) -> None:
@@ -201,7 +209,7 @@ def _list(texts: Sequence[str]) -> None:
     if len(set(texts)) == 1:
         st.markdown(escape(texts[0]))
         return
-    st.markdown(shape_words.RELEASES + "\n" + "\n".join(
+    st.markdown(words.RELEASES + "\n" + "\n".join(
         f"{k}. {escape(text)}" for k, text in enumerate(texts, 1)))
 
 
@@ -218,7 +226,9 @@ def section(scene: Scene) -> None:
     if not scene.is_refused:
         with layout.user_errors():
             if question is not None:
-                _answers_of_releases(scene, question)
+                marks = asked_releases(scene, question).marks[scene.step]
+                _list([mark.text for mark in marks])
+                st.markdown(f":small[{words.ASKING}]")
             with layout.fold("All answers of one release", "all_answers") as is_open:
                 if is_open:
                     answer_cards.table(_first(scene))
@@ -226,13 +236,14 @@ def section(scene: Scene) -> None:
         with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
             if is_open:
                 with layout.user_errors():
-                    synthetic.section(_first(scene), scene.facts.name, scene.budget,
-                                      session.current().seed, "synthetic", scene.is_own)
+                    answer_cards.synthetic_section(_first(scene), scene.facts.name, scene.budget,
+                                                   session.current().seed, "synthetic",
+                                                   scene.is_own)
     with layout.fold("People needed to see a difference between two groups", "power") as is_open:
         if is_open:
-            power.section(scene)
+            people_needed(scene)
     if question is not None:
-        st.subheader(shape_words.HOW_OFTEN, anchor=False)
+        st.subheader(words.HOW_OFTEN, anchor=False)
         _how_often(scene, question)
 
 
@@ -240,12 +251,6 @@ def _first(scene: Scene) -> ReleasedCurve:
     """The first release on screen, as far as questions need it."""
     return run.answer(first_release, scene.source, scene.mechanism, scene.budget,
                       session.current().seed)
-
-
-def _answers_of_releases(scene: Scene, question: Question) -> None:
-    marks = asked_releases(scene, question).marks[scene.step]
-    _list([mark.text for mark in marks])
-    st.markdown(f":small[{shape_words.ASKING}]")
 
 
 def _how_often(scene: Scene, asked: Question) -> None:
@@ -261,7 +266,62 @@ def _how_often(scene: Scene, asked: Question) -> None:
     chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
                                   scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)
-    st.markdown(f":small[{shape_words.KEY}]")
+    st.markdown(f":small[{words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
         if is_open:
             layout.table(chart.table, scene.is_own, 220)
+
+
+# -- how many people two groups need to show a difference at one time ------------------------------
+
+
+_DEFAULT_SHARE = 1 / 50  # of the range of values: the first difference that is looked for
+
+
+def people_needed(scene: Scene) -> None:
+    """The difference that would matter, when, and how many people show it.
+
+    Parameters
+    ----------
+    scene : Scene
+        Whose data, method and budget are planned with; in place of data of one's own their twin.
+    """
+    source = scene.source if scene.source.is_random else session.twin_of(scene.source)
+    difference, time = _planned_difference(scene.facts)
+    with layout.user_errors():
+        plan = run.answer(people_for_difference, source, scene.mechanism, scene.budget, difference,
+                          time, DEFAULT_POWER, session.current().seed)
+        st.markdown(escape(verdict(plan, scene.facts, scene.budget)))
+        layout.table(_sizes(plan, scene.facts), scene.is_own, "content")
+
+
+def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
+    current = session.current()
+    width = facts.value_high - facts.value_low
+    default = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
+               "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
+    labels = {"power_difference": (named("Difference", facts.value_unit),
+                                   "The smallest that would matter."),
+              "power_at": (named("At", facts.time_unit), "The time of that difference.")}
+    stated = {name: default[name] if getattr(current, name) is None else getattr(current, name)
+              for name in settings.POWER_NUMBERS}
+    with st.container(horizontal=True):
+        for name, (label, help) in labels.items():
+            controls.number(label, stated[name], partial(_state_difference, name), name,
+                            is_optional=True, help=help, width=180)
+    return stated["power_difference"], stated["power_at"]
+
+
+def _state_difference(field: str, value: float | None) -> None:
+    """A number of the plan; an emptied box goes back to the usual one."""
+    if field == "power_difference" and value == 0:
+        raise InputError("The difference must be a number other than 0.", field=field,
+                         hint="State the smallest difference that would matter.")
+    session.change(**{field: None if value is None else settings.checked_number(value, field)})
+
+
+def _sizes(plan: PowerPlan, facts: PublicFacts) -> list[dict[str, float | int | None]]:
+    error = named("standard error", facts.value_unit)
+    return [{f"{facts.people} in each group": size.people,
+             error: round(size.error, 4) if math.isfinite(size.error) else None,
+             "power (%)": round(100 * size.power)} for size in plan.sizes]

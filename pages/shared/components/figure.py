@@ -24,10 +24,9 @@ from engine.core.palette import THEMES, colour
 from engine.core.types import Array, PublicFacts
 from engine.language import error_words, odds_words, quality, tags
 from engine.language.grammar import capital
-from engine.language.numbers import most_releases, percent_up, unbroken
+from engine.language.numbers import most_releases, named, percent_up, unbroken
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
-from engine.topics.mean.asked import AskedReleases, Mark
-from engine.topics.mean.asked_groups import GroupedReleases
+from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
 
 VIEWS = ("look", "attack")
 MAX_CURVES = 70  # a texture, not a data display
@@ -161,10 +160,10 @@ def _check_shapes(view: MeanAnswer) -> None:
 def _axes(facts: PublicFacts) -> dict[str, Any]:
     """The axes: public, and the same at every budget."""
     return {"time": {"low": facts.time_low, "high": facts.time_high, "unit": facts.time_unit,
-                     "name": facts.time_name, "label": _axis(facts.time_name, facts.time_unit)},
+                     "name": facts.time_name, "label": named(facts.time_name, facts.time_unit)},
             "value": {"low": facts.value_low, "high": facts.value_high, "unit": facts.value_unit,
-                      "label": _axis(facts.value_name, facts.value_unit)},
-            "difference": _axis("Difference", facts.value_unit)}
+                      "label": named(facts.value_name, facts.value_unit)},
+            "difference": named("Difference", facts.value_unit)}
 
 
 def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
@@ -248,7 +247,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "speed": _three(furthest, *map(np.nan_to_num, asked.speeds)),
             "told": np.isfinite(asked.speeds[0]).all(axis=-1).tolist(),
             "most": _FURTHEST * furthest,
-            "panel": _axis("Velocity", rate_unit(facts, 1)),
+            "panel": named("Velocity", rate_unit(facts, 1)),
             "title": "Velocity of the release with its 95 % confidence band."}
     if asked.people is not None:
         low, high = asked.people - view.non_private
@@ -292,7 +291,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
                                                            strict=True)],
         "speed": _three(height, *map(np.nan_to_num, groups.difference)),
         "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
-        "panel": _axis(f"{one} − {other}", facts.value_unit),
+        "panel": named(f"{one} − {other}", facts.value_unit),
         "title": f"{one} less {other}, with its 95 % confidence band."}
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
@@ -468,10 +467,6 @@ def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
 
 def _flat(arrays: Any) -> Array:
     return np.concatenate([np.empty(0), *arrays])
-
-
-def _axis(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
 
 
 def _source_words(facts: PublicFacts) -> str:

@@ -139,7 +139,7 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
         "wide": drawn.PRESENTED, "narrow": drawn.PRESENTED_NARROW, "high": drawn.PRESENTED_HIGH}
     data = {"lesson": lesson, "mode": mode, "guess": {**asdict(guess), "is_curve": guess.is_curve},
             "ask": ask, "alt": picture.alt, "alt_after": picture.alt_after,
-            "axis": asdict(_ends(picture, guess)), "verdicts": VERDICTS,
+            "axis": asdict(picture.y if guess.is_curve else picture.x), "verdicts": VERDICTS,
             "off": "Your guess was typically off by" if len(guess.truth) > 1 else
                    "Your guess was off by",
             "colours": {theme: {**drawn.palette(theme), "room": colour("visitor", theme)}
@@ -147,11 +147,6 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
     tag = digest((lesson, guess, picture.marks, *((turn,) if turn else ())))
     return {**data, "tag": tag, "looks": [_look(picture, guess, look, name)
                                           for name, look in looks.items()]}
-
-
-def _ends(picture: drawn.Picture, guess: Guess) -> drawn.Axis:
-    """The axis on which is guessed."""
-    return picture.y if guess.is_curve else picture.x
 
 
 def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What was stated of a file, kept by the visitor's own browser: a reload would lose it."""
+"""What a visitor’s own browser keeps: what was stated of a file, and its name in a class."""
 
 from __future__ import annotations
 
@@ -29,3 +29,21 @@ def keep(stated: Mapping[str, str | bool]) -> None:
         Of public facts; what is empty has the browser say what it kept.
     """
     _component(key=_KEY, data={"stated": dict(stated)}, on_stated_change=lambda: None)
+
+
+# -- which browser a pupil of a class has ----------------------------------------------------------
+
+
+_seat = st.components.v2.component(
+    "privacy_curves_seat", html="<span hidden></span>",
+    js=(Path(__file__).parent / "seat.js").read_text("utf-8"))
+_LONGEST = 40  # of a name
+
+
+def browser_name(key: str, code: str) -> str:
+    """The name that a browser has in a class; "" until it has said it."""
+    state = st.session_state.get(key)
+    name = state.get("name") if isinstance(state, Mapping) else None
+    name = name if isinstance(name, str) and len(name) <= _LONGEST else ""
+    _seat(key=key, data={"code": code, "name": name}, on_name_change=lambda: None)
+    return name

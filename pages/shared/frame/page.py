@@ -30,7 +30,7 @@ from engine.sources import Source
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
-from pages.shared.frame import code_fold, controls, layout, odometer, strips
+from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import session, settings
 
@@ -125,12 +125,12 @@ class View:
 
     def details(self) -> list[Detail]:
         """What the drawer holds of it; each opens at the keys that folds had in earlier links."""
-        return [Detail("numbers", "Numbers", self._tables),
+        return [Detail("numbers", "Numbers", self.tables),
                 Detail("formula", self.formula_label, self.formula,
                        (f"{self.fold_prefix}formula",)),
                 Detail("code", "Code", self.code, (f"{self.page}_code",), is_fold=True)]
 
-    def _tables(self) -> None:
+    def tables(self) -> None:
         """The tables behind the charts."""
         for title, chart in self.charts.items():
             layout.in_words(title, chart, self.is_own)
@@ -209,7 +209,7 @@ class ReleaseView(View):
                                       self.highest_epsilon >= odds_card.WEAK_FROM)
         strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
                        TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
-        odometer.lines(self.source)
+        strips.odometer_lines(self.source)
 
     def promise(self) -> None:
         if self.spends:

@@ -1,13 +1,18 @@
-"""Parts of a page that run again by themselves, and what is computed once the page stands."""
+"""Parts of a page that run again by themselves, what is computed later, and long jobs."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVarTuple
 
 import streamlit as st
 
+from engine.core.errors import InputError
+from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors
+from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
 
 _STAYS_SECONDS = 1.0  # for which a visitor stays at what stands before more of it is computed
@@ -78,3 +83,121 @@ def row_by_row(words: str, compute: Callable[..., Any], calls: Sequence[tuple[An
         has_begun = True
 
     run(wait, _STAYS_SECONDS)
+
+
+# -- how a long job is shown -----------------------------------------------------------------------
+
+
+Ts = TypeVarTuple("Ts")
+
+_POLL_SECONDS = 0.5
+_STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
+_MINUTES_FROM = 90
+_MAX_LEFT = 4
+
+
+def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int | None = None,
+          is_shared: bool = True) -> Job:
+    """Start a job for this visitor, or join the one that is there; see `jobs.Jobs.start`.
+
+    A job that is not shared is found by this visitor alone.
+    """
+    if not is_shared:
+        key = f"{key} {visitor()}"
+    _left().pop(key, None)
+    while True:
+        job = jobs().start(key, function, *arguments, total=total, is_shared=is_shared,
+                           visitor=visitor())
+        if job.watch(visitor()):  # or else its last watcher left this moment
+            return job
+
+
+def warm_up() -> None:
+    """Let every worker import what a sweep needs, so that the first points come at once."""
+    with suppress(InputError):  # a busy server is warm already
+        jobs().warm_up()
+
+
+def visitor() -> str:
+    """A name for this browser session, of no meaning."""
+    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
+    return name
+
+
+def _left() -> dict[str, Job]:
+    """What this visitor sees of jobs that they stopped while others went on watching."""
+    jobs_left: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
+    return jobs_left
+
+
+def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs",
+             is_timed: bool = True) -> None:
+    """Show a job while it lives and how it ended; `draw` draws the parts that are there.
+
+    `noun` names that which is counted. `is_timed` says whether the pace so far tells what is left:
+    not of a job that ends at a stated time, however many parts it has by then. The page runs once
+    more when the job has ended.
+    """
+    job = _left().get(job.key, job)
+    live = job.live
+
+    def panel() -> None:
+        if live:
+            job.watch(visitor())
+        if live and not job.live:
+            st.rerun()
+        with user_errors():
+            _bar(job, noun, is_timed) if live else _ending(job)
+            draw(job)
+
+    run(panel, _POLL_SECONDS if live else None)
+
+
+def _bar(job: Job, noun: str, is_timed: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(job.fraction, text=_text(job, noun, is_timed))
+        if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
+            _leave(job)
+            st.rerun()
+
+
+def _leave(job: Job) -> None:
+    """Stop for this visitor; a job that nobody else watches is over before the page is drawn."""
+    last = job.leave(visitor())
+    if last is job:
+        job.wait(_STOP_SECONDS)
+        return
+    jobs_left = _left()
+    jobs_left[job.key] = last
+    for key in list(jobs_left)[:-_MAX_LEFT]:
+        del jobs_left[key]
+
+
+def _ending(job: Job) -> None:
+    if job.problem is not None:
+        st.error(message(job.problem), icon=":material/error:")
+    elif job.state == "failed":
+        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
+                 f"you report it: {job.key}.", icon=":material/error:")
+    elif job.state == "stopped" and not job.parts:
+        st.markdown(":small[Stopped before the first result.]")
+    elif job.state == "stopped":
+        st.markdown(f":small[Stopped after {_count(job)}. The numbers are rougher.]")
+
+
+def _text(job: Job, noun: str, is_timed: bool) -> str:
+    if job.state == "waiting":
+        return f"{noun}: waiting for the work of other visitors to end"
+    left = job.seconds_left if is_timed else None
+    return f"{noun}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
+
+
+def _count(job: Job) -> str:
+    return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
+
+
+def duration(seconds: float) -> str:
+    if seconds >= _MINUTES_FROM:
+        return f"{round(seconds / 60)} minutes"
+    whole = max(1, round(seconds))
+    return f"{whole} second{'s' * (whole > 1)}"

@@ -52,10 +52,10 @@ def show() -> None:
 
 def _on_screen() -> tuple[str, ...]:
     """The terms of the page, in Lab of its open tab."""
-    now = session.current()
+    current = session.current()
     if pins.page() != session.LAB:
         return TERMS.get(pins.page(), ())
-    return OF_TABS.get(now.tab, TERMS["lab"] + OF_ESTIMANDS.get(now.estimand, ()))
+    return OF_TABS.get(current.tab, TERMS["lab"] + OF_ESTIMANDS.get(current.estimand, ()))
 
 
 def entry(term: Term, formula: bool, where: bool = False) -> str:

@@ -7,7 +7,9 @@ Numbers are kept, and not who sent them.
 
 from __future__ import annotations
 
+import ipaddress
 import math
+import os
 import secrets
 import threading
 import time
@@ -16,6 +18,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count
+from urllib.parse import urlsplit
+
+import streamlit as st
 
 from engine.core.errors import InputError
 
@@ -237,10 +242,10 @@ class Classrooms:
                                  "may be opened.", field="class", hint="Try again later, or let "
                                  "pupils raise their hands.")
             code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
-            room = Classroom(code, secrets.token_urlsafe(16), poll,
-                             self._clock() + MAX_SECONDS)
-            self._open[code] = room
-            return room
+            classroom = Classroom(code, secrets.token_urlsafe(16), poll,
+                                  self._clock() + MAX_SECONDS)
+            self._open[code] = classroom
+            return classroom
 
     def find(self, code: str) -> Classroom | None:
         """The class of a code; None if it has ended, or never was."""
@@ -257,19 +262,19 @@ class Classrooms:
             If no class has this code now.
         """
         code = "".join(text.split()).replace("-", "").upper()
-        room = self.find(code)
-        if room is None:
+        classroom = self.find(code)
+        if classroom is None:
             raise InputError(f"No class has the code “{code[:2 * _LENGTH]}” now.", field="class",
                              hint=f"A code has {_LENGTH} letters and digits. Look at it once more, "
                                   "or ask whether the class has ended.")
-        return room
+        return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
         """The class of a teacher's key; None if there is none."""
         with self._lock:
             self._end_old()
-            return next((room for room in self._open.values()
-                         if secrets.compare_digest(room.key.encode(), key.encode())), None)
+            return next((classroom for classroom in self._open.values()
+                         if secrets.compare_digest(classroom.key.encode(), key.encode())), None)
 
     def end(self, code: str) -> None:
         """End a class; its guesses are forgotten."""
@@ -278,7 +283,8 @@ class Classrooms:
 
     def _end_old(self) -> None:
         now = self._clock()
-        self._open = {code: room for code, room in self._open.items() if room.ends_at > now}
+        self._open = {code: classroom for code, classroom in self._open.items()
+                      if classroom.ends_at > now}
 
 
 CLASSROOMS = Classrooms()  # of this process
@@ -296,3 +302,50 @@ def checked_code(code: str) -> str:
     if code and (len(code) != _LENGTH or not set(code) <= set(_LETTERS)):
         raise ValueError(code)
     return code
+
+
+# -- the address at which others reach this server -------------------------------------------------
+
+
+ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
+UNREACHED = "Phones cannot reach this computer yet."
+
+
+def page_for_others(page: str) -> str:
+    """The address of a page for other computers; "" where this one alone reaches the server.
+
+    The environment says it, or else the address in this visitor's own browser.
+
+    Raises
+    ------
+    ValueError
+        If what the environment says is no address of a server.
+    """
+    stated = os.environ.get(ADDRESS_NAME, "")
+    if stated:
+        if urlsplit(stated).scheme not in ("http", "https") or not urlsplit(stated).hostname:
+            raise ValueError(f"{ADDRESS_NAME} must begin with http:// or https:// and name a "
+                             f"server; got {stated!r}.")
+        return f"{stated.rstrip('/')}/{page}"
+    parts = urlsplit(st.context.url or "")
+    if not parts.hostname or is_loopback(parts.hostname):
+        return ""
+    folder = parts.path.rstrip("/").rpartition("/")[0]
+    return f"{parts.scheme}://{parts.netloc}{folder}/{page}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or number leads a computer to itself."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return number.is_loopback or number.is_unspecified
+
+
+def what_to_do() -> str:
+    """What to do where others cannot reach the server, in place of a link."""
+    return (f"{UNREACHED} Ask whoever runs the app to open it to your network. They start it with "
+            "make run ADDRESS=0.0.0.0, and you open it by this computer’s name in the network.")

@@ -15,7 +15,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -234,14 +234,10 @@ async def _keep_house() -> None:
     for look in itertools.count(1):
         await asyncio.sleep(_LOOK_SECONDS)
         left = _VISITORS.gone(time.monotonic())
-        _close(left)
+        for session in left:
+            Runtime.instance().close_session(session)
         if left or look % _TIDY_EVERY == 0:
             await asyncio.to_thread(give_memory_back)
-
-
-def _close(sessions: Iterable[str]) -> None:
-    for session in sessions:
-        Runtime.instance().close_session(session)
 
 
 def give_memory_back() -> None:

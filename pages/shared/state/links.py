@@ -25,10 +25,10 @@ from engine.topics.decision.answer import DECIDED, SHARES
 from engine.topics.mean import shape
 from engine.topics.planning import budget_split
 from engine.topics.planning.answer import DIALS
-from engine.topics.rates.presets import PRESETS
+from engine.topics.rates.answer import PRESETS
 from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
-from pages.shared.state import settings, site_table, sweep_choice
+from pages.shared.state import settings, site_table
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.settings import FRONT_PAGE, Settings, Study
 
@@ -40,7 +40,7 @@ LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.lett
 def encode(wanted: Settings) -> str:
     """The settings that differ from the front page."""
     return "~".join([*_plugged_words(wanted), *_single_words(wanted),
-                     *sweep_choice.words(wanted.sweep),
+                     *settings.sweep_words(wanted.sweep),
                      *(f"look.{key}-{option}" for key, option in wanted.looks)])
 
 
@@ -223,14 +223,6 @@ _EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in o
 _EARLIER_STEPS = ("file", "bounds", "trust")  # of Publish, all in one form now
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line for line in settings.LINES if line in text.split("."))
-
-
-def _budgets(text: str) -> tuple[float, ...]:
-    return settings.checked_budgets([float(part) for part in text.split("_")])
-
-
 def _network(text: str) -> Network:
     """Sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
@@ -274,9 +266,12 @@ _WORDS = {
     "group": Word(lambda text: settings.checked_group(int(text))),
     "population": Word(lambda text: settings.checked_population(int(text))),
     **_NUMBER,
-    "shown": Word(_lines, lambda lines: ".".join(lines) or "nothing"),
+    "shown": Word(lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
+                  lambda lines: ".".join(lines) or "nothing"),
     "methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
-    "budgets": Word(_budgets, lambda budgets: "_".join(map(_plain, budgets))),
+    "budgets": Word(
+        lambda text: settings.checked_budgets([float(part) for part in text.split("_")]),
+        lambda budgets: "_".join(map(_plain, budgets))),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
     "room": Word(classroom.checked_code),
@@ -303,7 +298,7 @@ def _with(current: Settings, name: str, text: str) -> Settings:
     return replace(current, **{field: _WORDS[field].read(text)})
 
 
-def _swept(choice: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
+def _swept(choice: settings.SweepChoice, name: str, text: str) -> settings.SweepChoice:
     if name == "task" and text not in LAB_TASKS:
         raise ValueError(text)
-    return sweep_choice.with_word(choice, name, text)
+    return settings.with_sweep_word(choice, name, text)

@@ -136,12 +136,6 @@ def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
     return result
 
 
-def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bool:
-    """Whether `parts` needs no waiting."""
-    call = (function, *arguments)
-    return _key(jobs.parts, call) in _store_of(call)
-
-
 def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
             progress: Callable[[int], None] = _silent) -> Any:
     """A result as it was kept, or else computed in a worker for those who may share it."""

@@ -10,12 +10,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from engine import handbook
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
 from engine.core.tasks import COUNTED, MEAN_FUNCTION, PUBLISHED, SUMMARIES, TASKS, Task
+from engine.language.numbers import exactly
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MAX_PEOPLE
 from engine.privacy.failure import Delta, delta_rule
@@ -26,8 +27,85 @@ from engine.topics.mean.answer import EPSILON_STEPS
 from engine.topics.planning.budget_split import Split
 from engine.topics.regression.answer import NETWORKS, Network
 from engine.topics.sites.site_table import SiteRow
+from engine.topics.sweeps.answer import EPSILON, MAX_VALUES
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
-from pages.shared.state.sweep_choice import SweepChoice
+
+# -- what a visitor wants to sweep, as a setting and as words of the address -----------------------
+
+
+MAX_REPEATS = 1000
+_LONGEST_PATH = 60
+
+
+@dataclass(frozen=True)
+class SweepChoice:
+    """One or two axes of a task's curves and method; no values means the usual ones."""
+
+    task: str = MEAN_FUNCTION.key
+    along: str = EPSILON
+    values: tuple[float, ...] = ()
+    across: str = ""
+    levels: tuple[float, ...] = ()
+    repeats: int = 50
+
+
+def sweep_words(choice: SweepChoice) -> list[str]:
+    """`sweep.along-source.n_curves` for everything that is not as usual."""
+    default = SweepChoice()
+    return [f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}" for f in fields(choice)
+            if getattr(choice, f.name) != getattr(default, f.name)]
+
+
+def _sweep_word(value: object) -> str:
+    return "_".join(map(exactly, value)) if isinstance(value, tuple) else str(value)
+
+
+def with_sweep_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
+    """The choice with one word of an address.
+
+    Raises
+    ------
+    ValueError
+        If the word names nothing or its value cannot be.
+    """
+    match name:
+        case "values":
+            return replace(choice, values=_swept_numbers(text))
+        case "levels":
+            return replace(choice, levels=_swept_numbers(text))
+        case "repeats":
+            return replace(choice, repeats=checked_repeats(int(text)))
+        case "task":
+            return replace(choice, task=_sweep_path(text))
+        case "along":
+            return replace(choice, along=_sweep_path(text))
+        case "across":
+            return replace(choice, across=_sweep_path(text))
+    raise ValueError(name)
+
+
+def _swept_numbers(text: str) -> tuple[float, ...]:
+    values = tuple(float(number) for number in text.split("_"))
+    if len(values) > MAX_VALUES or not all(abs(value) < 1e12 for value in values):
+        raise ValueError("values")
+    return tuple(sorted(set(values)))
+
+
+def _sweep_path(text: str) -> str:
+    if len(text) > _LONGEST_PATH:
+        raise ValueError("path")
+    return text
+
+
+def checked_repeats(repeats: int | None) -> int:
+    if repeats is None or not 1 <= repeats <= MAX_REPEATS:
+        raise InputError(f"Repeats must lie between 1 and {MAX_REPEATS}; got {repeats}.",
+                         field="repeats", hint="More can be run on the command line.")
+    return repeats
+
+
+# -- all settings ----------------------------------------------------------------------------------
+
 
 TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
@@ -76,15 +154,12 @@ class Study:
                    mechanisms.default(task.mechanism, task.key))
 
 
-def _usual_studies() -> dict[str, Study]:
-    return {key: Study.default(TASKS[key]) for key in LAB_TASKS}
-
-
 @dataclass(frozen=True)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    studies: Mapping[str, Study] = field(default_factory=_usual_studies)  # by task
+    studies: Mapping[str, Study] = field(default_factory=lambda: {
+        key: Study.default(TASKS[key]) for key in LAB_TASKS})  # by task
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from engine.core import entrance
+from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import PublicFacts
 from engine.uploads.curves import CurveTable
+from engine.uploads.design import StatedLaw
 from engine.uploads.events import EventColumns, EventTable, counted_for
 from engine.uploads.layout import Layout
 from engine.uploads.rows import RowTable
+from pages.shared import components
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
@@ -156,3 +161,51 @@ def forget_bytes() -> None:
     file = st.session_state.pop("upload_held", None)
     if file is not None:
         visitors.drop_own_file(file.file_id)
+
+
+# -- public facts that were stated, through a reload: the visitor’s own browser has them -----------
+# The file itself, what its columns are called and what its groups are is not kept, there or
+# anywhere.
+
+
+_STATED_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "origin",
+                 "value_low", "value_high", "time_low", "time_high", "observations", "gap",
+                 "window", "times", "heights", "reading_sd", "event_edges")
+_STATED_SWITCHES = ("periodic", "symmetric")
+_STATED_LAW = "law"
+_MOST_STATED = 20_000  # characters of all of them
+
+
+def restore_stated() -> None:
+    """Put what the browser kept into fields of the form that were not drawn yet, once a visit.
+
+    It is checked as if it had just been typed: by the fields, and by what reads them.
+    """
+    text = components.kept()
+    if not text or st.session_state.get("stated_restored"):
+        return
+    st.session_state.stated_restored = True
+    try:
+        stated = entrance.json_of(text, "what was stated")
+    except InputError:
+        return
+    if isinstance(stated, dict):
+        answer({f"upload_{name}": value for name, value in stated.items()
+                if _is_answer(name, value)})
+
+
+def _is_answer(name: str, value: Any) -> bool:
+    if name in _STATED_SWITCHES:
+        return isinstance(value, bool)
+    if name == _STATED_LAW:
+        return value in [str(law) for law in StatedLaw]
+    return name in _STATED_WORDS and isinstance(value, str)
+
+
+def keep_stated() -> None:
+    """Have the browser keep what is stated now."""
+    said = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
+                                                          _STATED_LAW)}
+    stated = {name: value for name, value in said.items()
+              if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))}
+    components.keep(stated if len(json.dumps(stated)) <= _MOST_STATED else {})

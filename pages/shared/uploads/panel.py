@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import streamlit as st
 
+from engine.core.errors import InputError
+from engine.core.tasks import TASKS, DataType
 from engine.language.grammar import capital
 from engine.sources import Source
 from engine.uploads.source import UploadedData
 from pages.shared.frame import controls, layout
+from pages.shared.frame.controls import message
 from pages.shared.server import visitors
 from pages.shared.state import session, settings
-from pages.shared.uploads import draft, facts, flow
+from pages.shared.uploads import columns, draft, events, facts
 
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
@@ -104,7 +108,7 @@ def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
         st.rerun()  # the page shows what was chosen
     controls.source_choice(request.task, "dialog_source")
     st.subheader(_TITLE, anchor=False)
-    upload = flow.form(request.task)
+    upload = form(request.task)
     st.button(request.show, disabled=upload is None, key="upload_show", type="primary",
               icon=":material/visibility:", on_click=_show, args=(upload, request))
 
@@ -121,3 +125,40 @@ def remarks(upload: Source) -> None:
         doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
         layout.warned([*doubts, *upload.remarks()], "**Of your file, for you only**",
                       ":material/rule:")
+
+
+# -- the form from a file to data on screen, in the dialog and in *Publish* alike ------------------
+
+
+Result = TypeVar("Result")
+# Fields of questions that have no answer at first.
+_QUESTIONS = ("trust", "dates", "columns", "events", "groups")
+
+
+def form(task: str) -> Source | None:
+    """The file, who is trusted and public bounds, asked at once; the data they make, once whole.
+
+    What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
+    file can be read: which of them are needed depends on its columns.
+    """
+    draft.recall_answers()
+    read = events.file_step if TASKS[task].data is DataType.EVENTS else columns.file_step
+    source = None
+    if guarded(lambda: read(task)):
+        st.subheader("Public bounds", anchor=False)
+        if guarded(lambda: facts.bounds_step(task)):
+            source = facts.own_data(task)
+    draft.hold_answers()
+    return source
+
+
+def guarded(make: Callable[[], Result]) -> Result | None:
+    """What a function gives; None, with the reason on the page, where it refuses."""
+    try:
+        return make()
+    except InputError as problem:
+        if problem.field in _QUESTIONS:  # nothing is wrong yet
+            st.info(message(problem), icon=":material/edit:")
+        else:
+            st.error(message(problem), icon=":material/error:")
+        return None

@@ -1,0 +1,239 @@
+"""Commands about what is published: guarantee cards and the files beside them.
+
+Asking, comparing and drawing synthetic people need no data, no ledger and no charge: all is
+computed from the cards alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from engine.answers import curve_questions
+from engine.answers.card import comparison, read
+from engine.answers.reply import DRAWN_OTHERWISE
+from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
+from engine.core.entrance import bytes_of, json_of, text_of
+from engine.core.errors import InputError, brief
+from engine.core.registry import Parameter
+from engine.core.types import Budget
+from engine.release.checked_files import MAX_BYTES, check, unpacked
+from engine.release.ledger import Ledger
+from engine.topics.mean.words import watermark
+
+
+def add(commands: Any) -> None:
+    """The four commands with their options."""
+    for add_command in (_add_ask, _add_check, _add_compare, _add_synthetic):
+        add_command(commands)
+
+
+# -- `ask-card CARD`: what a released curve answers ------------------------------------------------
+
+
+def _add_ask(commands: Any) -> None:
+    parser = commands.add_parser(
+        "ask-card", help="ask a released curve, from its guarantee card alone",
+        description="Answers of a released curve, from its guarantee card alone. Asking costs no "
+        "privacy: nothing is charged.",
+        epilog="Questions and their options: " + "; ".join(
+            " ".join([cls.key, *(f"--{p.name} {'|'.join(p.choices) or 'X'}"
+                                 for p in cls.parameters())]) for cls in curve_questions.all())
+        .replace("%", "%%"))
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--together", action="store_true", help="answers that all hold at once "
+                        "with 95 %%, off the simultaneous band")
+    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
+                        "input")
+    parser.add_argument("question", nargs="?", help="what is asked; without it, every question "
+                        "with its default times and level")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="--OPTION VALUE",
+                        help="of the question, such as --time 13")
+    parser.set_defaults(command=ask)
+
+
+def ask(options: argparse.Namespace) -> None:
+    """Print the answer, or those of all questions.
+
+    Raises
+    ------
+    InputError
+        If the card cannot be read, or the question or an option is unknown.
+    """
+    curve = read(json_of(text_of(options.card), "card"))
+    curve = curve.together() if options.together else curve
+    if options.question is None:
+        questions = [cls() for cls in curve_questions.all()]
+    else:
+        questions = [curve_questions.build(options.question, _options_of(
+            options.words, curve_questions.get(options.question).parameters()))]
+    answers = {question.key: question.answer(curve) for question in questions}
+    if options.json:
+        print(json.dumps({key: answer.plain() for key, answer in answers.items()},
+                         ensure_ascii=False, allow_nan=False))
+        return
+    for question, answer in zip(questions, answers.values(), strict=True):
+        print(f"{question.label}: {answer.text}")
+    for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
+        print(note)
+    print(DRAWN_OTHERWISE)
+
+
+def _options_of(words: list[str], known: tuple[Parameter, ...]) -> dict[str, Any]:
+    """Options as parameters: pairs of `--name value`."""
+    kinds, values = {p.name: p.kind for p in known}, dict[str, Any]()
+    if len(words) % 2:
+        raise InputError("Each option needs a value.", field="question",
+                         hint="For example --time 13.")
+    for name, text in zip(words[::2], words[1::2], strict=True):
+        if not name.startswith("--"):
+            raise InputError(f"Options begin with two dashes; got {brief(name)}.",
+                             field="question", hint=f"It has {', '.join(kinds)}.")
+        key = name[2:]
+        values[key] = _number(text, key) if kinds.get(key) is float else text
+    return values
+
+
+def _number(text: str, field: str) -> float:
+    try:
+        return float(text[:100])
+    except ValueError:
+        raise InputError(f"“{field}” must be a number; got {brief(text)}.", field=field) from None
+
+
+# -- `check-files FILE …`: whether published files are what was released ---------------------------
+
+
+_HOLDS = {True: "right", False: "WRONG", None: "not known"}
+
+
+def _add_check(commands: Any) -> None:
+    parser = commands.add_parser(
+        "check-files", help="check published files against each other and the ledger",
+        description="Compares the files of a release with what the ledger makes again, byte for "
+        "byte, and with each other. Ends with 1 if something is wrong.")
+    parser.add_argument("files", nargs="+", metavar="FILE",
+                        help="the .zip of a release, or its files with guarantee.json among them")
+    parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: that of releases)")
+    parser.set_defaults(command=check_files)
+
+
+def check_files(options: argparse.Namespace) -> int:
+    """Print what can be told; the exit code is 1 if something is wrong.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or there is no guarantee card among them.
+    """
+    folders = unpacked({PurePath(path).name: bytes_of(path, MAX_BYTES) for path in options.files})
+    wrong = False
+    for folder, files in folders.items():
+        for finding in check(files, Ledger(options.ledger)):
+            wrong |= finding.holds is False
+            print(": ".join(filter(None, (folder, _HOLDS[finding.holds], finding.text))))
+    return int(wrong)
+
+
+# -- `compare-cards CARD CARD …`: do released groups differ ----------------------------------------
+
+
+def _add_compare(commands: Any) -> None:
+    parser = commands.add_parser(
+        "compare-cards", help="compare released groups of people, from their guarantee cards alone",
+        description="Compares the released mean curves of groups of which nobody is in two: where "
+        "they differ, by how much, and one test. Comparing costs no privacy: nothing is charged.")
+    parser.add_argument("cards", nargs="+", metavar="CARD",
+                        help="the files guarantee.json of two or more releases")
+    parser.add_argument("--disjoint", action="store_true",
+                        help="states that nobody is in two of the groups; cards of groups that "
+                        "were published together state it themselves")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=compare)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Print the comparison.
+
+    Raises
+    ------
+    InputError
+        If a card cannot be read, or the groups cannot be compared.
+    """
+    compared = comparison([json_of(text_of(path), "card") for path in options.cards],
+                          options.disjoint)
+    if not options.json:
+        print("\n".join(compared.sentences()))
+        return
+    print(json.dumps({
+        "p": compared.p, "p_anywhere": compared.p_anywhere, "p_broad": compared.p_broad,
+        "pairs": [{"groups": [compared.names[first], compared.names[second]],
+                   **asdict(compared.differences(first, second))}
+                  for first, second in compared.pairs]}, ensure_ascii=False, allow_nan=False))
+
+
+# -- `synthetic CARD`: synthetic people ------------------------------------------------------------
+
+
+_LONGEST_NAME = 80
+
+
+def _add_synthetic(commands: Any) -> None:
+    parser = commands.add_parser(
+        "synthetic", help="synthetic people, drawn from a guarantee card alone",
+        description="Draws people who do not exist from a released mean curve and from how people "
+        "vary around it. Drawing costs no privacy: nothing is charged.",
+        epilog=what_they_keep())
+    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
+                        "input")
+    parser.add_argument("--people", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--observations", type=int, help="of each (default: as most people of the "
+                        "data have)")
+    parser.add_argument("--seed", type=int, default=1, help="of chance; nothing of the data is in "
+                        "it (default: 1)")
+    parser.add_argument("--output", type=Path, help="file to write; without it, standard output")
+    parser.set_defaults(command=synthetic)
+
+
+def synthetic(options: argparse.Namespace) -> None:
+    """Write the synthetic people.
+
+    Raises
+    ------
+    InputError
+        If the card cannot be read, or does not tell how people differ.
+    """
+    card = json_of(text_of(options.card), "card")
+    curve = read(card)
+    if options.seed < 0:
+        raise InputError("The seed must be 0 or more.", field="seed")
+    people = synthetic_people(curve, options.people, np.random.default_rng(options.seed),
+                              options.observations)
+    text = as_csv(people, curve, f"{card_watermark(card)} Seed {options.seed}.")
+    if options.output is None:
+        print(text, end="")
+    else:
+        options.output.write_text(text, encoding="utf-8")
+        print(f"{options.people:,} synthetic people: {options.output}")
+
+
+def card_watermark(card: Mapping[str, Any]) -> str:
+    """The watermark of people drawn from a card, with its name and guarantee.
+
+    Raises
+    ------
+    InputError
+        If the card has no guarantee.
+    """
+    try:
+        budget = Budget(float(card["guarantee"]["epsilon"]), float(card["guarantee"]["delta"]))
+        name = str(card["release"]["name"])[:_LONGEST_NAME]
+    except (KeyError, TypeError, ValueError):
+        raise InputError("This card has no name or no guarantee.", field="card") from None
+    return watermark(name, budget)

@@ -1,0 +1,447 @@
+"""The solver of Decide: a sentence with blanks, its answer, and the fold that splits a total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TypeVar
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.core.errors import InputError
+from engine.core.types import Budget, PublicFacts
+from engine.exports import memo
+from engine.language import glossary, odds_words
+from engine.language.numbers import in_unit, named, small
+from engine.privacy.amplification import Person
+from engine.questions import Question, ask
+from engine.sources import Source
+from engine.sources.twin import Twin
+from engine.topics.planning import answer as planning_topic
+from engine.topics.planning import budget_split
+from engine.topics.planning import words as planning_words
+from engine.topics.planning.answer import (
+    Measured,
+    PlanningAnswer,
+    Protection,
+    Setting,
+    bounds,
+    usual_target,
+)
+from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
+from engine.topics.planning.risk import budget_for_risk
+from pages.shared.cards import guarantees as guarantee_cards
+from pages.shared.frame import controls, layout, strips
+from pages.shared.frame.page import View
+from pages.shared.state import run, session, settings
+from pages.shared.state.settings import Settings
+
+Number = TypeVar("Number", int, float)
+_ANSWER_HEIGHT = 430
+_SIZES = ("people", "readings", "sites")
+_EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
+
+
+def setting_of(scenario: Settings, source: Source) -> Setting:
+    """The sizes that are planned for; of a table those of as many sites that are all alike.
+
+    Parameters
+    ----------
+    scenario : Settings
+        On screen, or of a link.
+    source : Source
+        Data of the settings, or one's own.
+    """
+    setting = Setting.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
+    rows = [row for row in scenario.sites if row.included]
+    if source.facts.is_upload or not scenario.has_table(settings.TASK) or not rows:
+        return setting
+    people, each = (round(sum(sizes) / len(rows)) for sizes in zip(*(
+        (row.n_curves, row.n_observations_per_curve) for row in rows), strict=True))
+    return replace(setting, people=people, readings=each, sites=len(rows))
+
+
+class Planned(View):
+    """The question on screen: everything but one dial is given.
+
+    `recommended` is the typical error of the budget that the study needs, where there is one.
+    """
+
+    page, fold_prefix, task = "decide", "plan_", ""
+
+    def __init__(self, recommended: float | None = None) -> None:
+        super().__init__()
+        self.recommended = recommended
+        self.on_screen = session.source()
+        self.source = (self.on_screen if self.on_screen.is_random
+                       else session.twin_of(self.on_screen))
+        self.facts: PublicFacts = self.source.facts
+        self.unknown = self.settings.unknown
+
+    @cached_property
+    def target(self) -> float:
+        if self.settings.typical is not None:
+            return self.settings.typical
+        return self.recommended or usual_target(self.facts)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the sizes are those of a table, and changed there alone."""
+        return not self.facts.is_upload and self.settings.has_table(settings.TASK)
+
+    @property
+    def arguments(self) -> tuple[Setting, str, float, int]:
+        """All that the answer depends on."""
+        return self.setting, self.unknown, self.target, self.settings.seed
+
+    @cached_property
+    def setting(self) -> Setting:
+        return setting_of(self.settings, self.source)
+
+    def formula(self) -> None:
+        """What the method computes, and how a blank is filled."""
+        guarantee_cards.formula(self.settings.mechanism, {})
+        st.markdown(planning_words.METHOD)
+
+    def question(self) -> Question:
+        setting = self.setting
+        return ask(planning_topic.plan_of, setting.source, setting.mechanism, setting.epsilon,
+                   setting.delta, self.unknown, self.target, self.settings.seed).about(
+            Person(self.settings.group))
+
+
+# -- the question -------------------------------------------------------------------------------
+
+
+def question(view: Planned) -> None:
+    """One sentence with blanks; the open one is found."""
+    strips.odometer_lines(view.on_screen)
+    facts = view.facts
+    labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
+              "error": "error"}
+    controls.bound(
+        st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
+        lambda chosen: session.change(unknown=chosen or view.unknown), "unknown",
+        options=list(labels), format_func=labels.get,
+        help="The blank that is solved for; the others are given.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _blank(view, "error", named("Error of at most", facts.value_unit), view.target,
+               lambda value: session.change(typical=settings.checked_target(value)))
+        _blank(view, "people", facts.people.capitalize()
+               + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
+               lambda value: _resize("people", value))
+        _blank(view, "readings", "Observations each", view.setting.readings,
+               lambda value: _resize("readings", value))
+        _blank(view, "sites", "Number of sites", view.setting.sites,
+               lambda value: _resize("sites", value))
+        _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon)
+
+
+def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
+           ) -> None:
+    """One blank of the sentence; the open one says that it is being found."""
+    if dial == view.unknown:
+        st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
+        return
+    is_whole = dial in _SIZES
+    controls.number(label, value, write, f"plan_{dial}", is_whole=is_whole,
+                    disabled=is_whole and view.has_table)
+
+
+def twin(view: Planned) -> None:
+    """What a plan for real curves is made with, and the one guess in it; nothing for others."""
+    source = view.source
+    if not isinstance(source, Twin):
+        return
+    st.markdown(f":small[{planning_words.about_twin(source)}]")
+    with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
+        controls.number(named("Standard deviation of an observation", view.facts.value_unit),
+                        source.spread,
+                        lambda spread: _guess(view, spread), "twin_spread",
+                        help="How far observations typically lie from the mean curve. From an "
+                        "earlier study, never from this file.")
+
+
+def _guess(view: Planned, spread: float) -> None:
+    session.change_twin(view.on_screen, replace(session.twin_of(view.on_screen), spread=spread))
+
+
+def _resize(dial: str, value: Number) -> None:
+    """Change a size of the curves as they are by then; Explore shows the same ones."""
+    view = Planned()
+    low, high = bounds(view.setting, dial)
+    if not low <= value <= high:
+        raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
+    resized = view.setting.moved(dial, value).curves
+    if isinstance(resized, Twin):
+        session.change_twin(view.on_screen, resized)
+    else:
+        session.change_study(settings.TASK, resized)
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Places for progress and for all that the answer says.
+
+    An answer that is not known yet leaves nothing of the last one but a gray line that says to
+    which inputs it belongs.
+    """
+    bar = st.empty()
+    known = run.knows(planning_topic.plan, *view.arguments)
+    below = st.empty()
+    if not known:
+        with below.container():
+            earlier = st.session_state.get(_EARLIER, "")
+            st.markdown(f":gray[{planning_words.earlier(earlier)}]" if earlier else "")
+            st.skeleton(height=_ANSWER_HEIGHT)
+    return bar, below
+
+
+def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
+    """The answer, with progress; None with the reason under the blanks where there is none."""
+    def tell(done: int) -> None:
+        bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
+
+    try:
+        answer = run.answer(planning_topic.plan, *view.arguments, progress=tell)
+        st.session_state[_EARLIER] = " ".join((_question(view), _short(answer, view)))
+        return answer
+    except InputError as problem:  # such as a method that refuses these sizes
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+    finally:
+        bar.empty()
+
+
+def _question(view: Planned) -> str:
+    return planning_words.question(view.setting, view.unknown, view.target, view.facts)
+
+
+def _short(answer: PlanningAnswer, view: Planned) -> str:
+    """The verdict without bold type."""
+    return planning_words.verdict(answer, view.facts).replace("**", "")
+
+
+def verdict(view: Planned, answer: PlanningAnswer) -> None:
+    """The question, yes or no in one sentence, and for a no which other dial would do."""
+    box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
+    lines = [planning_words.verdict(answer, view.facts), f":small[{_question(view)}]",
+             *planning_words.fixes(answer, view.facts)]
+    box("  \n".join(lines),
+        icon=":material/check:" if answer.is_possible else
+        ":material/trending_up:" if answer.is_extrapolated else ":material/block:")
+    broken = planning_words.broken_promise(answer)
+    if broken:
+        st.error(broken, icon=":material/error:")
+
+
+def beyond_rule(answer: PlanningAnswer) -> None:
+    """Whether the budget of the answer is above a rule of one's own."""
+    if answer.is_possible:
+        guarantee_cards.beyond_rule(answer.reached.setting.epsilon)
+
+
+def answer(view: Planned, answer: PlanningAnswer) -> None:
+    """What goes with the verdict: the odds, one step either way, and the memo."""
+    answer = answer.for_group(view.settings.group)
+    if answer.is_possible and answer.protection is not None:
+        with st.container(border=True):
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False,
+                         help=glossary.explain("Odds"))
+            st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
+        with st.container(border=True):
+            st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+            st.markdown(planning_words.accuracy(answer, view.facts))
+    if answer.steps:
+        _steps(view, answer)
+    st.download_button(
+        "Write the memo", lambda: memo.decision_memo(
+            view.setting, answer, view.facts, view.settings.rule),
+        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
+        key="memo", help="One page to print: the answer, what it rests on, what is not "
+                         "covered, and the alternatives.")
+
+
+def _steps(view: Planned, answer: PlanningAnswer) -> None:
+    with st.container(border=True):
+        st.subheader("One step either way", anchor=False)
+        layout.table([_step(view, answer, *row) for row in answer.rows()])
+        st.markdown(":small[◇ the answer]")
+
+
+def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
+          ) -> dict[str, str]:
+    size, error = planning_words.step(row, answer.unknown, view.facts)
+    cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
+    return cells if protection is None else cells | {
+        "attacker’s accuracy": odds_words.odds_short(protection.odds)}
+
+
+def risk(view: Planned) -> None:
+    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    with st.container(border=True):
+        st.subheader("Or start from the risk", anchor=False)
+        controls.number("Attacker’s accuracy, at most (%)", view.settings.risk,
+                        lambda value: session.change(risk=settings.checked_risk(value)),
+                        "plan_risk",
+                        help="By an attacker who knows every other curve and has narrowed one down "
+                        "to two. A coin toss is right 50 % of the time.")
+        slot = st.empty()
+        slot.markdown(":gray[Computing…]")
+        allowed = run.answer(budget_for_risk, view.setting, view.settings.risk / 100,
+                             view.settings.group)
+        slot.markdown(planning_words.risk_verdict(allowed, view.facts))
+        if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
+            st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
+                      icon=":material/arrow_back:", on_click=_take, args=(allowed.epsilon,))
+
+
+def _take(epsilon: float) -> None:
+    session.set_epsilon(epsilon)
+    session.change(unknown="error")
+
+
+def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None:
+    """All of the solver: the question with one blank, and its answer.
+
+    Parameters
+    ----------
+    recommended : float, optional
+        The typical error of the budget that the study on the page needs.
+    notes : sequence of str
+        How the question is that of the page, and how it is not.
+    """
+    view = Planned(recommended)
+    for note in notes:
+        st.markdown(f":small[{note}]")
+    question(view)
+    twin(view)
+    bar, below = place(view)
+    solved = solve(view, bar)
+    if solved is None:
+        below.empty()
+        return
+    with below.container():
+        verdict(view, solved)
+        beyond_rule(solved)
+        answer(view, solved)
+
+
+# -- the fold that splits one total over several outputs, some of them locked ----------------------
+
+
+_TABLE = 180  # pixels, while it is computed
+_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+
+
+def split_fold(view: Planned) -> None:
+    """What every output gets, and what it would err by."""
+    with layout.fold("Split a total over several outputs", "split") as is_open:
+        if not is_open:
+            return
+        st.markdown(planning_words.split_lead(view.facts))
+        delta, split = session.delta(view.source).value, view.settings.split
+        if delta == 0:  # pure budgets add in one way only
+            split = replace(split, way=WAYS[0])
+        _split_total(split, delta)
+        try:
+            budgets = budget_split.shares(split, delta)
+        except InputError as problem:  # the rows below stay, so that a lock can be opened
+            st.error(controls.message(problem), icon=":material/lock:")
+            budgets = ()
+        _split_rows(split, budgets)
+        if budgets:
+            _split_answer(view, split, budgets)
+
+
+def _split_total(split: Split, delta: float) -> None:
+    """The total, how many outputs, and how they add up."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.number("Total ε for one person", split.total, _set_split_total, "split_total",
+                        width=200)
+        controls.number("Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True,
+                        width=140)
+        if delta > 0:
+            controls.bound(st.segmented_control, "How they add up", split.way,
+                           _set_way, "split_way",
+                           options=list(WAYS), format_func=_WAYS.get,
+                           help=planning_words.SPLIT_WAYS)
+
+
+def _set_split_total(total: float) -> None:
+    session.change(split=replace(session.current().split, total=total))
+
+
+def _set_way(rule: str | None) -> None:
+    split = session.current().split
+    session.change(split=replace(split, way=rule or split.way))
+
+
+def _resize_split(count: int) -> None:
+    if not 1 <= count <= MAX_PARTS:
+        raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
+    split = session.current().split
+    parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
+    session.change(split=replace(split, parts=parts))
+
+
+def _replace_part(k: int, part: Part) -> None:
+    split = session.current().split
+    session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
+
+
+def _set_weight(k: int, weight: float) -> None:
+    _replace_part(k, Part(weight))
+
+
+def _set_epsilon(k: int, epsilon: float) -> None:
+    _replace_part(k, Part(locked=epsilon))
+
+
+def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
+    """Hold an output at the ε that it has now, or let it follow its weight again."""
+    _replace_part(k, Part(locked=epsilon) if is_on else Part())
+
+
+def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
+    """For every output a weight, or where it is locked its ε."""
+    for k, part in enumerate(split.parts):
+        epsilon = budgets[k].epsilon if budgets else part.locked
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if part.locked is None:
+                controls.number(f"Weight of output {k + 1}", part.weight, partial(_set_weight, k),
+                                f"split_weight_{k}", width=200)
+            else:
+                controls.number(f"ε of output {k + 1}", part.locked, partial(_set_epsilon, k),
+                                f"split_epsilon_{k}", width=200)
+            controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
+                           partial(_lock, k, epsilon), f"split_lock_{k}", disabled=epsilon is None)
+
+
+def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
+    """What each output gets and errs by, and what all of them cost together."""
+    setting = replace(view.setting, delta=budgets[0].delta)
+    slot = layout.pending(_TABLE, False)
+    errors = run.parts(planning_topic.error_map, setting, (setting.people,),
+                       tuple(budget.epsilon for budget in budgets), view.settings.seed)[0]
+    unit = view.facts.value_unit
+    protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
+                   for budget in budgets]
+    guesses = [odds_words.odds_short(protection.for_group(view.settings.group).odds)
+               for protection in protections]
+    with slot():
+        layout.table({
+            "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+                       for k, part in enumerate(split.parts)],
+            "ε": [budget.epsilon for budget in budgets],
+            "δ": [small(budget.delta) for budget in budgets],
+            "error": [in_unit(float(error), unit)
+                      if np.isfinite(error) else "nothing would be published"
+                      for error in errors],
+            "attacker’s accuracy": guesses})
+        st.markdown(planning_words.split_total(split, budgets))

@@ -1,0 +1,122 @@
+"""What every answer tells a browser, and what browsers may send on the connection of a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+import streamlit
+from google.protobuf.message import DecodeError
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+# Everything comes from this server, and what is not named is refused. The exceptions:
+#   script-src blob:            the front end makes modules of our components in memory
+#   style-src 'unsafe-inline'   it computes styles, plotly.js writes its own into the page, and
+#                               formulas and charts have style attributes
+#   img-src data:               the logo, heat maps, and pictures to be saved
+#   font-src data:              one size of the brackets of formulas
+# Nothing needs 'unsafe-eval': protobuf.js asks once for machine code to count with 64 bits, is
+# refused, and counts without. No script inside a page runs but the front end's own.
+_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
+
+
+@cache
+def security() -> dict[str, str]:
+    """The headers by name, without those that only an encrypted connection may carry."""
+    allowed = _POLICY | {"script-src": " ".join([_POLICY["script-src"], *_scripts_of_the_page()])}
+    return {
+        "Content-Security-Policy": "; ".join(f"{what} {where}" for what, where in allowed.items()),
+        "X-Frame-Options": "DENY",  # for browsers that know no frame-ancestors
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",  # addresses hold settings
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+def _scripts_of_the_page() -> list[str]:
+    """Digests of the scripts inside the front end's page, of the version that is installed."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = (hashlib.sha256(script).digest() for script in _SCRIPT.findall(page))
+    return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+
+
+class Guarded:
+    """Puts the headers on every answer, refusals included, in place of any of the same name."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(security())
+            await send(message)
+
+        await self._app(scope, receive, send_guarded if scope["type"] == "http" else send)
+
+
+_NO_MESSAGE, _NO_BYTES = 1002, 1003  # protocol error, unsupported data (RFC 6455)
+
+
+class OnlyMessages:
+    """Closes a connection on which anything else arrives, before the framework sees it.
+
+    The framework would close it too, but with a traceback, with which anybody could fill the log.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self._app(scope, receive, send)
+            return
+        is_closed = False
+
+        async def receive_message() -> Message:
+            nonlocal is_closed
+            event = await receive()
+            code = _close_code(event)
+            if not code:
+                return event
+            if not is_closed:
+                is_closed = True
+                await send({"type": "websocket.close", "code": code})
+            return {"type": "websocket.disconnect", "code": code}
+
+        async def send_while_open(event: Message) -> None:
+            if not is_closed:  # the page may still be at work
+                await send(event)
+
+        await self._app(scope, receive_message, send_while_open)
+
+
+def _close_code(event: Message) -> int:
+    """The code with which to close after this event; 0 if all is well."""
+    if event["type"] != "websocket.receive":
+        return 0
+    if event.get("bytes") is None:
+        return _NO_BYTES
+    try:
+        BackMsg.FromString(event["bytes"])
+    except DecodeError:
+        return _NO_MESSAGE
+    return 0
