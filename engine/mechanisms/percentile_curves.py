@@ -58,6 +58,7 @@ _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on 
 _MAX_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
 _NOT_NORMAL, _PER_ASYMMETRY = 1.8, 0.3  # departure from a normal law that a release says
+_ASYMMETRIC = 2.3  # standard errors, of asymmetry alone
 _MATERIAL = {"cosine": 0.2, "fourier": 0.4}  # half widths that the last waves of the centre make up
 _BEYOND = 0.05  # of the time range, beyond all thresholds
 _HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
@@ -436,8 +437,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         shape = (len(plans), data.n_repeats, draws, len(levels), len(grid))
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
-        departure, beyond = np.zeros((2, *shape[:3]))
-        has_details = np.zeros(shape[:3], dtype=bool)
+        beyond = np.zeros(shape[:3])
+        not_normal, has_details = np.zeros((2, *shape[:3]), dtype=bool)
         noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
@@ -454,8 +455,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                         part[:, :-1] for part in surface.shares_in_ranges(
                             np.array(plans[k].limits))))
                 of_shares = shape_of_shares(surface, len(LEVELS))
-                departure[k, repeats] = (
-                    of_shares.departure + _PER_ASYMMETRY * np.abs(of_shares.asymmetry))[:, :-1]
+                asymmetry = np.abs(of_shares.asymmetry)
+                departs = of_shares.departure + _PER_ASYMMETRY * asymmetry > _NOT_NORMAL
+                not_normal[k, repeats] = (departs | (asymmetry > _ASYMMETRIC))[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
@@ -463,7 +465,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                    functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
                    cautions=(
-                       Caution(NOT_NORMAL, departure > _NOT_NORMAL),
+                       Caution(NOT_NORMAL, not_normal),
                        Caution(BEYOND, beyond > _BEYOND),
                        Caution(FINER_DETAIL, has_details),
                        *self._cautions(data, plans, released.shape[:3])),
