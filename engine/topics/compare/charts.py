@@ -48,8 +48,8 @@ class Line:
         Of its mechanism, for its look.
     variant : int
         Counts the named settings of one mechanism.
-    errors, right : (budgets,)
-        Errors in response units and chances of a right guess; NaN where nothing is published.
+    errors, attacker_accuracy : (budgets,)
+        Errors in response units, NaN where nothing is published, and upper bounds on the accuracy.
     within : (budgets, 2), optional
         Between which errors the middle 90 % of releases are.
     """
@@ -59,7 +59,7 @@ class Line:
     family: str
     variant: int
     errors: Array
-    right: Array
+    attacker_accuracy: Array
     within: Array | None = None
 
 
@@ -215,7 +215,7 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
 
 def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
                  most: float, floor: Line | None = None) -> Chart:
-    """Errors against the chance of a right guess, which means the same for all methods.
+    """Errors against the attacker’s accuracy, which means the same for all methods.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
             for trace in _against_risk(line, errors, marked, unit)]
     if floor is not None:
         least = np.where(floor.errors < most, floor.errors, np.nan)
-        data.append(traces.floor(plain(100 * floor.right, 4), plain(least, 4),
+        data.append(traces.floor(plain(100 * floor.attacker_accuracy, 4), plain(least, 4),
                                  hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %"))
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
@@ -253,23 +253,24 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
 
 def _finding(lines: Sequence[Line]) -> str:
     """Which method has the smallest error at an attacker’s accuracy that all of them allow."""
-    known = [np.isfinite(line.errors) & np.isfinite(line.right) for line in lines]
+    known = [np.isfinite(line.errors) & np.isfinite(line.attacker_accuracy) for line in lines]
     if not lines:
         return "No method publishes anything"
-    low = max(float(line.right[here].min()) for line, here in zip(lines, known, strict=True))
-    high = min(float(line.right[here].max()) for line, here in zip(lines, known, strict=True))
+    accuracies = [line.attacker_accuracy[here] for line, here in zip(lines, known, strict=True)]
+    low = max(float(values.min()) for values in accuracies)
+    high = min(float(values.max()) for values in accuracies)
     if low > high:
         return f"{len(lines)} methods share no accuracy of the attacker"
     middle = (low + high) / 2
-    errors = {line.label: float(np.interp(middle, line.right[here], line.errors[here]))
-              for line, here in zip(lines, known, strict=True)}
+    errors = {line.label: float(np.interp(middle, values, line.errors[here]))
+              for line, values, here in zip(lines, accuracies, known, strict=True)}
     return labels.smallest_error(errors, f"{100 * middle:.0f} % attacker’s accuracy")
 
 
 def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -> list[Spec]:
     """A line through all budgets, and its marks at those that are chosen."""
     shade, dash, symbol = method_style(line.key, line.family, line.variant)
-    x, indices = 100 * line.right, [*marked]
+    x, indices = 100 * line.attacker_accuracy, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
     return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
                         hoverinfo="skip"),
@@ -279,10 +280,10 @@ def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -
 
 
 def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
-    first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
-    summary = "; ".join(f"{line.label} {in_unit(float(error), unit)} at "
-                        f"{100 * right:.0f} %" for line, error, right in first
-                        if np.isfinite(error))
+    summary = "; ".join(
+        f"{line.label} {in_unit(float(line.errors[k]), unit)} at "
+        f"{100 * line.attacker_accuracy[k]:.0f} %"
+        for line in lines for k in marked[:1] if np.isfinite(line.errors[k]))
     return (f"Errors against the attacker’s accuracy: {summary}." if summary else
             "Nothing is published.")
 
@@ -290,7 +291,7 @@ def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
     return {"method": [line.label for line in lines for _ in line.errors],
             "attacker’s accuracy, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
-                                     for v in line.right],
+                                     for v in line.attacker_accuracy],
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
