@@ -160,7 +160,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
-        cards=(summaries.ways, (summaries.accuracy, attacker), summaries.components,
+        cards=(summaries.methods_side_by_side, (summaries.accuracy, attacker), summaries.components,
                summaries.noise)),
     Estimand(
         key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
