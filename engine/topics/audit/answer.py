@@ -31,7 +31,7 @@ TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0
 
 
 @dataclass(frozen=True)
-class Subject:
+class AuditedMethod:
     """One class of mechanisms with one task that it serves; `key` names it in a link."""
 
     cls: type[Mechanism]
@@ -59,31 +59,31 @@ class Subject:
 
 
 @cache
-def subjects() -> tuple[Subject, ...]:
+def audited_methods() -> tuple[AuditedMethod, ...]:
     """Everything that can be attacked, in the order of the registry."""
     known = {task for task, _ in FAMILIES}
-    return tuple(Subject(cls, task) for cls in mechanisms.all() for task in TASKS
+    return tuple(AuditedMethod(cls, task) for cls in mechanisms.all() for task in TASKS
                  if task in cls.tasks & known and cls.presets_for(task))
 
 
 def names() -> list[str]:
-    return [candidate.key for candidate in subjects()]
+    return [candidate.key for candidate in audited_methods()]
 
 
-def subject(key: str) -> Subject:
-    """The subject of this key.
+def audited_method(key: str) -> AuditedMethod:
+    """The mechanism and task of this key.
 
     Parameters
     ----------
     key : str
-        As in a link.
+        Of mechanism and task, as in a link: "adaptive_mean.mean_function".
 
     Raises
     ------
     InputError
         If there is none.
     """
-    for candidate in subjects():
+    for candidate in audited_methods():
         if candidate.key == key:
             return candidate
     raise InputError(f"There is nothing to audit by the name {brief(key)}.", field="mechanism")
@@ -232,7 +232,7 @@ def command(attack: Attack) -> str:
     attack : Attack
         What is attacked, and how.
     """
-    source = attack.source or Subject(type(attack.mechanism), min(attack.mechanism.served)
+    source = attack.source or AuditedMethod(type(attack.mechanism), min(attack.mechanism.served)
                                      ).usual_source()
     plain = scenario.to_plain(source, attack.mechanism, (attack.budget,), Run(seed=attack.seed))
     options = " --small" * (attack.source is None)

@@ -19,7 +19,7 @@ from engine.sources import Source
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
     MeanAnswer,
-    Study,
+    MeanStudy,
     mean_over_budgets,
 )
 
@@ -49,7 +49,7 @@ class MethodAnswer:
         With its settings.
     picture : MeanAnswer
         Its releases at every step of the slider.
-    study : Study
+    study : MeanStudy
         Its errors over repetitions, at the same budgets.
     units : int
         How many protected units the person has whose odds are computed.
@@ -58,7 +58,7 @@ class MethodAnswer:
     label: str
     mechanism: Mechanism
     picture: MeanAnswer
-    study: Study
+    study: MeanStudy
     units: int = 1
 
     @cached_property

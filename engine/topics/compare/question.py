@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.core.tasks import MEAN_FUNCTION
 from engine.figures.theme import Chart
 from engine.language import error_words
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats, errors
 from engine.topics.compare import charts
 from engine.topics.compare.answer import (
     MethodAnswer,
@@ -50,13 +50,13 @@ def chart(answers: Methods, question: QuestionLike) -> Chart:
     """Errors of methods against the attacker’s accuracy, with markers at some budgets."""
     methods = not_refused(answers)
     keys = [method.mechanism.key for method in methods]
-    lines = [charts.Line(method.label, method.mechanism.key, method.mechanism.family,
-                         keys[:k].count(method.mechanism.key), method.error,
-                         method.attacker_accuracy)
+    lines = [charts.MethodErrors(method.label, method.mechanism.key, method.mechanism.family,
+                                 keys[:k].count(method.mechanism.key), method.error,
+                                 method.attacker_accuracy)
              for k, method in enumerate(methods)]
     facts = methods[0].picture.data.facts
     marked = [index_of_epsilon(epsilon) for epsilon in question["epsilons"]]
     return charts.against_risk(lines, marked, facts.value_unit, 2 * facts.value_half_width)
 
 
-KIND = Kind("methods", "Methods", at_budgets, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("methods", "Methods", at_budgets, numbers, chart, (MEAN_FUNCTION.key,))

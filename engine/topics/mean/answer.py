@@ -37,12 +37,12 @@ from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
-Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
+Put = TypeVar("Put", "MeanAnswer", "MeanStudy", "PlausibleBand")  # what another budget is put into
 MAX_READINGS = 2_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
-class Study:
+class MeanStudy:
     """Errors at every budget, as distances in response units, and what they are made of.
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
@@ -116,7 +116,7 @@ class MeanAnswer:
     truth: Array | None
     spends: tuple[tuple[Spend, ...], ...]
     tuning: tuple[dict[str, object], ...]
-    study: Study
+    study: MeanStudy
     feasibility: tuple[Feasibility | None, ...]
     planned: Array
     band: PlausibleBand | None = None
@@ -329,7 +329,7 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 
 def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                    seed: int) -> Study:
+                    seed: int) -> MeanStudy:
     """Errors from the truth over fresh data sets, usually one release of each.
 
     Parameters
@@ -345,8 +345,8 @@ def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Se
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
-    return Study(errors.reshape(len(budgets), -1),
-                 _baseline(source, mechanism, data, estimate, budgets, seed), shares)
+    return MeanStudy(errors.reshape(len(budgets), -1),
+                     _baseline(source, mechanism, data, estimate, budgets, seed), shares)
 
 
 def _measured(data: CurveData, estimate: Estimate, n_budgets: int) -> tuple[Array, Array]:
@@ -388,7 +388,7 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
                       seed: int) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
-    Shares (budgets, 3) are those of `Study`.
+    Shares (budgets, 3) are those of `MeanStudy`.
 
     Parameters
     ----------
@@ -442,7 +442,7 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> Study:
+def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> MeanStudy:
     """Errors from the average without protection, over releases of the same curves."""
     target = non_private.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
     # (budgets, GRID_SIZE)
@@ -452,13 +452,13 @@ def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int)
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
-    return Study(distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0]), None,
-                 shares[:count])
+    errors = distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0])
+    return MeanStudy(errors, None, shares[:count])
 
 
 def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
           ) -> Draws:
-    """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
+    """The releases that `MeanStudy.errors` measures: one of each fresh data set, or many of one.
 
     Real curves are compared with `simulation.non_private.non_private_mean`.
 
@@ -519,8 +519,8 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
                   budgets: Sequence[Budget], seed: int) -> dict[str, tuple[Mechanism, Array]]:
     """The error of every other method of the same task at the same budgets, by its label.
 
-    Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
-    nothing. Methods that refuse these sizes or this δ are left out.
+    Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
+    publishes nothing. Methods that refuse these sizes or this δ are left out.
 
     Parameters
     ----------

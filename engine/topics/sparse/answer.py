@@ -30,7 +30,7 @@ BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MAX_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
 Rows = SparseRows  # simulated ones
-Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
+SparseEstimator = SparseNewton | SparseRegression  # presets are offered of both
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
 
@@ -99,7 +99,7 @@ class SparseAnswer:
         return float((self.releases != 0).sum(axis=1).mean() - self.selection_rates.sum())
 
 
-def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
+def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget: Budget, seed: int
                 ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
 
@@ -140,7 +140,7 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
         warnings=estimate.warning_shares())
 
 
-def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
+def _held_back(data: SampleData, mechanism: SparseEstimator, budget: Budget, vector: Array
                ) -> float:
     """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
     plan = mechanism.plan(data.public, (budget,))
@@ -182,7 +182,7 @@ def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     return data
 
 
-def _lasso(data: SampleData, mechanism: Way) -> Array:
+def _lasso(data: SampleData, mechanism: SparseEstimator) -> Array:
     """The lasso of all rows, without protection: (d,)."""
     assert data.y is not None
     gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
@@ -213,7 +213,7 @@ class Calculation:
         return "green" if self.ratio < GREEN else "amber" if self.ratio < AMBER else "red"
 
 
-def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
+def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget,
                 smallest: float) -> Calculation:
     """The noise at these public sizes beside a coefficient of the stated size.
 
@@ -241,8 +241,8 @@ def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Typical errors (budgets,) of every way by its label, and of those without protection.
+class ErrorsByBudget:
+    """Typical errors (budgets,) of every method by its label, and of estimates without protection.
 
     Where the truth is not known errors are distances from hard thresholding without protection, and
     `without` is empty.
@@ -253,43 +253,50 @@ class Lines:
     without: dict[str, float]
 
 
-def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
-    """The same rows at several budgets, in every way, the chosen one first.
+def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: float, seed: int
+                 ) -> ErrorsByBudget:
+    """Errors on the same rows at several budgets, by every method, the chosen one first.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
+        Where the rows come from.
+    mechanism : SparseNewton or SparseRegression
+        The chosen method with its settings; the others take over its sparsity.
     delta : float
-        Of every budget.
+        δ at every one of `BUDGET_STEPS`.
     seed : int
-        Of data and noise.
+        Fixes the simulated rows and the noise.
+
+    Returns
+    -------
+    ErrorsByBudget
+        In response units.
     """
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
     target = plain if data.truth is None else data.truth.node_values
     private = {}
-    for label, method in _ways(mechanism):
+    for label, method in _estimators(mechanism):
         estimate = studies.shown_releases(method, data, budgets, seed, _LINE_DRAWS)
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,
                                              "Lasso": _lasso(data, mechanism)}
-    return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - target))
-                                         for label, vector in without.items()})
+    return ErrorsByBudget(BUDGET_STEPS, private,
+                          {label: float(np.linalg.norm(vector - target))
+                           for label, vector in without.items()})
 
 
-def presets() -> dict[str, Way]:
-    """Ways of estimating by their names, the default first."""
+def presets() -> dict[str, SparseEstimator]:
+    """Methods of estimating by the names of their presets, the default first."""
     return {label: cls(**settings) for cls in (SparseNewton, SparseRegression)
             for label, settings in cls.presets()}
 
 
-def _ways(mechanism: Way) -> list[tuple[str, Way]]:
-    """The chosen one, and others but for the published one, which takes 100 rounds."""
+def _estimators(mechanism: SparseEstimator) -> list[tuple[str, SparseEstimator]]:
+    """The chosen method and the other presets, without the published one of 100 rounds."""
     present = mechanism.nearest_preset()[0]
     others = [(label, replace(method, sparsity=mechanism.sparsity))
               for label, method in presets().items() if label != present

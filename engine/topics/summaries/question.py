@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.tasks import SUMMARIES
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
@@ -26,5 +26,5 @@ def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     return errors | protection(spends, question.person) if spends else errors
 
 
-KIND = Kind("summary", "Summaries", summaries_answer, numbers,
-            lambda answer, _: charts.errors(answer), SUMMARIES)
+KIND = QuestionKind("summary", "Summaries", summaries_answer, numbers,
+                    lambda answer, _: charts.errors(answer), SUMMARIES)

@@ -90,19 +90,20 @@ def _written(method: MethodAnswer, k: int) -> str:
                          method.study.within[k])
 
 
-def _line(method: MethodAnswer, errors: Array | None = None) -> charts.Line:
+def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErrors:
     """What charts know of a method, with its errors or others."""
     within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
-    return charts.Line(method.label, method.mechanism.key, method.mechanism.family,
-                       controls.variant(method.mechanism, method.label),
-                       method.error if errors is None else errors, method.attacker_accuracy, within)
+    return charts.MethodErrors(method.label, method.mechanism.key, method.mechanism.family,
+                               controls.variant(method.mechanism, method.label),
+                               method.error if errors is None else errors,
+                               method.attacker_accuracy, within)
 
 
-def _floor_line(view: SideBySide) -> charts.Line | None:
+def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
     """The floor as a line under those of the methods."""
     if view.floor is None:
         return None
-    return charts.Line(FLOOR, "", "", 0, view.floor.errors, view.floor.attacker_accuracy)
+    return charts.MethodErrors(FLOOR, "", "", 0, view.floor.errors, view.floor.attacker_accuracy)
 
 
 def chosen_methods() -> tuple[str, ...]:

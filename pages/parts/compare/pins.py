@@ -30,7 +30,7 @@ from engine.topics.regression.answer import Method, Readings, regression_answer
 from engine.topics.sites import words as site_words
 from engine.topics.sites.site_table import with_delta
 from engine.topics.sparse import words as sparse_words
-from engine.topics.sparse.answer import Way, sparse_answer
+from engine.topics.sparse.answer import SparseEstimator, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide.view import delta_of, linked
@@ -276,7 +276,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
     task = tasks.SPARSE_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = _budget(scenario, task)
-    assert isinstance(mechanism, Way)
+    assert isinstance(mechanism, SparseEstimator)
     answer = run.answer(sparse_answer, source, mechanism, budget, scenario.seed)
     return {"facts": answer.facts,
             "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],

@@ -163,7 +163,7 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
         cards=(summaries.methods_side_by_side, (summaries.accuracy, attacker), summaries.components,
                summaries.noise)),
     Estimand(
-        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
+        key="sparse", title="Sparse regression", see=sparse.current_view, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows,
         cards=((sparse.coefficients, attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),
