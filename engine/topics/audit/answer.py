@@ -232,11 +232,12 @@ def command(attack: Attack) -> str:
     attack : Attack
         What is attacked, and how.
     """
-    source = attack.source or AuditedMethod(type(attack.mechanism), min(attack.mechanism.served)
-                                     ).usual_source()
+    method = AuditedMethod(type(attack.mechanism), min(attack.mechanism.served))
+    source = attack.source or method.usual_source()
     plain = scenario.to_plain(source, attack.mechanism, (attack.budget,), Run(seed=attack.seed))
-    options = " --small" * (attack.source is None)
-    options += f" --broken {attack.variant}" * bool(attack.variant)
+    options = " --small" if attack.source is None else ""
+    if attack.variant:
+        options += f" --broken {attack.variant}"
     options += f" --tries {TRIES} --runs {RUNS} --seed {attack.seed}"
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

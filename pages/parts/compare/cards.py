@@ -265,7 +265,8 @@ def equal_protection(view: SideBySide) -> None:
         view.draw("Error against the attacker’s accuracy", charts.against_risk(
             [_line(method) for method in view.known], view.steps, view.facts.value_unit,
             2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
-        st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
+        below = "" if view.floor is None else words.BELOW
+        st.markdown(f":small[{words.RISK}{below}]")
     with right:
         st.markdown(words.equal_risk(*compare_topic.at_equal_risk(view.known), view.facts))
 

@@ -76,5 +76,5 @@ def _link(view: DecideView) -> str:
     page = urlsplit(st.context.url)
     if page.hostname in _LOOPBACK:
         return ""
-    study = f"?{urlencode({'s': token}, safe='~')}" * bool(token)
+    study = f"?{urlencode({'s': token}, safe='~')}" if token else ""
     return f"{page.scheme}://{page.netloc}{page.path}{study}"

@@ -99,7 +99,7 @@ def _remedies(view: DecideView, answer: Decision) -> None:
 
 
 def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
-    mark = ":blue[:material/check_circle:] " * is_chosen
+    mark = ":blue[:material/check_circle:] " if is_chosen else ""
     assert view.answer is not None
     title, lines = words.on_card(view.answer, name, option)
     st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))

@@ -72,11 +72,12 @@ def show(view: DecideView) -> None:
             _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
             _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
         _sites_bracket(view)
-        more = (f"({words.spread(view.rows)} at each)" if is_uneven else
-                f"({in_all} in all)" if len(included) > 1 else "")
-        has_several = task.data is DataType.CURVES
-        _say(" ".join([more] * bool(more) + ["with"] * has_several) + "." * (not has_several))
-        if has_several:
+        sizes = (f"({words.spread(view.rows)} at each)" if is_uneven else
+                 f"({in_all} in all)" if len(included) > 1 else "")
+        if task.data is not DataType.CURVES:
+            _say(f"{sizes}.")
+        else:
+            _say(f"{sizes} with" if sizes else "with")
             each = {row.n_observations_per_curve for row in included}
             if len(each) > 1:
                 _say(f"{min(each)} to {max(each)}")
@@ -100,8 +101,9 @@ def show(view: DecideView) -> None:
         for _ in range(_FEWER):
             st.empty()
     is_below = not view.on_screen.has_free_sites  # else the box of the sites says it
-    for key in ("people", *["sites"] * is_below, "readings"):
-        controls.show_problem(f"w_study_{key}")
+    for key in ("people", "sites", "readings"):
+        if key != "sites" or is_below:
+            controls.show_problem(f"w_study_{key}")
     controls.show_problem("w_target")
 
 
@@ -141,7 +143,7 @@ def _set_target(view: DecideView) -> Callable[[float], None]:
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
                 f"range; got {target:g}.", field="target",
                 hint="The middle of the range is as close without any data. "
-                     + f"Errors are in {unit}." * bool(unit))
+                     + (f"Errors are in {unit}." if unit else ""))
         session.change(target=target)
     return write
 
