@@ -79,8 +79,8 @@ class CountingAnswer:
         Of the curves; one empty name where there is one.
     table : CountTable or None
         The first release; None where nothing would be.
-    drawn : (draws, functions, GRID_SIZE)
-        All of the releases.
+    releases : (draws, functions, GRID_SIZE)
+        Possible releases, the first of them that of `table`.
     ordinary : Ordinary
     truth : (functions, GRID_SIZE) or None
     errors : (releases,)
@@ -103,7 +103,7 @@ class CountingAnswer:
     times: Array
     names: tuple[str, ...]
     table: CountTable | None
-    drawn: Array
+    releases: Array
     ordinary: Ordinary
     truth: Array | None
     errors: Array
@@ -240,7 +240,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
         budget=budget, times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
-        drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
+        releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
         errors=np.empty(0), baseline=None, spends=estimate.spends[0], tuning=estimate.tuning[0],

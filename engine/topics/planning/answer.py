@@ -438,9 +438,9 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
     curves, method, every = setting.curves, setting.mechanism, [(budget,) for budget in budgets]
-    drawn = studies.data(curves, seed)
-    estimate = studies.released(curves, method, drawn, every, seed)
-    by_function = distances(studies.squared_errors(curves, method, drawn, estimate, every))
+    data = studies.data(curves, seed)
+    estimate = studies.released(curves, method, data, every, seed)
+    by_function = distances(studies.squared_errors(curves, method, data, estimate, every))
     if not setting.function:
         return totals(by_function)
     return np.asarray(by_function[..., _place(setting.function, estimate.functions)])

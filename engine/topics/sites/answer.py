@@ -366,12 +366,13 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     budgets : tuple of Budget
         One for each site, or one for all.
     is_to_pool : bool
-        Whether sites are put together after drawing.
+        Whether the curves of all sites are put together as those of one.
     seed : int
         Of the simulation.
     """
-    drawn = studies.data(source, seed)
-    data = drawn.pooled() if is_to_pool else drawn
+    data = studies.data(source, seed)
+    if is_to_pool:
+        data = data.pooled()
     estimate = studies.released(source, mechanism, data, [budgets], seed)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None

@@ -124,7 +124,7 @@ def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget
     InputError
         If the rows are too many for a picture, or machines differ in their coefficients.
     """
-    data = _drawn(source, seed)
+    data = _rows_shown(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
@@ -173,7 +173,8 @@ def check_size(source: Source[SampleData]) -> None:
                          hint="Take fewer rows or features, or run it on the command line.")
 
 
-def _drawn(source: Source[SampleData], seed: int) -> SampleData:
+def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
+    """The rows on screen; refused where they are too many, or machines differ."""
     check_size(source)
     data: SampleData = studies.shown(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
@@ -273,7 +274,7 @@ def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: 
     ErrorsByBudget
         In response units.
     """
-    data = _drawn(source, seed)
+    data = _rows_shown(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
     target = plain if data.truth is None else data.truth.node_values

@@ -125,18 +125,18 @@ def _map(view: DecideView, answer: Decision) -> None:
     calls = [view.with_rows(rows) for rows in tables]
     if uses_workers() and not all(run.knows(decision_topic.map_row, *call) for call in calls):
         timed.row_by_row("The map is being simulated", decision_topic.map_row, calls,
-                         lambda rows: _drawn(view, answer, tables[:len(rows)], rows), _HEIGHT)
+                         lambda rows: _draw_map(view, answer, tables[:len(rows)], rows), _HEIGHT)
         return
     try:
         rows = [run.answer(decision_topic.map_row, *call) for call in calls]
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
         return
-    _drawn(view, answer, tables, rows)
+    _draw_map(view, answer, tables, rows)
 
 
-def _drawn(view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]],
-           errors: Sequence[Array]) -> None:
+def _draw_map(view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]],
+              errors: Sequence[Array]) -> None:
     """The map of some rows, and how it is read."""
     people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
