@@ -46,7 +46,7 @@ class MethodAnswer:
     label : str
         Its name in the legend.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     picture : MeanAnswer
         Its releases at every step of the slider.
     study : MeanStudy

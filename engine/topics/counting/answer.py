@@ -65,13 +65,13 @@ class CountingAnswer:
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     facts : EventFacts
         Names, units and ranges.
     n : int
-        People.
+        Number of people at all sites together.
     n_sites : int
-        Sites.
+        Number of sites.
     budget : Budget
     times : (GRID_SIZE,)
         Where curves are drawn, in their unit; of an ROC curve false-positive shares.
@@ -178,13 +178,13 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
     Parameters
     ----------
     source : Source
-        People with one time each.
+        People with the time of an event or a value, and their public facts.
     mechanism : Mechanism
-        Noised counts, with its settings.
+        The method of noised counts with its settings.
     budget : Budget
-        Of every site; δ is not used.
+        ε of every site; δ is not used.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Raises
     ------
@@ -205,11 +205,11 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     Parameters
     ----------
     source : Source
-        People with one time each.
+        People with the time of an event or a value, and their public facts.
     mechanism : Mechanism
-        Noised counts, with its settings.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilons : sequence of float
 
     Raises
@@ -269,9 +269,9 @@ class CountingStudy:
     Parameters
     ----------
     repeats : int
-        Data sets.
+        Number of data sets that are simulated.
     edges_drawn : float
-        Intervals that are shown, on average.
+        Average number of edges at which a curve is shown.
     pointwise : float
         Share of shown edges whose own interval covers the true curve.
     simultaneous : float
@@ -306,11 +306,11 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
     source : Source
         Simulated times; the truth is its own.
     mechanism : Mechanism
-        Noised counts of outcomes or values.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     repeats : int
-        Data sets.
+        Number of data sets that are simulated.
 
     Raises
     ------
@@ -374,11 +374,11 @@ class Power:
     Parameters
     ----------
     people : tuple of int
-        In both groups together.
+        Numbers of people in both groups together.
     private, ordinary : (people,)
         Shares of data sets in which the test rejects at 5 %; 0 where nothing is released.
     target : float
-        The share that was asked for.
+        The power that was asked for, from 0 to 1.
     """
 
     people: tuple[int, ...]
@@ -420,20 +420,20 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     source : Source
         Two simulated groups; its number of people is varied.
     mechanism : Mechanism
-        Noised counts.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     target : float
-        The power to reach.
+        The power to reach, from 0 to 1.
     people : sequence of int
-        Numbers that are tried, increasing.
+        Numbers of people that are tried, increasing.
     repeats : int
-        Data sets of each.
+        Number of data sets that are simulated for each number of people.
 
     Raises
     ------
     InputError
-        If there are no two groups.
+        If the source does not have two groups.
     """
     if not (isinstance(source.facts, EventFacts) and source.facts.groups):
         raise InputError("A test compares two groups.", field="comparison",

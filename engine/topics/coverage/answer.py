@@ -69,9 +69,9 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
@@ -175,11 +175,11 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     Parameters
     ----------
     kind : str
-        Key of `KINDS`.
+        Which band or interval: a key of `KINDS`.
     mechanism : Mechanism
-        On screen.
+        The method on screen; its settings are kept where it gives such limits.
     where : float
-        The time on [0, 1], where there is one.
+        The time on [0, 1] of limits at one time; others ignore it.
     """
     requested = KINDS[kind]
     if requested.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
@@ -194,7 +194,7 @@ def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]
     Parameters
     ----------
     experiment : Experiment
-        Which limits, of what, at which budget.
+        Kind of limits, method, simulated data and budget.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def coverage_answer(experiment: Experiment) -> CoverageAnswer:
     Parameters
     ----------
     experiment : Experiment
-        Which limits, of what, at which budget.
+        Kind of limits, method, simulated data and budget.
     """
     return CoverageAnswer.joined(list(repetitions(experiment)))
 

@@ -187,20 +187,20 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     delta : float
-        Of every budget.
+        δ of every budget.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilons : sequence of float
-        Increasing; the steps of the slider unless stated.
+        ε of every site, increasing; the steps of the slider unless stated.
 
     Returns
     -------
     MeanAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors in response units.
 
     Raises
     ------
@@ -242,20 +242,20 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     Parameters
     ----------
     steps : MeanAnswer
-        At the steps.
+        The answer at the steps of the slider.
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilon : float
-        Of the further budget.
+        ε of the budget that is added; δ is that of the others.
 
     Returns
     -------
     MeanAnswer
-        At one budget more.
+        The same answer with this budget among its steps.
     """
     last = steps.budgets[-1]
     added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
@@ -285,13 +285,13 @@ def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -335,13 +335,13 @@ def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Se
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
@@ -372,13 +372,13 @@ def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
@@ -393,13 +393,13 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     return _measured(data, estimate, len(budgets))
@@ -412,13 +412,13 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -465,13 +465,13 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -496,13 +496,13 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -525,15 +525,15 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        The one that is left out.
+        The method on screen, which is left out.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
     non_private = None if source.is_random else non_private_mean(source)  # one for all methods
@@ -580,13 +580,13 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------

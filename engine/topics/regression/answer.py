@@ -238,13 +238,13 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
     Parameters
     ----------
     source : RegressionPoints or Upload
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -362,7 +362,7 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     facts : PublicFacts
         Names, units and ranges.
     """
@@ -381,11 +381,11 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     highest : int
         Level up to which all are looked at, unless the rule goes further.
     """
@@ -454,17 +454,17 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     whole : CurvePlan
         Of the whole curve, for its noise at the point.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     point : float
         From 0 to 1.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     readings = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
@@ -514,7 +514,7 @@ def cost_of_privacy(network: Network, smoothness: float,
     Parameters
     ----------
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     smoothness : float
         Of the whole curve.
     smoothness_at_a_point : float, optional
@@ -553,11 +553,11 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     facts : PublicFacts
         Names, units and ranges.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
 
     Returns
     -------
@@ -597,7 +597,7 @@ def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     plan : CurvePlan
         Of the whole curve.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     """
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
@@ -630,11 +630,11 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     """
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)

@@ -67,7 +67,7 @@ def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh:
     delta : float
         Of both releases.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     is_fresh : bool
         Whether each has noise of its own.
 

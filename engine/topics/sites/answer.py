@@ -158,11 +158,11 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
     source : Source
         Of the curves of a site, or of all sites where those come with them.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     rows : sequence of SiteRow
         The table.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     answer : callable
         Asked for every study and every release: those that do not change need no computing.
 
@@ -340,11 +340,11 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     source : Source
         Of all rows.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     case : _Case
         Who takes part.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     """
     data = case.of(studies.shown(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
@@ -362,13 +362,13 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     source : Source
         Of those who take part.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     budgets : tuple of Budget
         One for each site, or one for all.
     is_to_pool : bool
         Whether the curves of all sites are put together as those of one.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     """
     data = studies.data(source, seed)
     if is_to_pool:
@@ -392,7 +392,7 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     included : tuple of int
         Numbers of the rows that take part.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
 
     Returns
     -------

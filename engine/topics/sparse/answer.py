@@ -106,13 +106,13 @@ def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def check_size(source: Source[SampleData]) -> None:
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
 
     Raises
     ------
@@ -221,13 +221,13 @@ def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, bu
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     sizes : Sizes
         Rows of every machine, and features.
     facts : PublicFacts
         Names, units and ranges.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     smallest : float
         The smallest coefficient that matters.
     """

@@ -107,7 +107,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     mechanism : Mechanism
         The chosen method with its settings.
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     budget : Budget
         ε and δ that every site may spend.
     seed : int
@@ -365,7 +365,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     source : Source
         Whose public facts and sizes are used; no record is read.
     budget : Budget
@@ -425,7 +425,7 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     source : Source
         Whose public facts and sizes are used; no record is read.
     budget : Budget
