@@ -10,7 +10,7 @@ import streamlit as st
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
 from engine.language import numbers
-from engine.language.numbers import number
+from engine.language.numbers import number, whole
 from engine.mechanisms.families import sparse_printed
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
@@ -25,6 +25,7 @@ from engine.topics.sparse.intervals import (
     intervals_answer,
 )
 from engine.topics.sparse.intervals import machines as sparse_machines
+from engine.topics.sparse.means import SparseMeanSetting
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rates as rate_cards
@@ -254,8 +255,10 @@ def machines(view: Coefficients | None) -> None:
 def trust(view: Coefficients) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
-    layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u202f000 machines with "
-                 "10\u202f000 rows each, at ε = 1, but for what is moved.")
+    usual = SparseMeanSetting()
+    layout.prose(f"A mean with few entries that are not zero: {usual.n_nonzero} of {usual.size}, "
+                 f"on {whole(usual.machines)} machines with {whole(usual.rows)} rows each, at "
+                 f"ε = {usual.epsilon:g}, but for what is moved.")
     name = controls.look("Move", list(_ALONG), "sparse_along",
                          format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]

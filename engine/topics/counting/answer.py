@@ -67,16 +67,16 @@ class CountingAnswer:
     task : str
         Key of the task in `engine.core.tasks.TASKS`.
     facts : EventFacts
-        Names, units and ranges.
+        Public names, units and ranges of the events.
     n : int
         Number of people at all sites together.
     n_sites : int
         Number of sites.
     budget : Budget
     times : (GRID_SIZE,)
-        Where curves are drawn, in their unit; of an ROC curve false-positive shares.
+        Times at which curves are drawn, in their unit; of an ROC curve false-positive shares.
     names : tuple of str
-        Of the curves; one empty name where there is one.
+        Names of the curves; one empty name where there is only one curve.
     table : CountTable or None
         The first release; None where nothing would be.
     releases : (draws, functions, GRID_SIZE)

@@ -68,7 +68,7 @@ class Bands:
     truth : (GRID_SIZE,)
         The true values that are estimated there, in response units.
     limits : (steps, 2, GRID_SIZE)
-        Between which 95 % of the releases lie at each place.
+        Lower and upper ends between which 95 % of the releases lie at each place.
     """
 
     times: Array
@@ -95,7 +95,7 @@ class Profile:
     errors : (steps, data sets, releases of each)
         Distances from what is estimated, in its unit; NaN where nothing would be published.
     bands : Bands or None
-        Where the result is one function of time or of a feature.
+        Ranges of the releases; None where the result is not one function of time or of a feature.
     spends : tuple of tuples of Spend
         A ledger for each step; where everybody's own device adds the noise, that of one of them,
         and where sites add shares of it, what all but one of them protect with.

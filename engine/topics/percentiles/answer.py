@@ -178,7 +178,7 @@ def chart_method(name: str) -> PercentileCurves:
     Parameters
     ----------
     name : str
-        Name of a chart, one of `NAMES`.
+        Name of a chart, one of `CHARTS`.
     """
     return PercentileCurves(**dict(PercentileCurves.presets())[name])
 
@@ -189,7 +189,7 @@ def chart_people(name: str, before: Any = None) -> PopulationReadings:
     Parameters
     ----------
     name : str
-        Name of a chart, one of `NAMES`.
+        Name of a chart, one of `CHARTS`.
     before : Source, optional
         What was chosen before. The numbers of people and sites of simulated people stay.
     """

@@ -75,13 +75,15 @@ class Setting:
         Parameters
         ----------
         source : Source
-            Whose sizes are taken.
+            The data, whose sizes and public facts are used.
+        mechanism : Mechanism
+            The method with its settings.
         epsilon : float
-            Of every site.
+            ε of every site.
         delta : float, optional
-            By the rule of all pages if it is left out.
+            δ of every site; by the rule of all pages if it is left out.
         function : str, optional
-            The one whose error counts.
+            Name of the one function whose error counts; empty for all together.
 
         Raises
         ------
@@ -274,7 +276,7 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
     setting : Setting
         Data, method, people, observations, sites and budget of the plan.
     seed : int
-        Of data and noise, on which no guarantee depends.
+        Fixes the simulated data and the noise; no guarantee depends on it.
 
     Returns
     -------

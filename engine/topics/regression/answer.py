@@ -350,7 +350,7 @@ def methods() -> dict[str, Method]:
     Returns
     -------
     dict
-        The usual one first.
+        Methods by their labels, the default first.
     """
     return {label: cls(**settings) for cls in mechanisms.all() if issubclass(cls, Method)
             for label, settings in cls.presets()}
@@ -364,7 +364,7 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
     mechanism : Mechanism
         The method with its settings.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     """
     if not mechanism.caution(facts):
         return mechanism
@@ -442,7 +442,7 @@ def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
     Parameters
     ----------
     mechanism : WaveletGlobal
-        For the whole curve.
+        The method for the whole curve, with its settings.
     """
     return WaveletPointwise.like(mechanism, "0.5")
 
@@ -458,11 +458,11 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     mechanism : Mechanism
         The method with its settings.
     whole : CurvePlan
-        Of the whole curve, for its noise at the point.
+        The plan of the whole curve, whose noise at the point is shown beside.
     network : Network
         How many sites there are, with observations and ε of each, and their δ.
     point : float
-        From 0 to 1.
+        Where the value is released: a time from 0 to 1.
     seed : int
         Fixes the simulated data and the noise.
     """
@@ -516,9 +516,9 @@ def cost_of_privacy(network: Network, smoothness: float,
     network : Network
         How many sites there are, with observations and ε of each, and their δ.
     smoothness : float
-        Of the whole curve.
+        Smoothness γ of the whole curve.
     smoothness_at_a_point : float, optional
-        Of the curve at a point.
+        Smoothness γ of the curve at a point.
     """
     if smoothness_at_a_point is None:
         smoothness_at_a_point = WaveletPointwise().smoothness
@@ -555,14 +555,14 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     mechanism : Mechanism
         The method with its settings.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     network : Network
         How many sites there are, with observations and ε of each, and their δ.
 
     Returns
     -------
     pair of (k,)
-        Increasing ε, and the factor at each.
+        Values of ε, increasing, and the factor at each of them.
     """
     n, sites = network.n_readings // network.n_sites, network.n_sites
     sizes = Sizes((n,) * sites, n * sites, 1)
@@ -595,7 +595,7 @@ def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     Parameters
     ----------
     plan : CurvePlan
-        Of the whole curve.
+        The plan of the whole curve, with its basis.
     mechanism : Mechanism
         The method with its settings.
     """

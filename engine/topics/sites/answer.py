@@ -156,11 +156,11 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
     Parameters
     ----------
     source : Source
-        Of the curves of a site, or of all sites where those come with them.
+        Curves of one site, or of all sites where the data come with their sites.
     mechanism : Mechanism
         The method that every site uses, with its settings.
     rows : sequence of SiteRow
-        The table.
+        The table of sites, a row for each.
     seed : int
         Fixes the simulated data and the noise.
     answer : callable
@@ -338,11 +338,11 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     Parameters
     ----------
     source : Source
-        Of all rows.
+        The curves of all sites in the table.
     mechanism : Mechanism
         The method that every site uses, with its settings.
     case : _Case
-        Who takes part.
+        Which sites take part, with their budgets, and whether they are pooled.
     seed : int
         Fixes the simulated data and the noise.
     """
@@ -360,11 +360,11 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     Parameters
     ----------
     source : Source
-        Of those who take part.
+        The curves of the sites that take part.
     mechanism : Mechanism
         The method that every site uses, with its settings.
     budgets : tuple of Budget
-        One for each site, or one for all.
+        Budgets of the sites: one for each, or one for all.
     is_to_pool : bool
         Whether the curves of all sites are put together as those of one.
     seed : int
@@ -386,11 +386,11 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     Parameters
     ----------
     source : Source
-        Of all rows.
+        The curves of all sites in the table.
     mechanism : Mechanism
-        Whose fit it is.
+        The method, whose fit without noise is the average of simulated curves.
     included : tuple of int
-        Numbers of the rows that take part.
+        Indices of the rows that take part, counted from 0.
     seed : int
         Fixes the simulated data and the noise.
 

@@ -117,7 +117,7 @@ def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget
     Returns
     -------
     SparseAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors in response units.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def check_size(source: Source[SampleData]) -> None:
     Raises
     ------
     InputError
-        Naming the number and the limit.
+        If there are more than `MAX_NUMBERS`; it names both.
     """
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
@@ -223,13 +223,13 @@ def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, bu
     mechanism : Mechanism
         The method with its settings.
     sizes : Sizes
-        Rows of every machine, and features.
+        Numbers of rows on every machine, and of features.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     budget : Budget
         ε and δ of every site.
     smallest : float
-        The smallest coefficient that matters.
+        The smallest coefficient that matters, in response units.
     """
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
@@ -311,9 +311,9 @@ def largest(vector: Array, count: int) -> NDArray[np.intp]:
     Parameters
     ----------
     vector : (d,)
-        Of any kind.
+        Any numbers; they are compared by their absolute values.
     count : int
-        How many.
+        How many of the largest entries are wanted.
     """
     places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
     return places[np.argsort(-np.abs(vector[places]), kind="stable")]
@@ -337,7 +337,7 @@ def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
     Parameters
     ----------
     rows : sequence of dict
-        With m, n, d, s_star and eps.
+        Rows of Table 2, each with m, n, d, s_star and eps.
     """
     out = []
     for row in rows:
