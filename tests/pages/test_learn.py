@@ -166,11 +166,11 @@ def test_addresses_of_earlier_pages_open_the_lesson_and_the_guide():
     assert visit("teach", "presenter-on").title[0].value == heading(EVERY[0])
 
 
-@pytest.mark.parametrize(("lesson", "squares"), [("1", "the square"), ("7", "every square")])
+@pytest.mark.parametrize(("lesson", "squares"), [("1", "the square"), ("7", "any of the squares")])
 def test_a_visitor_is_told_of_as_many_squares_as_there_are(lesson, squares):
     at = visit("learn", f"lesson-{lesson}")
     assert f"Move {squares}." in words(at)
-    assert (len(picture(at)["guess"]["truth"]) > 1) == squares.startswith("every")
+    assert (len(picture(at)["guess"]["truth"]) > 1) == squares.endswith("s")
 
 
 def test_a_guess_of_a_share_is_off_by_points():
@@ -375,6 +375,7 @@ def test_a_class_that_never_was_has_not_ended(school):
     pupil = visit("learn", f"class-{room['code']}")
     report(teacher, lesson_cards._SLIDE, asked="end")
     assert pupil.run().title[0].value == "This class has ended"
+    assert "new class" in words(pupil) and "new class" not in words(never)
 
 
 def test_a_link_to_a_class_that_cannot_be_says_so():
@@ -411,7 +412,10 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
     monkeypatch.delenv(classroom.ADDRESS_NAME, raising=False)
     _, room = open_class()
     assert room["link"] == room["qr"] == "" and room["code"] in room["note"]
-    assert "ADDRESS" not in room["note"]  # a class looks on
+    assert room["problem"] == classroom.what_to_do() and "ADDRESS=0.0.0.0" in room["problem"]
+    monkeypatch.setenv(classroom.ADDRESS_NAME, "https://curves.example")
+    _, room = open_class()
+    assert not room["problem"]
 
 
 @pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
@@ -430,9 +434,17 @@ def test_a_pupil_joins_a_class_by_its_code_on_the_first_screen(school):
     _, room = open_class("lesson-3~presenter-on")
     code = room["code"]
     at = visit("learn")
-    at.text_input(key="class_code").set_value(f" {code[:3].lower()} {code[3:]}").run()
+    field = at.text_input(key="class_code")
+    assert field.proto.max_chars == len(code)
+    field.set_value(code.lower()).run()
     assert at.title[0].value == said(EVERY[2], EVERY[2].ask)
     assert set(at.query_params["s"].split("~")) == {f"class-{code}", "lesson-3"}
+
+
+def test_a_code_is_known_in_any_case_and_with_spaces(school):
+    _, room = open_class()
+    code = room["code"]
+    assert school[0].joined(f" {code[:3].lower()} {code[3:]}").code == code
 
 
 @pytest.mark.parametrize("typed", ["ABC", "<b>x</b>", "ABCDEF", "**"])

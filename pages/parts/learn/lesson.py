@@ -100,16 +100,17 @@ class LessonView(View):
         return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:
-        """What is simulated, what is protected, and that everybody sees the same noise.
+        """What is simulated, what is protected, and that everybody sees the same numbers.
 
         Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
         stand in the text.
         """
         chips = [components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
                  components.Chip(*self.lesson.unit, "blue", "shield"),
-                 components.Chip(f"Seed {self.settings.seed} · the class sees the same noise",
-                                 "Whoever opens the link sees this noise. A seed is never used for "
-                                 "a release.", "gray", "person")]
+                 components.Chip("Everyone sees the same random numbers",
+                                 "Whoever opens the link sees the same data and noise. A seed, "
+                                 f"here {self.settings.seed}, is never used for a release.",
+                                 "gray", "person")]
         components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
 
     def table(self) -> None:
@@ -171,7 +172,7 @@ def explain(view: LessonView) -> None:
     """What comes after the guess: what happened and why, and the question."""
     if not view.is_revealed:
         with st.container(border=True, key="lesson_steps"):
-            squares = "the square" if len(view.worked.guess.truth) == 1 else "every square"
+            squares = "the square" if len(view.worked.guess.truth) == 1 else "any of the squares"
             for step in _STEPS:
                 st.markdown(step.format(squares=squares))
         return

@@ -14,7 +14,7 @@ from engine.lessons import Lesson, heading, lessons
 from pages.shared.frame import controls, page
 from pages.shared.frame.glossary_fold import entry
 from pages.shared.places import PAGES
-from pages.shared.server.classroom import CLASSROOMS
+from pages.shared.server.classroom import CLASSROOMS, CODE_LENGTH
 from pages.shared.state import session
 
 _IN_A_ROW = 4
@@ -27,8 +27,9 @@ def show() -> None:
     """Eight tiles in their order; each opens its lesson, as a page or as slides."""
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.markdown("Eight short lessons: guess first, then see what happens.", width="stretch")
-        st.text_input("Join a class: code", key=_CODE, max_chars=20, width=200, on_change=_joined,
+        st.markdown("Eight short lessons: guess first, then see what happens.  \n"
+                    "Teachers: open a lesson, then *Open a class*.", width="stretch")
+        st.text_input("Class code", key=_CODE, max_chars=CODE_LENGTH, width=200, on_change=_joined,
                       placeholder="then press Enter")
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(controls.message(problem), icon=":material/error:")

@@ -28,8 +28,11 @@ def show(code: str) -> None:
     """
     classroom = CLASSROOMS.find(code)
     if classroom is None:
-        page.begin("This class has ended" if code in _been_in() else "No class has this code now")
-        st.markdown("Ask your teacher for the code, which you can enter on the page *Learn*, or "
+        has_ended = code in _been_in()
+        page.begin("This class has ended" if has_ended else "No class has this code now")
+        st.markdown("For a new class, enter its code on the page *Learn*, or try the lessons by "
+                    "yourself." if has_ended else  # by its teacher, or because its hours are over
+                    "Ask your teacher for the code, which you can enter on the page *Learn*, or "
                     "try the lessons by yourself.")
         st.button("All lessons", on_click=session.change, kwargs={"room": "", "lesson": ""},
                   icon=":material/school:", key="pupil_leave")

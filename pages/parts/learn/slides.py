@@ -17,12 +17,12 @@ from pages.shared.components import guess as guess_picture
 from pages.shared.frame import controls, timed
 from pages.shared.server.classroom import (
     CLASSROOMS,
-    UNREACHED,
     Classroom,
     Numbers,
     Poll,
     Stage,
     page_for_others,
+    what_to_do,
 )
 from pages.shared.state import run, session, settings
 
@@ -225,7 +225,7 @@ def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
     page = page_for_others("learn")
     link = f"{page}?s=class-{classroom.code}" if page else ""
     note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
-    problem = "" if link else UNREACHED
+    problem = "" if link else what_to_do()
     return guess_picture.Room(classroom.code, classroom.key, link, qr_code(link) if link else "",
                               note, count, classroom.answers, problem)
 

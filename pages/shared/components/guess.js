@@ -151,7 +151,7 @@ function seatClass(S, room) {             // the code to scan, and how many have
   S.q('#address').textContent = room.link;
   const note = paragraph(room.note);
   if (S.q('#join').textContent !== note.textContent) S.q('#join').replaceChildren(...note.childNodes);
-  S.q('#unreached').textContent = room.count ? '' : room.problem;         // until somebody has guessed
+  S.q('#unreached').textContent = room.problem;
   const text = `● ${room.count} ${room.count === 1 ? 'guess' : 'guesses'} from the class${median(S)}`;
   if (S.q('#count').textContent !== text) S.q('#count').textContent = text;
   if (S.code === room.code) return;
@@ -251,6 +251,7 @@ function hintMore(S) {                    // on a small screen: words below what
 
 // ---- the score --------------------------------------------------------------------------------
 
+const hasOthers = S => S.data.guesses.length > Number(S.data.is_sent);    // whose guesses are not this pupil's
 const countMoved = S => S.moved.filter(Boolean).length, isTouched = S => countMoved(S) > 0;
 
 function off(S) {                         // root mean square distance over the handles that were moved
@@ -384,7 +385,7 @@ function show(S) {
   S.q('#reveal').hidden = S.data.mode === 'slides' || (isPupil && S.isRevealed);
   S.q('#reveal').disabled = isPupil && !isTouched(S);
   S.q('#reveal').textContent = isPupil ? S.data.is_sent ? 'Change my guess' : 'Send my guess' : S.isRevealed ? 'Guess again' : 'Reveal';
-  const isRoom = isPupil && S.isRevealed && S.data.guesses.length > 0;    // the dots, which are new to a pupil
+  const isRoom = isPupil && S.isRevealed && hasOthers(S);                 // the dots, which are new to a pupil
   S.q('#how').classList.toggle('room', isRoom);
   S.q('#how').textContent = isRoom ? `● The class${median(S)}`
     : S.isRevealed || S.data.mode === 'slides' ? '' : howTo(S);
@@ -396,9 +397,9 @@ function show(S) {
 }
 
 function howTo(S) {
-  const what = S.moved.length > 1 ? 'every square' : 'the square', some = isTouched(S) && saidMoved(S);
+  const what = S.moved.length > 1 ? 'any of the squares' : 'the square', some = isTouched(S) && saidMoved(S);
   return some ? `${some} moved: only those count.`
-    : FINGERS.matches ? `Drag ${what}.` : `Drag ${what}, or move it with the arrow keys.`;
+    : FINGERS.matches ? `Drag ${what}.` : `Drag ${what}, or use the arrow keys.`;
 }
 
 function closeUp(S) {                     // the legend, from which some entries are hidden
@@ -428,7 +429,8 @@ function set(S, k, value) {
 
 // The guesses of a class: dots above the number that was guessed, or at the height, never beside it.
 function drawRoom(S) {
-  const {guess, guesses} = S.data, {box, places, thick} = S.look, r = 4.5 * thick;
+  const {guess} = S.data, {box, places, thick} = S.look, r = 4.5 * thick;
+  const guesses = hasOthers(S) ? S.data.guesses : [];                    // alone, a pupil has a square
   const dot = (cx, cy) => svg('circle', {cx, cy, r});
   const up = value => along(S, value, box.bottom, box.top);
   if (guess.is_curve) {

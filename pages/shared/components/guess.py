@@ -82,7 +82,7 @@ class Room:
     answers : sequence of int
         How many have chosen each option of the closing question.
     problem : str
-        Why phones cannot join, shown until somebody has guessed.
+        Why phones cannot join, and what to do.
     """
 
     code: str

@@ -27,7 +27,7 @@ from engine.core.errors import InputError
 MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
 Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
-_LENGTH = 6
+CODE_LENGTH = 6
 
 
 class Stage(IntEnum):
@@ -241,7 +241,7 @@ class Classrooms:
                 raise InputError(f"There are {MAX_CLASSES} classes on this server, and no more "
                                  "may be opened.", field="class", hint="Try again later, or let "
                                  "pupils raise their hands.")
-            code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
+            code = "".join(secrets.choice(_LETTERS) for _ in range(CODE_LENGTH))
             classroom = Classroom(code, secrets.token_urlsafe(16), poll,
                                   self._clock() + MAX_SECONDS)
             self._open[code] = classroom
@@ -264,9 +264,10 @@ class Classrooms:
         code = "".join(text.split()).replace("-", "").upper()
         classroom = self.find(code)
         if classroom is None:
-            raise InputError(f"No class has the code “{code[:2 * _LENGTH]}” now.", field="class",
-                             hint=f"A code has {_LENGTH} letters and digits. Look at it once more, "
-                                  "or ask whether the class has ended.")
+            raise InputError(f"No class has the code “{code[:2 * CODE_LENGTH]}” now.",
+                             field="class",
+                             hint=f"A code has {CODE_LENGTH} letters and digits. Look at it once "
+                                  "more, or ask whether the class has ended.")
         return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
@@ -299,7 +300,7 @@ def checked_code(code: str) -> str:
         If no class can have this code.
     """
     code = code.upper()
-    if code and (len(code) != _LENGTH or not set(code) <= set(_LETTERS)):
+    if code and (len(code) != CODE_LENGTH or not set(code) <= set(_LETTERS)):
         raise ValueError(code)
     return code
 
@@ -308,7 +309,6 @@ def checked_code(code: str) -> str:
 
 
 ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
-UNREACHED = "Phones cannot reach this computer yet."
 
 
 def page_for_others(page: str) -> str:
@@ -346,6 +346,7 @@ def is_loopback(host: str) -> bool:
 
 
 def what_to_do() -> str:
-    """What to do where others cannot reach the server, in place of a link."""
-    return (f"{UNREACHED} Ask whoever runs the app to open it to your network. They start it with "
-            "make run ADDRESS=0.0.0.0, and you open it by this computer’s name in the network.")
+    """Why phones cannot join and what to do, where others cannot reach the address of this page."""
+    return ("Phones cannot reach the address at which this page is open. Whoever runs the "
+            "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "
+            "computer’s name in your network.")
