@@ -30,7 +30,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
 from engine.simulation import studies
-from engine.simulation.metrics import Accuracy
+from engine.simulation.metrics import Accuracy, within
 from engine.simulation.studies import Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
@@ -141,7 +141,7 @@ class Profile:
 
     def distance(self, share: float) -> Array:
         """The distance (steps,) that a share of releases stay within; NaN where there are none."""
-        return np.asarray(np.quantile(self.errors, share, axis=(1, 2)))
+        return within(self.errors, (1, 2), share)
 
     def simulated(self, epsilon: float, distance: float) -> Proportion:
         """How many releases at a step of the scale stay within a distance."""

@@ -15,6 +15,7 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, log_ticks,
 from engine.figures.traces import plain
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, named, percent, whole, with_unit
+from engine.simulation.metrics import within
 from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -184,7 +185,7 @@ def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> 
     share = SHARES[answer.confidence]
     indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
     return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
-        n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors, strict=True)}
+        n: within(row, (1, 2), share) for n, row in zip(people, errors, strict=True)}
 
 
 def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
