@@ -79,7 +79,7 @@ def test_one_interval_without_the_gram_matrix_has_the_worked_noise():
     plan = worked(**ALONE)
     assert accounting.rho_of(1.0, 1e-6) == pytest.approx(0.024356, abs=5e-7)
     rounds = plan.thresholding
-    assert rounds.most == pytest.approx(5.6e-5, rel=1e-12)
+    assert rounds.step_sensitivity == pytest.approx(5.6e-5, rel=1e-12)
     assert rounds.scales.choice == pytest.approx(4.698e-3, abs=5e-7)
     assert rounds.scales.values == pytest.approx(4.698e-3, abs=5e-7)
     assert plan.noise.column.choice == pytest.approx(1.0765e-2, abs=5e-7)

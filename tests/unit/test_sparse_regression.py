@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from engine.mechanisms.families import sparse
-from engine.mechanisms.families.sparse import Rows, Steps
+from engine.mechanisms.families.sparse import DescentSettings, Rows
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
@@ -43,7 +43,7 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
     published = SparseRegression(constants="published", sparsity=15)
     plan = replace(published, rounds=10).plan(Public(sizes, facts_of(800)), asked)
     assert plan.feature_clip == pytest.approx(19.0, abs=0.05)
-    assert plan.most * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
+    assert plan.step_sensitivity * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
     assert plan.scales.choice == plan.scales.values == pytest.approx(1.68, abs=5e-3)
     whole = published.plan(Public(sizes, facts_of(800)), asked)
     assert whole.steps.rounds == 128
@@ -76,10 +76,10 @@ def test_the_usual_plan_is_the_tabulated_one():
     """200 000 rows, ε = 1: λ = 5.6e-5, c = 4, R = 2, T = 12 at η = .7; longer at η = .5."""
     plan = SparseRegression().plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
-    assert (plan.steps.rounds, plan.steps.size, plan.steps.radius) == (12, 0.7, 1.0)
-    assert plan.most == pytest.approx(5.6e-5)
+    assert (plan.steps.rounds, plan.steps.learning_rate, plan.steps.radius) == (12, 0.7, 1.0)
+    assert plan.step_sensitivity == pytest.approx(5.6e-5)
     stated = SparseRegression(step_size=0.5).plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
-    assert (stated.steps.rounds, stated.steps.size, stated.bound) == (17, 0.5, None)
+    assert (stated.steps.rounds, stated.steps.learning_rate, stated.pace_sensitivity) == (17, 0.5, None)
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
@@ -365,7 +365,7 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
             patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGET, generator(5, 1, 0)))
     plan = mechanism.plan(small().public, BUDGET * 3)
-    assert len(first) == plan.steps.rounds + (plan.bound is not None)
+    assert len(first) == plan.steps.rounds + (plan.pace_sensitivity is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends
 
@@ -379,7 +379,8 @@ def test_the_rounds_find_a_column_of_the_precision_matrix():
     rows = replace(sparse.rows_of(data, 4.0, 4.0), y=np.zeros((1, 100_000)))
     unit = np.eye(8)[3]
     result = sparse.descend(lambda theta: rows.gradient(theta, 5.0) - unit, (1, 1, 8),
-                           Steps(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)], generator(1, 1, 0))
+                            DescentSettings(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)],
+                            generator(1, 1, 0))
     assert result[0, 0] == pytest.approx(
         [0, 0, -2 / 3, 5 / 3, -2 / 3, 0, 0, 0], abs=0.03)
 

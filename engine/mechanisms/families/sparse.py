@@ -235,8 +235,8 @@ def is_standard(facts: PublicFacts) -> bool:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The public constants of the rounds.
+class DescentSettings:
+    """The public constants of the rounds, the settings of a descent.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Steps:
         s, how many entries are kept.
     rounds : int
         T.
-    size : float
+    learning_rate : float
         η.
     radius : float
         c₀, the largest norm of a vector.
@@ -252,16 +252,16 @@ class Steps:
 
     sparsity: int
     rounds: int
-    size: float
+    learning_rate: float
     radius: float
 
 
-def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
+def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -> float:
     """λ = η 2Rc/N, the most by which one row moves an entry of a step.
 
     Parameters
     ----------
-    step : float
+    learning_rate : float
         η.
     residual, feature : float
         The clips R and c.
@@ -270,10 +270,10 @@ def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
 
     Examples
     --------
-    >>> sensitivity(step=0.5, residual=4.0, feature=4.0, n=1000)
+    >>> sensitivity(learning_rate=0.5, residual=4.0, feature=4.0, n=1000)
     0.016
     """
-    return 2 * step * residual * feature / n
+    return 2 * learning_rate * residual * feature / n
 
 
 def largest_residual(response: float, sparsity: int, feature: float, radius: float) -> float:
@@ -310,12 +310,12 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
     return scale * math.log(n_features) / smallest
 
 
-def fewest_rounds(step: float, least_eigenvalue: float) -> int:
+def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
     """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds.
 
     Parameters
     ----------
-    step : float
+    learning_rate : float
         η.
     least_eigenvalue : float
         ν, of the covariance of the features.
@@ -325,7 +325,7 @@ def fewest_rounds(step: float, least_eigenvalue: float) -> int:
     >>> fewest_rounds(0.7, 1 / 3)
     12
     """
-    return max(1, math.ceil(math.log(20) / -math.log1p(-step * least_eigenvalue) - 1e-9))
+    return max(1, math.ceil(math.log(20) / -math.log1p(-learning_rate * least_eigenvalue) - 1e-9))
 
 
 @dataclass(frozen=True)
@@ -374,8 +374,8 @@ class Subject:
 COEFFICIENTS = Subject()
 
 
-def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
-           subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
+def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, scales: Scales,
+           budgets: Sequence[Budget], subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
     The centre's noise is the same for all rows, whatever budget was asked for them.
@@ -384,9 +384,9 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
     ----------
     law : SelectionLaw
         Of the choice.
-    steps : Steps
+    steps : DescentSettings
         Constants of the rounds.
-    most : float
+    step_sensitivity : float
         λ.
     scales : Scales
         Of the noise in choices and values.
@@ -395,20 +395,20 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
     subject : Subject
         What the rounds are about.
     """
-    choice, values = costs(law, steps.sparsity, most, scales)
+    choice, values = costs(law, steps.sparsity, step_sensitivity, scales)
     why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
            "added once, by the trusted centre, and protects the rows of every machine alike.")
     lines = []
     for s, budget in enumerate(budgets):
         line = Spend(step=subject.choice, server=s, mu=None, rho=choice, budget=budget, why=why,
-                     sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
-                     composition=Composition.SEQUENTIAL, unit=Unit.ROW, norm="ℓ∞",
-                     noise=NoiseLaw.CHOICE)
+                     sensitivity=(step_sensitivity,), noise_scale=(scales.choice,),
+                     count=steps.rounds, composition=Composition.SEQUENTIAL, unit=Unit.ROW,
+                     norm="ℓ∞", noise=NoiseLaw.CHOICE)
         lines += [line, replace(line, step=subject.values, rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
             lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
-                                sensitivity=(most * math.sqrt(steps.sparsity),),
+                                sensitivity=(step_sensitivity * math.sqrt(steps.sparsity),),
                                 noise=NoiseLaw.GAUSSIAN)
     return tuple(lines)
 
@@ -416,8 +416,8 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: SelectionLaw,
-            scales: Sequence[Scales], rng: np.random.Generator,
+def descend(gradient: Gradient, shape: tuple[int, int, int], steps: DescentSettings,
+            law: SelectionLaw, scales: Sequence[Scales], rng: np.random.Generator,
             subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
 
@@ -430,7 +430,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
         From vectors (repeats, columns, d) to averages over rows of that shape.
     shape : tuple[int, int, int]
         (repeats, draws, d).
-    steps : Steps
+    steps : DescentSettings
         Constants of the rounds.
     law : SelectionLaw
         Of the choice.
@@ -451,15 +451,15 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
     for t in range(steps.rounds):
-        moved = vectors / pace - steps.size * gradient(vectors)
+        moved = vectors / pace - steps.learning_rate * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
         sent = _published(subject.round(t), moved, steps, law, scales, noise)
         vectors = in_ball(pace * sent, steps.radius)
     return vectors
 
 
-def _published(step: Step, moved: Array, steps: Steps, law: SelectionLaw, scales: Sequence[Scales],
-               noise: Draw) -> Array:
+def _published(step: Step, moved: Array, steps: DescentSettings, law: SelectionLaw,
+               scales: Sequence[Scales], noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]
                       for name in ("choice", "values"))

@@ -119,7 +119,7 @@ class PublicGuesses(Mechanism[Data, P]):
         data : SampleData
             Rows with responses.
         plans : sequence of plans
-            One for each budget, with the deviation of the noise in means as `centre`.
+            One for each budget, with the deviation of the noise in means as `centre_noise_sd`.
         draws : int
             How often noise is drawn at each budget.
         rng : numpy.random.Generator
@@ -127,7 +127,7 @@ class PublicGuesses(Mechanism[Data, P]):
         fit : callable
             From rows, plans, draws and a generator to their fit.
         """
-        rows, deviations = with_responses(data), [plan.centre for plan in plans]
+        rows, deviations = with_responses(data), [plan.centre_noise_sd for plan in plans]
         if None in deviations:
             return fit(rows, plans, draws, rng)
         return by_centre(rows, self.is_secure, deviations, draws, rng,

@@ -64,7 +64,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.sparse import Steps, Subject, ledger, sensitivity
+from engine.mechanisms.families.sparse import DescentSettings, Subject, ledger, sensitivity
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
@@ -161,7 +161,7 @@ class Constants:
         The clip of residuals of the first estimate from moments, those of β = 0.
     radius : float
         A public guess of the norm of all coefficients.
-    column : Steps
+    column : DescentSettings
         The steps for Θ̂_k, of which `column.sparsity` entries are kept.
     has_centre : bool
         Whether means of features and response are released first, and so the mean residual.
@@ -174,7 +174,7 @@ class Constants:
     guess: float
     response: float
     radius: float
-    column: Steps
+    column: DescentSettings
     product: float
     has_centre: bool = False
 
@@ -311,7 +311,7 @@ def column_sensitivity(c: Constants, n: int) -> float:
     n : int
         How many rows are averaged over.
     """
-    return sensitivity(c.column.size, c.product, c.feature, n)
+    return sensitivity(c.column.learning_rate, c.product, c.feature, n)
 
 
 def noise(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int) -> NoiseDeviations:
