@@ -37,7 +37,7 @@ from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import NOISE_FREE, Streams, columns, symmetric
 from engine.mechanisms.families.adaptive_release import shrunk
-from engine.mechanisms.families.location import SEPARATE, Located, Site, locate, of_stage
+from engine.mechanisms.families.location import SEPARATE, Located, SiteDeviations, locate, of_stage
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
@@ -409,14 +409,14 @@ class PercentileFit:
         return of_observed_curves(self.basis.first(size), planned, self.design)
 
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
-              deviations: Deviations, size: int) -> Site:
+              deviations: Deviations, size: int) -> SiteDeviations:
         n_plans, budget, n = int(plan.verdict.is_feasible), plan.budgets[s], deviations.n_curves
         mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
         shares = STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
-        return Site(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
+        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
                     columns(streams.of_steps(repeats, size, False), n_plans, 2), moments, s,
                     stage=stage)
 
