@@ -46,7 +46,7 @@ from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRe
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy.feasibility import Feasibility
@@ -287,18 +287,22 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
                              field="design", hint="Choose cosine, or state how times are spread.")
         effective = verdict.effective_size
         pure = any_pure(budgets)
-        shares = tuple(share * (1 - TIMES_SHARE * learns_times)
-                       for share in self.shares(pure, is_joint, effective))
+        shares = self.shares(pure, is_joint, effective)
+        if learns_times:
+            shares = tuple(share * (1 - TIMES_SHARE) for share in shares)
+        # without a band, or where δ = 0, the last of six steps has no share and is not released
+        releases = list(zip(release_steps(is_joint)[:len(shares)], shares, strict=True))
+        if learns_times:
+            releases.insert(0, (TIMES, TIMES_SHARE))
         size = self.size(sizes, effective, facts, pure)
+        is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
+        clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(
-            size, budgets, shares, verdict, self._shrinks(
-                effective >= constants.SHRINK_FROM or not verdict.is_feasible, size, facts),
-            is_joint, learns_times,
-            replace(self.clipping_constants(sizes, effective, facts, is_joint),
-                    by_people=self.weights == "people"),
-            spends=ledger(sizes, budgets, verdict, [
-                *[(TIMES, TIMES_SHARE)] * learns_times,
-                *zip(release_steps(is_joint), shares, strict=False)]))
+            size=size, budgets=budgets, shares=shares, verdict=verdict,
+            shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
+            learns_times=learns_times,
+            constants=replace(clips, by_people=self.weights == "people"),
+            spends=ledger(sizes, budgets, verdict, releases))
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -333,7 +337,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
         size = basis_size(sizes, effective, most, factor=factor)
-        return size | 1 if self.basis_family(facts) == "fourier" else size
+        return with_whole_pairs(size) if self.basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
                            is_joint: bool) -> Constants:

@@ -111,7 +111,8 @@ def releases() -> list[tuple[Step, float]]:
         The shares sum to 1.
     """
     return [(of_stage(step, stage), share * part) for stage, share in STAGES.items()
-            for step, part in zip(SEPARATE, _parts(stage), strict=False)]
+            # second moments, the last step, have a part in the shares alone
+            for step, part in zip(SEPARATE[:len(_parts(stage))], _parts(stage), strict=True)]
 
 
 def _parts(stage: str) -> tuple[float, ...]:
@@ -410,7 +411,8 @@ class PercentileFit:
 
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
               deviations: Deviations, size: int) -> SiteDeviations:
-        n_plans, budget, n = int(plan.verdict.is_feasible), plan.budgets[s], deviations.n_curves
+        n_plans = 1 if plan.verdict.is_feasible else 0
+        budget, n = plan.budgets[s], deviations.n_curves
         mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
         shares = STAGES[stage] * np.array(_parts(stage))
         moments = None
@@ -421,7 +423,7 @@ class PercentileFit:
                     stage=stage)
 
     def _n_columns(self, plan: PercentilePlan) -> int:
-        return self.draws * plan.verdict.is_feasible + 1
+        return self.draws + 1 if plan.verdict.is_feasible else 1
 
 
 @dataclass(frozen=True)

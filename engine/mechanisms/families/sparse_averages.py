@@ -219,7 +219,7 @@ class RowAverages:
         stop = int(np.cumsum(self.rows.per_machine)[machine])
         size = self.rows.per_machine[machine]
         rows = slice(stop - size, stop)
-        counts = tuple(size * (k == machine) for k in range(len(self.rows.per_machine)))
+        counts = tuple(size if k == machine else 0 for k in range(len(self.rows.per_machine)))
         return RowAverages(replace(self.rows, x=self.rows.x[:, rows], y=self.rows.y[:, rows],
                                    per_machine=counts))
 
