@@ -232,7 +232,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "

@@ -244,8 +244,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._doubts(facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
-                                    released & ~few[:, None, None])
+            yield from self._too_few_functions(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
+                released & ~few[:, None, None])
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
@@ -253,9 +254,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, model.sizes.n_curves, scale.half))
 
-    def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        """Which releases say that their functions are not enough: `released` are those asked."""
+    def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
+                           half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
+        """Which of the releases in `released` say that their functions are not enough."""
         finer, steep = np.zeros((2, *released.shape), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:
@@ -517,7 +518,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             return None
         return centre_budget(n_people, budget)
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:
             return ""
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "

@@ -176,9 +176,9 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """Never as published: nothing of the budget is left for it."""
         return self.constants != "published" and super().has_centre(facts)
 
-    def caution(self, facts: PublicFacts) -> str:
-        """As `PublicGuesses.caution`; and rounds are counted for features that vary as stated."""
-        text = super().caution(facts)
+    def unsuited_because(self, facts: PublicFacts) -> str:
+        """As in `PublicGuesses`; and rounds are counted for features that vary as stated."""
+        text = super().unsuited_because(facts)
         return text if is_standard(facts) else f"{text} {STATED_ROUNDS}"
 
     @property

@@ -123,10 +123,10 @@ def test_a_guessed_spread_scales_the_planned_error():
 
 
 def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
-    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").caution(
+    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").unsuited_because(
         SparseCurves(mean="growth").facts)
-    assert AdaptiveMean(basis="fourier").caution(SparseCurves(mean="mu1").facts) == ""
-    assert AdaptiveMean().caution(SparseCurves(mean="growth").facts) == ""
+    assert AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="mu1").facts) == ""
+    assert AdaptiveMean().unsuited_because(SparseCurves(mean="growth").facts) == ""
 
 
 # -- invariances ----------------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_da
                       for d in (data, moved))
         assert np.allclose(one, other, atol=1e-9)
     assert SparseRegression().largest_norm(result) == 8.0
-    assert "standard deviations" in standard.caution(result) and not standard.caution(data.facts)
+    assert "standard deviations" in standard.unsuited_because(result) and not standard.unsuited_because(data.facts)
 
 
 # -- how good ------------------------------------------------------------------------------------------

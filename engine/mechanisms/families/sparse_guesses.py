@@ -253,7 +253,7 @@ class PublicGuesses(Mechanism[Data, P]):
         is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
         return np.triu(units) if is_matrix else units
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         """Ranges that say nothing of standard deviations make steps too long or too short.
 
         And where nothing else tells means, the middle of ranges stands in for them.
