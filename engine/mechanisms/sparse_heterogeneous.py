@@ -28,7 +28,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import Rows, Subject, descend, settled
+from engine.mechanisms.families.sparse import MachineRows, Subject, descend, settled
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
 from engine.mechanisms.families.sparse_directions import (
@@ -369,7 +369,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             c.row, n, sizes.n_covariates, rho), clip)
 
 
-def _less(rows: Rows, shared: Array) -> Rows:
+def _less(rows: MachineRows, shared: Array) -> MachineRows:
     """Rows whose responses have lost x'u, u (repeats, d)."""
     return replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
 

@@ -29,7 +29,7 @@ from engine.mechanisms.families.sparse import (
     LONGEST_STEP,
     CentreSees,
     DescentSettings,
-    Rows,
+    MachineRows,
     descend,
     fewest_rounds,
     is_standard,
@@ -228,7 +228,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """Least squares on the best features of all rows, neither clipped nor noised."""
         return self.least_squares(data, self.sparsity)
 
-    def _rows(self, data: Data, plan: ThresholdingPlan) -> Rows:
+    def _rows(self, data: Data, plan: ThresholdingPlan) -> MachineRows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
                        plan.response_clip, self.is_secure)

@@ -198,7 +198,7 @@ def test_drawn_moments_have_the_law_of_those_of_rows():
     """600 data sets of 300 rows, 20 000 drawn: means and spreads agree to five standard errors."""
     source = SparseRows(n_curves=300, n_servers=1, n_features=6, n_shared=3)
     rows = of_rows(RowAverages(rows_of(draw(repeats=600, source=source), 4.0, math.inf)))
-    drawn = sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
+    drawn = sparse_averages.sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
                                   300, 20_000, generator(2, 0, 0))
     for name in ("second", "cross", "square"):
         one, other = getattr(rows, name), getattr(drawn, name)

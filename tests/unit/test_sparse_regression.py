@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from engine.mechanisms.families import sparse
-from engine.mechanisms.families.sparse import DescentSettings, Rows
+from engine.mechanisms.families.sparse import DescentSettings, MachineRows
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
@@ -213,7 +213,7 @@ def test_a_machine_without_rows_changes_nothing():
 def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
     """Every row alone, against x'(xb − y)/n with clips written out, at dense and sparse vectors."""
     rng = np.random.default_rng(1)
-    rows = Rows(rng.standard_normal((2, 50, 6)), 3 * rng.standard_normal((2, 50)), (20, 30))
+    rows = MachineRows(rng.standard_normal((2, 50, 6)), 3 * rng.standard_normal((2, 50)), (20, 30))
     vectors = rng.standard_normal((2, 3, 6))
     vectors[:, 1:, 2:] = 0.0
     for many in (vectors, vectors[:, 1:]):
@@ -221,7 +221,7 @@ def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
         expected = np.einsum("rnk,rnd->rkd", residual, rows.x) / 50
         assert np.allclose(rows.gradient(many, 2.0), expected, atol=1e-12)
         monkeypatch.setattr(sparse, "_BLOCK", 7)
-        assert np.allclose(Rows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12)
+        assert np.allclose(MachineRows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12)
 
 
 def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_data():

@@ -7,13 +7,13 @@ rows take part in all rounds.
 
 Privacy
 -------
-*One row.* A row is (x, y) with x held entry by entry to [−c, c]; its gradient at a vector b is
-[x'b − y]_R x, the residual held to [−R, R]. Whatever the row holds, each entry lies in [−Rc, Rc],
-so replacing it moves each entry of the average over N rows by at most 2Rc/N, and of the step by
-λ = η 2Rc/N: the sensitivity that the noise of `engine.noise.selection` is made for. Numbers that
-are not finite count as the middle of their range. Vectors of the same round are the same for both
-neighbours, because they were published in the round before. Projecting onto the ball is computed
-from what is published. ρ's of all rounds add.
+*One row.* A row is (x, y) with x clipped entry by entry to [−c, c]; its gradient at a vector b is
+[x'b − y]_R x, the residual clipped to [−R, R]. Whatever the row holds, each entry lies in
+[−Rc, Rc], so replacing it moves each entry of the average over N rows by at most 2Rc/N, and of the
+step by λ = η 2Rc/N: the sensitivity that the noise of `engine.noise.selection` is made for. Numbers
+that are not finite count as the middle of their range. Vectors of the same round are the same for
+both neighbours, because they were published in the round before. Projecting onto the ball is
+computed from what is published. ρ's of all rounds add.
 
 *Without a clip of residuals* the bound needs more: |x'b| ≤ ‖x_S‖₂‖b‖₂ ≤ √s c c₀ for b with s
 entries and ‖b‖₂ ≤ c₀, which is why the projection is onto the Euclidean ball: onto the cube of the
@@ -41,6 +41,7 @@ from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
 from engine.noise.selection import Draw, Scales, SelectionLaw, costs, draw, noisy_hard_threshold
 from engine.numerics import sparse_fits
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
 
@@ -68,8 +69,8 @@ class CentreSees(Enumeration):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """What the machines hold: rows held to their range, machine after machine.
+class MachineRows:
+    """What the machines hold: rows clipped to their range, machine after machine.
 
     Parameters
     ----------
@@ -165,12 +166,12 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
 
 
 def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> Rows:
+            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> MachineRows:
     """Rows in standard units, by public constants alone.
 
-    Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
-    the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
-    as they stand. What is not finite counts as 0, the middle.
+    Features are moved so that their stated range is ±`reach` and clipped to ±`clip`; responses lose
+    the middle of their stated range and are clipped to ±`response_clip`. Values of size one are
+    taken as they stand. What is not finite counts as 0, the middle.
 
     With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
@@ -189,7 +190,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     norm : float or None
         B.
     scale : float
-        Of features, in standard deviations as stated: they are divided by it before they are held.
+        Of features, in standard deviations as stated: they are divided by it before clipping.
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -207,7 +208,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     if norm is not None:
         _clip_rows(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
-    return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
+    return MachineRows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
                 is_secure)
 
 
@@ -474,26 +475,26 @@ def _published(step: Step, moved: Array, steps: DescentSettings, law: SelectionL
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors drawn to a norm where they are longer.
+    """Vectors clipped in norm.
 
     Parameters
     ----------
     vectors : (…, d)
     radius : float
-        The norm.
+        The largest norm.
 
     Returns
     -------
     (…, d)
     """
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors * (radius / np.maximum(norm, radius)))
+    return np.asarray(vectors * norm_clip_factors(norm, radius))
 
 
 # -- without protection ---------------------------------------------------------------------------
 
 
-def settled(rows: Rows, sparsity: int) -> Array:
+def settled(rows: MachineRows, sparsity: int) -> Array:
     """Least squares on the best features, neither clipped nor noised.
 
     The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
@@ -501,7 +502,7 @@ def settled(rows: Rows, sparsity: int) -> Array:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MachineRows
         Of all machines.
     sparsity : int
         How many features are kept.

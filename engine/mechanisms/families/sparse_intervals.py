@@ -40,8 +40,8 @@ from engine.mechanisms.families.sparse_inference import (
     SEVERAL,
     Columns,
     Constants,
+    InferenceShares,
     NoiseDeviations,
-    Shares,
     noise,
     row_norm,
 )
@@ -150,7 +150,7 @@ class SparseIntervals(PublicGuesses[P]):
         """
         return self.directions == "column"
 
-    def shares(self, sizes: Sizes) -> Shares:
+    def shares(self, sizes: Sizes) -> InferenceShares:
         """How the budget is divided.
 
         Parameters
@@ -211,7 +211,7 @@ class SparseIntervals(PublicGuesses[P]):
                          self.has_centre(facts))
 
     def noises(self, facts: PublicFacts, c: Constants, rho: float, sizes: tuple[int, int],
-               shares: Shares, centre: Centre) -> NoiseDeviations:
+               shares: InferenceShares, centre: Centre) -> NoiseDeviations:
         """The noise that costs its shares of ρ, beside that in released means.
 
         Parameters
@@ -224,7 +224,7 @@ class SparseIntervals(PublicGuesses[P]):
             ρ.
         sizes : tuple of int
             Rows of all machines, and those that the coefficients belong to.
-        shares : Shares
+        shares : InferenceShares
             Of ρ.
         centre : Centre
             As planned.

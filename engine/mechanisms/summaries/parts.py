@@ -35,6 +35,7 @@ from engine.core.types import (
     Sizes,
     Step,
 )
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
@@ -110,7 +111,7 @@ class Space:
             squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
         else:
             squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
-        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+        return norm_clip_factors(np.sqrt(squares), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
