@@ -48,7 +48,7 @@ from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT,
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import are_told_apart
-from engine.numerics.public_curves import PublicCurve
+from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
 CENTRE_NOT_MEAN = (
@@ -527,7 +527,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
 
     def _stated_shares(self, is_joint: bool, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
-        shares = PublicCurve.stated(self.split or "", "split").heights
+        shares = stated_numbers(self.split or "", "split")
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
                              hint="For example "

@@ -192,6 +192,7 @@ def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_noth
 @pytest.mark.parametrize(("chosen", "words"), [
     ({"split": "1, 2"}, "positive shares that sum to 1"),
     ({"split": "0.5, 0.5"}, "must have 6 shares"),
+    ({"split": "1"}, "must have 6 shares"),
     ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
     ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
     ({"prior": "tall"}, "numbers with commas"),
