@@ -335,6 +335,14 @@ def test_what_machines_entrust_to_the_centre_is_marked_as_such():
     assert {"average squared residual", "average of x x'", "average correction"} < entrusted
 
 
+@pytest.mark.parametrize("is_secure", [False, True])
+def test_products_without_a_response_are_not_called_gradients(is_secure):
+    rows = rows_of(draw(), 4.0, 4.0, is_secure=is_secure)
+    with recorded() as messages:
+        RowAverages(rows).products(np.ones((len(rows.x), 1, rows.n_features)))
+    assert {m.step.key for m in messages} == {"average product"}
+
+
 def test_the_same_rows_on_one_machine_give_the_same_limits():
     mechanism, data = SparseInference(sparsity=2, target="band"), draw()
     one, other = release(mechanism, data), release(mechanism, data.pooled())

@@ -119,7 +119,8 @@ class MachineRows:
         return tuple(tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
                      for n, stop in zip(self.per_machine, stops, strict=True))
 
-    def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
+    def gradient(self, vectors: Array, clip: float = math.inf, step: Step = AVERAGE_GRADIENT
+                 ) -> Array:
         """Averages over all rows of [x'b − y]_R x.
 
         The machines' averages go to the trusted centre as they are; nothing here is published.
@@ -130,6 +131,8 @@ class MachineRows:
             b.
         clip : float
             R.
+        step : Step
+            What the averages are, in the transcript.
 
         Returns
         -------
@@ -140,10 +143,10 @@ class MachineRows:
             if pieces:
                 average = self._sums(vectors, clip, pieces) / self.per_machine[machine]
                 if not self.is_secure:
-                    transcript.entrusted(machine, AVERAGE_GRADIENT, average)
+                    transcript.entrusted(machine, step, average)
                 total += self.per_machine[machine] / self.n * average
         if self.is_secure:
-            transcript.entrusted(transcript.CENTRE, AVERAGE_GRADIENT, total)
+            transcript.entrusted(transcript.CENTRE, step, total)
         return total
 
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:

@@ -36,6 +36,7 @@ from engine.mechanisms.families.sparse import MachineRows
 from engine.numerics.clipping.norms import norm_clip_factors
 from engine.privacy import transcript
 
+AVERAGE_PRODUCT = Step("average product")
 _PIECE = 2**19  # numbers of rows whose products are summed at once
 
 
@@ -228,7 +229,9 @@ class RowAverages:
         return self.rows.gradient(vectors, clip)
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        return replace(self.rows, y=np.zeros_like(self.rows.y)).gradient(vectors, clip)
+        """Gradients of rows whose responses are 0; see `Averages.products`."""
+        without_response = replace(self.rows, y=np.zeros_like(self.rows.y))
+        return without_response.gradient(vectors, clip, step=AVERAGE_PRODUCT)
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
