@@ -65,14 +65,14 @@ def of_machine(machine: int) -> Subject:
 
 @dataclass(frozen=True)
 class Stage:
-    """Rounds of private hard thresholding with residuals held to ±`clip`.
+    """Rounds of private hard thresholding with residuals clipped to ±`clip`.
 
     Parameters
     ----------
     rounds : Thresholding
         Of private hard thresholding.
     clip : float
-        Residuals are held to plus and minus this, in response units.
+        Residuals are clipped to plus and minus this, in response units.
     """
 
     rounds: Thresholding

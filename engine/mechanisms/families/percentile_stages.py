@@ -10,7 +10,7 @@ Replace one person: readings, times, how many there are. Let earlier releases be
 spread, thresholds, expected shares, the rotation Q, public scales and radii are functions of
 earlier releases and public numbers alone, and A is a public table read at the person's own number
 of readings. So person i's deviation h_i is a function of person i and of what was released, it is
-finite (z is held to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
+finite (z is clipped to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
 over a public n with one summand changed: `engine.mechanisms.families.location` proves its
 sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
 readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are

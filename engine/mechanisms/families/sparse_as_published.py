@@ -8,7 +8,7 @@ Privacy
 -------
 *Held features.* The paper holds responses to ±R and lets ‖x‖_∞ ≤ c "with high probability". A row
 beyond that moves every average without limit, so that literally no algorithm has a finite ε. All
-that follows takes features that are held to ±c, as an implementation must.
+that follows takes features that are clipped to ±c, as an implementation must.
 
 *Algorithm 3.* x_j x'θ is within ±c √s c₁c for θ with s entries and ‖θ‖ ≤ c₁, so that a row moves
 an entry of the step by 2η√s c₁c²/N: as printed.
@@ -116,7 +116,7 @@ class PublishedConstants:
                          * math.log(8 * self.radius**2 * self.largest * self.pooled))
 
     @property
-    def step(self) -> float:
+    def learning_rate(self) -> float:
         """η, 1/(6L); the s in its numerator is a misprint."""
         return 1 / (6 * self.largest)
 
@@ -227,12 +227,12 @@ def descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n
     (…, d)
         With s entries that may differ from zero.
     """
-    rounds, s = constants.rounds, constants.sparsity
-    scale = printed_scale(PEELING, s, constants.step * bound / n, constants.epsilon / rounds,
+    rounds, s, rate = constants.rounds, constants.sparsity, constants.learning_rate
+    scale = printed_scale(PEELING, s, rate * bound / n, constants.epsilon / rounds,
                           constants.delta / rounds, shape[-1])
     vector = np.zeros(shape)
     for _ in range(rounds):
-        vector = noisy_hard_threshold(vector - constants.step * gradient(vector), s, scale, scale,
+        vector = noisy_hard_threshold(vector - rate * gradient(vector), s, scale, scale,
                                       draw(PEELING, s, shape, rng))
         size = np.linalg.norm(vector, axis=-1, keepdims=True)
         vector *= radius / np.maximum(size, radius)
@@ -473,7 +473,7 @@ def bootstrap(precision: Array, constants: PublishedConstants, bound: float | No
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What an algorithm gives, with all that it needs, if features are held to ±c.
+    """What an algorithm gives, with all that it needs, if features are clipped to ±c.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ class NoiseDeviations:
     spread : float
         Of V.
     correction : float
-        For products held to norm 1.
+        For products clipped to norm 1.
     centre : float or None
         Of the released means of features, in their standard deviations; None where there are none.
     """

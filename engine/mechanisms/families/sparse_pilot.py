@@ -88,7 +88,7 @@ class Stage:
 
 
 def stage_noise(clip: float, n: int, rho: float) -> float:
-    """2R/N over √(2ρ): products are held to norm 1 and residuals to R.
+    """2R/N over √(2ρ): products are clipped to norm 1 and residuals to R.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class ClippedCurves:
 
 
 class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
-    """Averages of curves, each held to norm one, as coefficients.
+    """Averages of curves, each clipped to norm one, as coefficients.
 
     *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
     lattice values of root mean square one), so replacing one of n curves moves the average within
