@@ -167,8 +167,8 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     protected item by item has nε as a whole. Sizes are public.
 
     *Averages.* An item lies in [a, b], so replacing it moves it by at most w, a mean of n_s items
-    by w/n_s, and nothing else. A person's mean that is clipped to an interval of width v moves by at
-    most v, whatever the items, and an average over U people by v/U; the interval comes from the
+    by w/n_s, and nothing else. A person's mean, clipped to an interval of width v, moves by at most
+    v, whatever the items, and an average over U people by v/U; the interval comes from the
     vote and is the same for both neighbours. Noise Lap(Δ/ε) makes a number of sensitivity Δ ε-DP.
 
     *Votes.* A person's ballot has a one at one place and zeros elsewhere; replacing the person
