@@ -141,7 +141,8 @@ class Frl(Selection, KernelRelease):
             fit = super().fitted(data, plans, draws, rng)
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
-            return replace(fit, cautions=(Caution(CENTRE_NOT_MEAN, every),)) if is_skewed else fit
+            skewed = (Caution(CENTRE_NOT_MEAN, every),) if is_skewed else ()
+            return replace(fit, cautions=(*skewed, *fit.cautions))
         indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):
             indices["three" if len(plan.blocks[0]) > 1 else "one"].append(k)

@@ -33,6 +33,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
+from engine.mechanisms.families import band_checks
 from engine.mechanisms.families.adaptive import effective_size, ledger
 from engine.mechanisms.families.percentile_stages import (
     LEVELS,
@@ -56,7 +57,9 @@ _MAX_WAVES, _MAX_OF_MANY = 15, 21  # of the centre
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MAX_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
-_NOT_NORMAL, _PER_ASYMMETRY = 1.5, 0.3  # departure from a normal law that a release says
+_NOT_NORMAL, _PER_ASYMMETRY = 1.8, 0.3  # departure from a normal law that a release says
+_ASYMMETRIC = 2.3  # standard errors, of asymmetry alone
+_MATERIAL = {"cosine": 0.2, "fourier": 0.4}  # half widths that the last waves of the centre make up
 _BEYOND = 0.05  # of the time range, beyond all thresholds
 _HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
 _MANY = 2500.0  # N from which finer details than these are measured well, and missed otherwise
@@ -76,6 +79,10 @@ NOT_NORMAL = (
     "By the released shares, observations do not follow a normal law on this scale: they are "
     "skewed, fall into groups or pile up at a value. Between the measured thresholds percentile "
     "curves follow a normal law, so they can be farther off than their bands say.")
+FINER_DETAIL = (
+    "By its released coefficients the middle of the observations has steps or peaks too short for "
+    "the basis functions that are kept. They are smoothed away in all percentile curves, which can "
+    "lie outside their bands there.")
 BEYOND = (
     "At some times an outer percentile lies beyond all measured thresholds. There it is extended "
     "by a normal law, and its band reaches from the last threshold to the stated bound.")
@@ -430,7 +437,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         shape = (len(plans), data.n_repeats, draws, len(levels), len(grid))
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
-        departure, beyond = np.zeros((2, *shape[:3]))
+        beyond = np.zeros(shape[:3])
+        not_normal, has_details = np.zeros((2, *shape[:3]), dtype=bool)
         noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
@@ -440,13 +448,16 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                 released[k, repeats] = curves[:, :-1]
                 limits = surface.band(levels, self.band == "simultaneous")
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
+                has_details[k, repeats] = self._has_details(
+                    plans[k], surface, limits[1] - limits[0], data.facts)[:, :-1]
                 if plans[k].limits:
                     shares.setdefault(k, []).append(tuple(
                         part[:, :-1] for part in surface.shares_in_ranges(
                             np.array(plans[k].limits))))
                 of_shares = shape_of_shares(surface, len(LEVELS))
-                departure[k, repeats] = (
-                    of_shares.departure + _PER_ASYMMETRY * np.abs(of_shares.asymmetry))[:, :-1]
+                asymmetry = np.abs(of_shares.asymmetry)
+                departs = of_shares.departure + _PER_ASYMMETRY * asymmetry > _NOT_NORMAL
+                not_normal[k, repeats] = (departs | (asymmetry > _ASYMMETRIC))[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
@@ -454,8 +465,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                    functions=tuple(f"{100 * level:g} %" for level in levels),
                    intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
                    cautions=(
-                       Caution(NOT_NORMAL, departure > _NOT_NORMAL),
+                       Caution(NOT_NORMAL, not_normal),
                        Caution(BEYOND, beyond > _BEYOND),
+                       Caution(FINER_DETAIL, has_details),
                        *self._cautions(data, plans, released.shape[:3])),
                    released=tuple(self._in_ranges(data.facts, shares.get(k))
                                   for k in range(len(plans))))
@@ -472,6 +484,26 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         fit = self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
                              facts.design, plans, draws, rng)
         yield from fit.surfaces(plans)
+
+    def _has_details(self, plan: PercentilePlan, surface: ShareSurface, widths: Array,
+                     facts: PublicFacts) -> NDArray[np.bool_]:
+        """Whether the released centre says that its basis functions are too few.
+
+        Parameters
+        ----------
+        widths : (repeats, columns, T, G)
+            Of the bands of all percentiles, on [−1, 1].
+
+        Returns
+        -------
+        (repeats, columns) of bool
+        """
+        assert surface.centre is not None and surface.of_centre is not None
+        basis = Basis(plan.centre_size, family=self.family_of_waves(facts))
+        half_width = np.median(widths.mean(axis=-1), axis=-1) / 2
+        check = (basis, surface.centre, surface.of_centre, half_width)
+        return np.asarray(band_checks.have_finer_detail(*check, _MATERIAL[basis.family])
+                          | band_checks.have_steep_ends(*check))
 
     def _percentiles(self, surface: ShareSurface, facts: PublicFacts) -> Array:
         """Percentile curves in response units: (…, T, G)."""

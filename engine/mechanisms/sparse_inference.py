@@ -18,7 +18,13 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
 from engine.mechanisms.families.sparse_averages import Averages, of_rows
-from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
+from engine.mechanisms.families.sparse_corrections import (
+    Corrected,
+    Directions,
+    Distance,
+    bias_of_shared_noise,
+    correct,
+)
 from engine.mechanisms.families.sparse_directions import (
     noisy_gram,
     one_direction,
@@ -252,8 +258,11 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         deviation = columns.per_budget([each.gram for each in noises])
         directions = several_directions(gram, plan.places, deviation)
         pilot = self._pilot(averages, gram, deviation, plans, columns, rng)
-        return pilot.vectors, directions, correct(averages, pilot.vectors, directions, plan.places,
-                                                  c, noises, columns, rng, pilot.distance)
+        corrected = correct(averages, pilot.vectors, directions, plan.places, c, noises, columns,
+                            rng, pilot.distance)
+        if plan.stage is not None:  # the matrix that directions come from has served once before
+            corrected = corrected.less(bias_of_shared_noise(directions, pilot.vectors))
+        return pilot.vectors, directions, corrected
 
     def _pilot(self, averages: Averages, gram: Array, deviation: Array,
                plans: Sequence[InferencePlan], columns: Columns, rng: np.random.Generator

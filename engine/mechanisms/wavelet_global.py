@@ -18,6 +18,7 @@ from engine.core.types import (
     Array,
     Band,
     Budget,
+    Caution,
     CurveData,
     Data,
     Fit,
@@ -53,6 +54,7 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
+from engine.sources.twin import Twin
 
 _MAX_BAND = 512  # functions; larger covariances are not worth their memory
 _FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step
@@ -60,6 +62,11 @@ _PER_FUNCTION = 16  # midpoints for each function of the finer space
 _TOGETHER = 200_000  # numbers that sites send, worked on together
 _MIN_DENSITY = 0.1  # a released density is not taken to be lower
 
+OFF_MIDDLE = (
+    "By what was released, the curve lies far from the middle of the stated bounds. Observations "
+    "count with their distance from that middle, so that chance in their times adds more to the "
+    "error than was forecast in all. Narrower bounds around the observations help, or *Wavelets, "
+    "centred first*.")
 LINE = Step("noisy wavelet coefficients")
 COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
@@ -244,7 +251,33 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
                    basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
+                   cautions=self._doubts(plans, final, data, released),
                    parts=self._parts(plans, self._without_budgets(data)))
+
+    def _doubts(self, plans: Sequence[CurvePlan], basis: FunctionBasis, data: CurveData,
+                released: Array) -> tuple[Caution, ...]:
+        """Whether the released curve is so far from 0 that the forecast leaves out most of it.
+
+        An average of y b(x) over r functions has by chance in times a squared error of about
+        (‖f‖² + σ²) r Σ u_j²/n_j. The forecast is for the curve of `Twin`. Of ranks, and where the
+        density is released, times matter less: nothing is said.
+        """
+        if self.design in ("ranked", "released") or not isinstance(basis, WaveletBasis):
+            return ()
+        facts, n = data.facts, np.array(data.sizes.n_curves_per_server, dtype=float)
+        usual = Truth.of(lambda times: Twin.of(facts, data.sizes).mean(times) - facts.value_middle)
+        sigma = self.stated(facts)[1]
+        middle = basis.constant(facts.value_middle)
+        off = np.zeros(released.shape[:3], dtype=bool)
+        for k, plan in enumerate(plans):
+            if plan.released:
+                noise = float((plan.weights**2 * plan.total_noise).sum())
+                by_chance = plan.basis.size * float((plan.weights**2 / n).sum())
+                kept = float((plan.basis.coefficients(usual) ** 2).sum())
+                forecast = usual.energy - kept + noise + by_chance * (usual.energy + sigma**2)
+                energy = ((released[k] - middle) ** 2).sum(axis=-1) - noise
+                off[k] = by_chance * energy > forecast
+        return (Caution(OFF_MIDDLE, off),) if off.any() else ()
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""

@@ -59,6 +59,9 @@ class ShareSurface:
         The waves of the centre that are too fine for shares to correct.
     centre_variance : (…, F)
         Released variances of their coefficients.
+    centre, of_centre : (…, R), (…, R, R)
+        All released coefficients of the centre, unshrunk, and their covariance; None where a
+        surface was not released by stages.
     """
 
     thresholds: Array
@@ -71,6 +74,8 @@ class ShareSurface:
     spread: Array
     finer: Array
     centre_variance: Array
+    centre: Array | None = None
+    of_centre: Array | None = None
 
     # -- shares on the probit scale -----------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.core.types import Array
+from engine.core.types import Array, EventFacts
 from engine.language.grammar import uncapital
 from engine.language.numbers import number, percent, whole
 from engine.release import sentences
@@ -32,7 +32,10 @@ def explained(release: Published) -> list[str]:
     release : Published
         From `engine.release.published`.
     """
-    forecast = [] if release.forecast is None else [sentences.forecast(release.forecast)]
+    is_over_time = len(release.x) > 1 and not (
+        isinstance(release.facts, EventFacts) or release.facts.covariates)
+    forecast = [] if release.forecast is None else [
+        sentences.forecast(release.forecast, is_over_time)]
     return [*sentences.band_explained(release.uncertainty, release.facts), *forecast]
 
 

@@ -370,17 +370,24 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
     return " ".join(parts)
 
 
-def forecast(said: Forecast) -> str:
-    """What was said of the error before anything was spent.
+FOR_SMOOTH_CURVES = (
+    "It is for a smooth curve about the middle of the stated range: where the true one has steps, "
+    "kinks or narrow peaks, or lies far from that middle, the error can be several times as large.")
+
+
+def forecast(said: Forecast, is_over_time: bool = False) -> str:
+    """What was said of the error before anything was spent, and for which curves.
 
     Parameters
     ----------
     said : Forecast
         Of simulated data with the same public facts.
+    is_over_time : bool
+        Whether it is about a curve over time, which is simulated as a smooth one.
     """
     return ("Forecast before the release, from simulated data with the same public facts: error "
             f"{error(said.error, said.unit, said.within)}, the root mean squared distance from the "
-            "truth.")
+            f"truth.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:

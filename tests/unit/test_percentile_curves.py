@@ -9,11 +9,21 @@ from scipy.special import ndtr, ndtri
 from engine.core.errors import InputError
 from engine.core.grids import PERCENTAGES, drawing_grid
 from engine.core.random_streams import generator
-from engine.core.types import NON_PRIVATE, Budget, Design, PublicFacts, Sizes, Truth
+from engine.core.types import (
+    NON_PRIVATE,
+    Budget,
+    CurveData,
+    DataKind,
+    Design,
+    PublicFacts,
+    Sizes,
+    Truth,
+)
 from engine.mechanisms.families.percentile_stages import releases
 from engine.mechanisms.percentile_curves import (
     BEYOND,
     FEW_COMMON_TIMES,
+    FINER_DETAIL,
     HARDLY_OBSERVED,
     NOT_NORMAL,
     PercentileCurves,
@@ -371,3 +381,26 @@ def test_bands_of_few_people_carry_a_warning(data):
     estimate = released(MEAN, few.draw(1, generator(1, 0, 0)), (Budget(3.0, 1e-5),))
     assert any("too narrow" in text for text in estimate.warnings)
     assert not any("too narrow" in text for text in released(MEAN, data).warnings)
+
+
+# -- steps and peaks ------------------------------------------------------------------------------
+
+
+def people_about(mean, seed, n=1000):
+    """Normal observations of people who differ in level, at ten even times each."""
+    rng = np.random.default_rng(seed)
+    times = rng.random((n, 10))
+    values = mean(times) + 5 * rng.standard_normal((n, 1)) + 3 * rng.standard_normal(times.shape)
+    facts = PublicFacts(value_low=0, value_high=100, kind=DataKind.UPLOAD)
+    return CurveData(times.reshape(1, -1), np.clip(values, 0, 100).reshape(1, -1),
+                     np.full(n, 10), np.zeros(n, int), facts)
+
+
+@pytest.mark.parametrize(("mean", "expected"), [
+    (lambda t: 50 + 12 * np.sin(2 * np.pi * t), False), (lambda t: 35 + 30 * t, False),
+    (lambda t: 42 + 16 * (t > 0.5), True), (lambda t: 42 + 16 * (t > 0.3), True),
+    (lambda t: 45 + 20 * np.exp(-(((t - 0.5) / 0.05) ** 2)), True)])
+def test_steps_and_peaks_of_the_middle_are_told_and_smooth_curves_are_not(mean, expected):
+    for seed in range(2):
+        estimate = released(MEAN, people_about(mean, seed), (Budget(5.0, 1e-6),), seed)
+        assert (FINER_DETAIL in estimate.warnings) == expected

@@ -20,8 +20,8 @@ _LAST = 4  # coefficients of Fourier functions, two of each of the two highest f
 _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
 
-def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array
-                      ) -> NDArray[np.bool_]:
+def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array,
+                      material: float = constants.MATERIAL) -> NDArray[np.bool_]:
     """Whether the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
@@ -37,6 +37,8 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
         Of them.
     half_width : (…)
         Of a pointwise band, averaged over the time range.
+    material : float
+        The least misfit that matters, in half widths.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
     if centre.shape[-1] < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
     p_values, left = (detail if basis.family == "cosine" else _last_four)(centre, covariance)
-    return np.asarray((p_values < constants.MISFIT) & (left > constants.MATERIAL * half_width))
+    return np.asarray((p_values < constants.MISFIT) & (left > material * half_width))
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:

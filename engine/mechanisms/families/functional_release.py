@@ -51,6 +51,7 @@ from engine.core.tasks import (
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Composition,
     Data,
     Fit,
@@ -64,6 +65,7 @@ from engine.core.types import (
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.function_noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (
     Block,
     Calibrated,
@@ -77,11 +79,24 @@ from engine.mechanisms.summaries.parts import (
 from engine.mechanisms.summaries.selection import choose
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
+from engine.numerics.smoothing_errors import POINTS, SmoothingErrors
 from engine.privacy import transcript
+from engine.sources.twin import DEFAULT_SPREAD, Twin
 
 CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
 LOSSES = ("huber", "square", "logistic", "hinge")
 _BANDWIDTH = {1: 0.12, 2: 0.2}
+_MOVED, _SHORT, _MISFIT = 1.0, 0.5, 1e-3  # in forecast errors, and how probable by chance
+NOT_FOLLOWED = (
+    "By its released coefficients the smoothing of this method moves the curve by more than the "
+    "error forecast for a smooth curve about the middle of the stated bounds: the curve lies far "
+    "from that middle, or changes faster than the method follows. Narrower bounds around the "
+    "observations help, as do more functions; *Adaptive mean* needs neither.")
+SHORT_FEATURES = (
+    "By its released coefficients the curve has steps, kinks or peaks too short for what this "
+    "method keeps. They are smoothed away, and the error can be several times the forecast, which "
+    "is for a smooth curve.")
+_TOLD_APART = 20  # points of a grid, from which a release is asked for what smoothing took away
 _MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 
@@ -317,11 +332,45 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         releases = [_Release(summary, plan, records, noise, partial(
             choose, self, summary, plan, records, draws, chance)) for plan in plans]
         released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
+        coefficients = summary.scale * np.stack(released)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
-            coefficients=summary.scale * np.stack(released),
+            coefficients=coefficients, cautions=self._doubts(data, summary, plans, coefficients),
             unprotected=summary.scale * np.stack(noise_free),
             parts=summary.parts(plans, records))
+
+    def _doubts(self, data: Data, summary: Summary[Any, Any, Any], plans: Sequence[FunctionPlan],
+                coefficients: Array) -> tuple[Caution, ...]:
+        """What released means of curves say against their smoothing, beside the forecast.
+
+        The forecast is for a smooth curve about the middle of the bounds, that of `Twin`: its
+        smoothing, planned noise, and chance in who takes part. Nothing is said of smoothings that
+        are chosen from the data, or are not linear, nor where few common times tell cosines apart
+        hardly better than the smoothing.
+        """
+        if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
+                or summary.grid.size < _TOLD_APART):
+            return ()
+        facts, shape = data.facts, coefficients.shape[:3]
+        moved, short = np.zeros((2, *shape), dtype=bool)
+        rows = summary.basis(POINTS)
+        usual = Twin.of(facts, data.sizes).mean(POINTS) - facts.value_middle
+        sampling = DEFAULT_SPREAD * facts.value_half_width / math.sqrt(data.sizes.n_curves)
+        for k, plan in enumerate(plans):
+            smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
+            if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
+                continue
+            energy = self.expected_error(data.sizes, plan.budgets, facts) or 0.0
+            share = noise.variance * noise.scales**2 / max(noise.energy, 1e-300)
+            errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
+                                     energy * share)
+            forecast = math.hypot(errors.of_known(usual), math.sqrt(energy), sampling)
+            cosines = errors.followed(coefficients[k] @ rows.T)
+            moved[k] = errors.moved(cosines) > _MOVED * forecast
+            p_values, sizes = errors.short_features(cosines, sampling)
+            short[k] = (p_values < _MISFIT) & (sizes > _SHORT * forecast)
+        each = ((NOT_FOLLOWED, moved & ~short), (SHORT_FEATURES, short))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def exact_fit(self, data: Data) -> Fit:
         """The summary as it is, neither smoothed nor held: the same for all mechanisms."""

@@ -329,11 +329,12 @@ class PercentileFit:
         shares = self._shares(plan, repeats, readings, placement, directions, variances)
         shape = (*shares.centre.shape[:-1], plan.n_thresholds, plan.shape_size)
         shrinkage = _shrinkage(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
-        of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
+        variances_of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
         return ShareSurface(
             thresholds, expected, directions, shrinkage.reshape(shape),
             shares.centre.reshape(shape), shares.covariance, basis(grid)[:, :plan.shape_size], size,
-            basis(grid)[:, plan.shape_size:].T, of_centre[..., plan.shape_size:])
+            basis(grid)[:, plan.shape_size:].T, variances_of_centre[..., plan.shape_size:],
+            centre.centre, centre.covariance)
 
     def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
         """How every person's readings are weighted.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from engine.mechanisms.families.sparse_inference import (
 from engine.numerics.sparse_fits import largest_quantile
 
 _SAMPLE, _SEED = 2000, 20_240_416
+_MOST_OF_NOISE = 0.5  # of a variance that noise is taken to make up
 _BLOCK = 2**20  # numbers worked on at once, to stay in cache
 
 
@@ -129,6 +130,13 @@ class Directions:
     gram: Array | None = None
     is_narrow: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((), dtype=bool))
 
+    @property
+    def shares_of_noise(self) -> Array:
+        """Noise over the variance of features, each given the others: (repeats, columns, d)."""
+        assert self.gram is not None
+        given_others = np.diagonal(np.linalg.inv(self.gram), axis1=-2, axis2=-1)
+        return np.asarray(math.sqrt(2) * self.deviation[:, None] * given_others)
+
 
 @dataclass(frozen=True)
 class Distance:
@@ -162,6 +170,21 @@ class Distance:
         norm = np.linalg.norm(vectors, axis=-1)
         return cls(np.zeros_like(vectors), np.zeros((*vectors.shape, vectors.shape[-1])),
                    (norm + radius) ** 2)
+
+    def at_most(self, shares: Array) -> Distance:
+        """The same where noise in a Gram matrix has made it look smaller.
+
+        What was estimated is Θ̂A(β − β̂). Where Â_jj is too large by a share e of itself, entry j
+        is only 1 − e of what β̂ lacks, and e is at most 1.96 of its standard deviations.
+
+        Parameters
+        ----------
+        shares : (repeats, columns, d)
+            Standard deviations of e.
+        """
+        larger = 1 / (1 - np.minimum(NORMAL * shares, _MOST_OF_NOISE))
+        return replace(self, values=larger * self.values,
+                       covariance=larger[..., :, None] * self.covariance * larger[..., None, :])
 
     @property
     def square(self) -> Array:
@@ -219,6 +242,19 @@ class Corrected:
     def errors(self) -> Array:
         """Standard errors: (repeats, columns, g)."""
         return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+
+    def less(self, bias: Array) -> Corrected:
+        """Without a bias that is known on average, where limits are given.
+
+        Its own size is counted once more as an error.
+
+        Parameters
+        ----------
+        bias : (repeats, columns, g)
+        """
+        bias = np.where(self.is_refused[..., None], 0.0, bias)
+        return replace(self, values=self.values - bias,
+                       privacy=self.privacy + bias[..., :, None] * bias[..., None, :])
 
 
 def correct(averages: Averages, vectors: Array, directions: Directions, places: Indices,
@@ -308,8 +344,9 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
     privacy = (scale * deviations**2)[..., None, None] * (directions.root @ across)
     if has_gram:
         inverse = directions.root @ (directions.root if distance is None else directions.theta)
-        privacy = privacy + matrix_noise(inverse, directions.deviation, Distance(
-            moved, sampling + privacy) if distance is None else distance)
+        missing = Distance(moved, sampling + privacy) if distance is None else distance
+        privacy = privacy + matrix_noise(inverse, directions.deviation,
+                                         missing.at_most(directions.shares_of_noise))
     if of_centre:
         privacy = privacy + mean_noise(directions, columns.per_budget(of_centre),
                                        law.mean / law.within)
@@ -350,6 +387,36 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
     across = inverse @ inverse.swapaxes(-1, -2)
     return np.asarray((deviation**2)[:, None, None] * (
         distance.square[..., None, None] * across + along[..., :, None] * along[..., None, :]))
+
+
+def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
+    """Mean of −Θ̂_G(Â − A)(β − β̂) where β̂ was had from the same Â, at features S.
+
+    Then β̂ = K(Aβ + noise) with K = (Â_SS + tI)⁻¹ on S and 0 elsewhere, so that β − β̂ has the part
+    K(Â − A)β. Whatever A is, entries of the noise N = Â − A have variance t², and 2t² on the
+    diagonal, so that E NKN = t²(tr K I + K). It shrinks coefficients, and most of all those of
+    features that vary little.
+
+    Parameters
+    ----------
+    directions : Directions
+        With the released Â.
+    vectors : (repeats, columns, d)
+        β̂, which stands in for β.
+
+    Returns
+    -------
+    (repeats, columns, g)
+    """
+    assert directions.gram is not None
+    is_kept, deviation = vectors != 0, directions.deviation[:, None]
+    both = is_kept[..., :, None] & is_kept[..., None, :]
+    diagonal = np.where(is_kept, deviation, 1.0)
+    chosen = np.where(both, directions.gram, 0.0) + diagonal[..., None] * np.eye(vectors.shape[-1])
+    inverse = np.where(both, np.linalg.inv(chosen), 0.0)
+    trace = np.trace(inverse, axis1=-2, axis2=-1)[..., None]
+    twice = deviation**2 * (trace * vectors + times(inverse, vectors))
+    return -times(directions.root @ directions.theta, twice)
 
 
 def mean_noise(directions: Directions, deviation: Array, offset: Array) -> Array:

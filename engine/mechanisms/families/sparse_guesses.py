@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.core.types import Array, Budget, Data, Fit, Public, PublicFacts, SampleData
+from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, SampleData
 from engine.mechanisms.base import Mechanism, P
 from engine.mechanisms.families.sparse import CLIP, is_standard, rows_of, settled
 from engine.mechanisms.families.sparse_centre import Centre, by_centre, exact_means, measured_from
@@ -42,8 +42,9 @@ class LargestNoise:
 
 _REACH = 4.0  # of ranges of which nothing else is stated
 NO_CONSTANT = (
-    "**There is no constant in this fit.** Features and response are measured from the middle of "
-    "their stated ranges; where means lie elsewhere, coefficients and intervals are wrong.")
+    "There is no constant in this fit: features and response are measured from the middle of their "
+    "stated ranges. Where means lie elsewhere, as they mostly do, coefficients and intervals are "
+    "wrong at any number of rows, and nothing that is released shows it.")
 _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
@@ -126,10 +127,19 @@ class PublicGuesses(Mechanism[Data, P]):
             Where noise comes from.
         fit : callable
             From rows, plans, draws and a generator to their fit.
+
+        Returns
+        -------
+        Fit
+            With a caution where the middle of stated ranges stands in for means.
         """
         rows, deviations = with_responses(data), [plan.centre_noise_sd for plan in plans]
         if None in deviations:
-            return fit(rows, plans, draws, rng)
+            without = fit(rows, plans, draws, rng)
+            if is_standard(rows.facts):
+                return without
+            every = np.ones(without.coefficients.shape[:3], dtype=bool)
+            return replace(without, cautions=(Caution(NO_CONSTANT, every), *without.cautions))
         return by_centre(rows, self.is_secure, deviations, draws, rng,
                          lambda moved, k, stream: fit(moved, plans[k:k + 1], 1, stream))
 
@@ -263,7 +273,7 @@ class PublicGuesses(Mechanism[Data, P]):
         text = (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
                 "deviations to each side of their middle.** Where features spread wider, more of "
                 "them is clipped: state fewer.")
-        return text if self.has_centre(facts) else f"{text} {NO_CONSTANT}"
+        return text if self.has_centre(facts) else f"{text} **{NO_CONSTANT}**"
 
 
 def with_responses(data: Data) -> SampleData:

@@ -14,7 +14,9 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Fit, PublicFacts, ServerParts, Sizes, Step
 from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Space, Summary
 from engine.numerics.eigensystems import Grid
+from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.smoothing_errors import COSINES
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
@@ -106,6 +108,11 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         self.space = release.space(self.grid, sizes)
         self.basis, self.scale = self.space.basis, release.reach(facts)
         self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
+
+    @cached_property
+    def of_cosines(self) -> Array:
+        """Coefficients of the cosines in which smoothings are judged: (K, r)."""
+        return np.asarray(cosine_rows(COSINES, np.array(self.grid.times)).T @ self.space.analysis)
 
     def records(self, data: CurveData) -> ClippedCurves:
         return clipped_curves(data, self.space, self.grid, self.scale)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.core.names import uncapital
-from engine.core.tasks import TASKS
+from engine.core.tasks import TASKS, Argument, DataType
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, percent, small
 from engine.language.quality import at_common_times, least, level_only
 from engine.release.books import Odometer
 from engine.release.repair import Repaired, State
-from engine.release.sentences import became
+from engine.release.sentences import FOR_SMOOTH_CURVES, became
 from engine.topics.release.preview import PEAKS, ReleasePreview
 
 TITLE = "What survives at this budget"
@@ -80,9 +80,10 @@ def error(preview: ReleasePreview, task: str) -> str:
     wide = "" if half is None else (
         f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
         f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
+    is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
             f"the truth{together}), 95 % of them below {most}.{wide} Of your data this is a "
-            "forecast.")
+            f"forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
 
 
 def survives(preview: ReleasePreview, task: str) -> str:

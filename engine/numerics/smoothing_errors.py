@@ -1,0 +1,143 @@
+"""How far a smoothing has moved a released curve, as far as the release itself tells.
+
+A release is S f + noise, where S is linear and public: averages through a filter, a few functions
+of a kernel, polynomials on a lattice. Written in cosines φ_k, S is a matrix T. Up to the order at
+which less than `_FOLLOWED` of a cosine is left, the released cosines tell those of f, a = T⁻¹ã, and
+with them (I − S)f: much of it where f lies far from 0, which few functions of a kernel cannot draw
+up to the ends, or changes faster than S lets through. Beyond that order nothing is told; but where
+the last cosines are not what slopes at both ends make of them, they have not become small
+(`engine.numerics.end_slopes`), and there is more that S took away.
+
+Everything here is computed from what was released and from public facts. Derived in this project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.core.arrays import Array
+from engine.core.grids import read_only
+from engine.numerics.end_slopes import CHECKED_FROM, cosine_rows, detail
+
+COSINES = 60  # in which smoothings are written
+POINTS = np.round((np.arange(200) + 0.5) / 200, 4)  # where curves are compared
+_COSINES = read_only(cosine_rows(COSINES, POINTS))
+_FOLLOWED = 0.3  # of a cosine, that a smoothing leaves
+_SURE = 3.0  # standard deviations of noise by which an error must stand out
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothingErrors:
+    """What a linear smoothing does to curves, and which noise it got.
+
+    Parameters
+    ----------
+    images : (K, G)
+        S of every cosine, at `POINTS`.
+    rows : (G, r)
+        The released functions there.
+    variances : (r,)
+        Of the noise in their coefficients.
+    """
+
+    images: Array
+    rows: Array
+    variances: Array
+
+    @cached_property
+    def _matrix(self) -> Array:
+        """T: (K, K)."""
+        return np.asarray(_COSINES.T @ self.images.T / len(POINTS))
+
+    @cached_property
+    def order(self) -> int:
+        """How many cosines are followed."""
+        is_lost = np.diagonal(self._matrix) < _FOLLOWED
+        return int(np.argmax(is_lost)) if is_lost.any() else COSINES
+
+    @cached_property
+    def _inverse(self) -> Array:
+        return np.asarray(np.linalg.pinv(self._matrix[:self.order, :self.order]))
+
+    @cached_property
+    def _left(self) -> Array:
+        """I − T on the cosines that are followed: (K, order)."""
+        return np.asarray(np.eye(COSINES)[:, :self.order] - self._matrix[:, :self.order])
+
+    @cached_property
+    def _covariance(self) -> Array:
+        """Of the noise in the cosines that are followed."""
+        one = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[:self.order]
+        return np.asarray((one * self.variances) @ one.T)
+
+    @property
+    def noise(self) -> float:
+        """Root mean squared noise of the released curve."""
+        return float(np.sqrt(((self.rows**2).mean(axis=0) * self.variances).sum()))
+
+    def of_known(self, curve: Array) -> float:
+        """How far a known curve is moved, root mean squared.
+
+        Parameters
+        ----------
+        curve : (G,)
+            At `POINTS`.
+        """
+        cosines = _COSINES.T @ curve / len(POINTS)
+        return float(np.sqrt(((curve - cosines @ self.images) ** 2).mean()))
+
+    def followed(self, curves: Array) -> Array:
+        """Cosines of the curve behind a release, as far as they are followed.
+
+        Parameters
+        ----------
+        curves : (…, G)
+            Released curves at `POINTS`.
+
+        Returns
+        -------
+        (…, order)
+        """
+        return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS))
+                          @ self._inverse.T)
+
+    def moved(self, cosines: Array) -> Array:
+        """How far such a curve was surely moved, root mean squared.
+
+        Parameters
+        ----------
+        cosines : (…, order)
+            As `followed` has them.
+
+        Returns
+        -------
+        (…)
+        """
+        noise = self._left.T @ self._left @ self._covariance
+        by_noise = np.trace(noise) + _SURE * np.sqrt(2 * np.trace(noise @ noise))
+        squares = ((cosines @ self._left.T) ** 2).sum(axis=-1)
+        return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
+
+    def short_features(self, cosines: Array, sampling: float) -> tuple[Array, Array]:
+        """Whether the last cosines that are followed have become small.
+
+        Parameters
+        ----------
+        cosines : (…, order)
+            As `followed` has them.
+        sampling : float
+            Standard deviation that chance in who took part adds to the first of them; to others it
+            adds less, like 1/k.
+
+        Returns
+        -------
+        p_values, sizes : (…)
+            As of `engine.numerics.end_slopes.detail`; 1 and 0 where too few are followed.
+        """
+        if self.order < CHECKED_FROM:
+            return np.ones(cosines.shape[:-1]), np.zeros(cosines.shape[:-1])
+        by_chance = (sampling / (1.0 + np.arange(self.order))) ** 2
+        return detail(cosines, self._covariance + np.diag(by_chance))

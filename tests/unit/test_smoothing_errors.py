@@ -1,0 +1,107 @@
+"""Whole functions say where their smoothing moves a curve by more than was forecast."""
+
+import numpy as np
+import pytest
+
+from engine.core.random_streams import generator
+from engine.core.types import Budget, CurveData, DataKind, Design, PublicFacts
+from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.families.functional_release import NOT_FOLLOWED, SHORT_FEATURES
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.mechanisms.iclp import Iclp
+from engine.numerics.end_slopes import cosine_rows
+from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
+from tests.heavy import few
+
+SMOOTH = {"flat": lambda t: 50 + 0 * t, "rise": lambda t: 40 + 20 * t,
+          "wave": lambda t: 50 + 5 * np.sin(2 * np.pi * t)}
+STEPS = {"step": lambda t: 30 + 40 * (t > 0.5), "early step": lambda t: 30 + 40 * (t > 0.3),
+         "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2))}
+METHODS = (Frl(), Iclp(), Bernstein(), GaussianProcess(), Frl(messages="planned"))
+
+
+def kept(size, shrink=1.0, variance=0.0):
+    """A smoothing that keeps the first cosines, times `shrink`."""
+    rows = cosine_rows(size, POINTS)
+    images = np.zeros((COSINES, len(POINTS)))
+    images[:size] = shrink * rows.T
+    return SmoothingErrors(images, rows, np.full(size, variance))
+
+
+def curves(mean, n=1000, seed=1, high=100.0, m=50):
+    """People at common times who differ in level."""
+    rng, times = np.random.default_rng(seed), np.linspace(0.01, 0.99, m)
+    values = mean(times) + 6 * rng.standard_normal((n, 1)) + 2 * rng.standard_normal((n, m))
+    facts = PublicFacts(value_low=0, value_high=high, kind=DataKind.UPLOAD,
+                        design=Design.common(times.tolist()))
+    return CurveData(np.tile(times, n)[None], np.clip(values, 0, high).reshape(1, -1),
+                     np.full(n, m), np.zeros(n, int), facts)
+
+
+def told(mechanism, data, epsilon=5.0, draws=20):
+    """The share of releases with each of the two cautions."""
+    delta = 0.0 if mechanism.key != "gaussian_process" else 1e-6
+    estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], draws, generator(1, 1, 0))
+    applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}
+    return applies.get(NOT_FOLLOWED, 0.0), applies.get(SHORT_FEATURES, 0.0)
+
+
+def test_a_projection_moves_a_curve_by_what_it_leaves_out():
+    curve = 1 + cosine_rows(12, POINTS)[:, 3] + 2 * cosine_rows(12, POINTS)[:, 11]
+    assert kept(8).of_known(curve) == pytest.approx(2.0, rel=1e-6)
+    assert kept(12).of_known(curve) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_shrinking_is_undone_as_far_as_it_is_followed():
+    errors = kept(8, shrink=0.6)
+    released = 0.6 * (cosine_rows(8, POINTS) @ np.arange(1.0, 9.0))
+    assert errors.order == 8
+    cosines = errors.followed(released)
+    assert np.allclose(cosines, np.arange(1.0, 9.0))
+    assert errors.moved(cosines) == pytest.approx(0.4 * np.linalg.norm(np.arange(1.0, 9.0)))
+
+
+def test_noise_alone_is_hardly_ever_taken_for_an_error():
+    errors, rng = kept(10, shrink=0.5, variance=1.0), np.random.default_rng(2)
+    noise = rng.standard_normal((2000, 10)) @ cosine_rows(10, POINTS).T
+    cosines = errors.followed(noise)
+    assert (errors.moved(cosines) > 0).mean() < 0.02 + 5 * np.sqrt(0.02 / 2000)
+    p_values, _ = errors.short_features(cosines, 0.0)
+    assert (p_values < 0.05).mean() == pytest.approx(0.05, abs=5 * np.sqrt(0.05 / 2000))
+    assert errors.noise == pytest.approx(np.sqrt(10), rel=1e-6)
+
+
+def test_too_few_functions_tell_nothing_of_short_features():
+    p_values, sizes = kept(5).short_features(np.ones((3, 5)), 1.0)
+    assert (p_values == 1).all() and (sizes == 0).all()
+
+
+@pytest.mark.parametrize("mechanism", METHODS, ids=lambda one: f"{one.key} {one.changed()}")
+def test_steps_and_peaks_are_told_and_smooth_curves_are_not(mechanism):
+    for mean in STEPS.values():
+        assert max(told(mechanism, curves(mean))) == 1
+    for name, mean in SMOOTH.items():
+        if mechanism.key == "bernstein" and name == "wave":
+            continue  # of which it takes a quarter away
+        assert max(told(mechanism, curves(mean))) == 0
+
+
+@pytest.mark.parametrize("mechanism", few([Frl(), Iclp(), GaussianProcess()], 1),
+                         ids=lambda one: one.key)
+def test_a_curve_far_from_the_middle_of_wide_bounds_is_told_by_what_few_functions_cannot_draw(
+        mechanism):
+    far, near = (curves(lambda t, level=level: level + 5 * np.sin(2 * np.pi * t), 2000, high=1000.0)
+                 for level in (60, 500))
+    assert told(mechanism, far)[0] == 1 and max(told(mechanism, near)) == 0
+
+
+def test_noise_that_is_larger_than_all_that_is_smoothed_away_hides_it():
+    assert max(told(Iclp(), curves(STEPS["step"], 100), epsilon=0.5)) < 0.5
+
+
+@pytest.mark.parametrize("mechanism", METHODS[:4], ids=lambda one: one.key)
+@pytest.mark.parametrize("m", [6, 12, 24])
+def test_smooth_curves_at_few_common_times_are_not_warned_of(mechanism, m):
+    for name in ("flat", "rise"):
+        assert max(told(mechanism, curves(SMOOTH[name], m=m))) <= 0.05
