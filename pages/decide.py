@@ -3,12 +3,12 @@
 import streamlit as st
 
 from pages.parts.decide import details, memo, options, sentence
-from pages.parts.decide.view import Study
+from pages.parts.decide.view import DecideView
 from pages.shared.frame import controls, drawer, layout, page
 
 page.begin("Decide on a privacy budget")
 sentence.examples()
-view = Study()
+view = DecideView()
 sentence.show(view)
 if view.settings.folds:  # the drawer takes the room beside it
     left, right = st.container(), st.container()

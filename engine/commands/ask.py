@@ -24,7 +24,7 @@ from engine.core.errors import InputError, brief
 from engine.core.registry import Parameter, Parameterised
 from engine.privacy.amplification import Person
 from engine.questions import Question, kinds
-from engine.topics.asking import Kind
+from engine.topics.asking import QuestionKind
 
 
 def add(commands: Any) -> None:
@@ -126,7 +126,7 @@ class Option:
     help: str = ""
 
 
-def question_of(kind: Kind, argv: Sequence[str]) -> tuple[Question, bool]:
+def question_of(kind: QuestionKind, argv: Sequence[str]) -> tuple[Question, bool]:
     """The question that options ask, and whether its numbers are wanted as JSON.
 
     Raises
@@ -141,7 +141,7 @@ def question_of(kind: Kind, argv: Sequence[str]) -> tuple[Question, bool]:
     return kinds.from_plain({"question": kind.name, **stated}), options["json"]
 
 
-def parser_of(kind: Kind, argv: Sequence[str]) -> argparse.ArgumentParser:
+def parser_of(kind: QuestionKind, argv: Sequence[str]) -> argparse.ArgumentParser:
     """The options of a question, with those of the members that are chosen among them.
 
     Parameters
@@ -158,13 +158,14 @@ _HELP = ("-h", "--help")
 _MISSING = object()
 
 
-def _arguments(kind: Kind) -> dict[str, Any]:
+def _arguments(kind: QuestionKind) -> dict[str, Any]:
     """The types of all arguments that can be given, and that of the person to be protected."""
     hints = typing.get_type_hints(kind.function)
     return {name: hints[name] for name in plain.writable(kind.function)} | {"person": Person}
 
 
-def _parser(kind: Kind, texts: Mapping[str, Any], add_help: bool = True) -> argparse.ArgumentParser:
+def _parser(kind: QuestionKind, texts: Mapping[str, Any], add_help: bool = True
+            ) -> argparse.ArgumentParser:
     """The options of a question, with those of the members that were chosen."""
     summary, explained = documentation(kind.function)
     parser = argparse.ArgumentParser(

@@ -8,7 +8,7 @@ from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
 from engine.lessons import Worked, work
-from engine.topics.asking import Kind, Numbers, QuestionLike
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 
 
 def numbers(worked: Worked, _: QuestionLike) -> Numbers:
@@ -33,4 +33,4 @@ def chart(worked: Worked, _: QuestionLike) -> Chart:
     return traces.table(worked.picture.table, worked.picture.y.title)
 
 
-KIND = Kind("lesson", "Teach", work, numbers, chart)
+KIND = QuestionKind("lesson", "Teach", work, numbers, chart)

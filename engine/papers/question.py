@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.figures.theme import Chart
 from engine.papers import find, quick, words
 from engine.papers.exhibits import Claim, Finding, Result
-from engine.topics.asking import Kind, Numbers, QuestionLike
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 
 
 def numbers(result: Result, question: QuestionLike) -> Numbers:
@@ -34,5 +34,5 @@ def command(question: QuestionLike) -> str:
     return words.commands(question["key"])
 
 
-KIND = Kind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command,
-            origin="Replication")
+KIND = QuestionKind("exhibit", "Reproduce", quick, numbers, chart, text=text, command=command,
+                    origin="Replication")

@@ -22,7 +22,7 @@ from engine.language import tags
 from engine.privacy.amplification import ONE, Person
 from engine.running.steps import result_of
 from engine.sources import Source
-from engine.topics.asking import Kind, Numbers
+from engine.topics.asking import Numbers, QuestionKind
 
 P = ParamSpec("P")
 _OTHER_SIZES = {"rows", "network", "unknown"}  # of a question about other numbers of people
@@ -53,7 +53,7 @@ class Question:
         return replace(self, person=person)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> QuestionKind:
         """What is said of such an answer."""
         from engine.questions.kinds import kind_of  # on first use: it imports every page's views
 

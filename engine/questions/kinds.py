@@ -16,11 +16,11 @@ from engine.core.entrance import json_of
 from engine.core.errors import InputError
 from engine.privacy.amplification import ONE, Person
 from engine.questions import Question
-from engine.topics.asking import Kind
+from engine.topics.asking import QuestionKind
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, QuestionKind]:
     """All kinds of questions, by name."""
     folders = [*modules_in(topics.__name__), lessons, papers]
     every = [module.KIND for folder in folders
@@ -28,7 +28,7 @@ def kinds() -> Mapping[str, Kind]:
     return {kind.name: kind for kind in every}
 
 
-def kind_of(function: Callable[..., Any]) -> Kind:
+def kind_of(function: Callable[..., Any]) -> QuestionKind:
     """The kind of question that a function answers.
 
     Parameters
@@ -95,7 +95,7 @@ def from_json(text: str) -> Question:
     return from_plain(json_of(text, "question"))
 
 
-def _check_served(kind: Kind, arguments: Mapping[str, Any]) -> None:
+def _check_served(kind: QuestionKind, arguments: Mapping[str, Any]) -> None:
     """Check that each mechanism, as it is set, serves a task of the page on these data."""
     source: Any = arguments.get("source")
     tasks = {arguments["task"]} if "task" in arguments else {*kind.tasks}

@@ -52,7 +52,7 @@ def lines(answer: Any, question: QuestionLike, numbers: Numbers) -> str:
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuestionKind:
     """One kind of question.
 
     Parameters

@@ -20,7 +20,7 @@ from engine.questions import Question, ask
 from engine.sources import Source
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import charts, words
-from engine.topics.audit.answer import Attack, Subject
+from engine.topics.audit.answer import Attack, AuditedMethod
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.reuse import answer as reuse_topic
@@ -64,8 +64,8 @@ class Audited(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.subject = _subject(self.settings)
-        self.mechanism, self.source = _as_on_its_page(self.subject, self.settings)
+        self.audited = _audited_method(self.settings)
+        self.mechanism, self.source = _as_on_its_page(self.audited, self.settings)
         self.code_note = _CODE_NOTE if self.settings.part == "attack" else ""
 
     @property
@@ -82,7 +82,8 @@ class Audited(View):
         names = {variant.name for variant in self.variants}
         return self.settings.variant if self.settings.variant in names else ""
 
-    def attack(self, variant: str = "") -> Attack:
+    def make_attack(self, variant: str = "") -> Attack:
+        """An attack on the method as it is set, or on one of its broken variants."""
         source = self.source if self.settings.around == "screen" else None
         return Attack(self.mechanism, self.budget, source, variant, self.settings.seed)
 
@@ -95,7 +96,7 @@ class Audited(View):
                                            current.draw == "fresh")
             strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
-        claim = _lab(self) if current.part == "coverage" else self
+        claim = _coverage_experiment(self) if current.part == "coverage" else self
         is_curve, facts = claim.source.holds_curves, claim.source.facts
         if current.part == "attack" and current.around == "small":  # not the data of other pages
             facts = replace(facts, kind=DataKind.SIMULATED, name="Small data for the attack")
@@ -116,49 +117,52 @@ class Audited(View):
         if self.settings.part == "reuse":
             st.latex(reuse_topic.FORMULA)
         else:
-            method = _lab(self) if self.settings.part == "coverage" else self
+            method = _coverage_experiment(self) if self.settings.part == "coverage" else self
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> Question:
         """Attacks, repetitions, or two releases of one average."""
         current = self.settings
         if current.part == "attack":
-            planted = [self.attack(self.variant)] * bool(self.variant)
-            return ask(audit_topic.audit_answer, [self.attack(), *planted])
+            attacks = [self.make_attack()]
+            if self.variant:
+                attacks.append(self.make_attack(self.variant))
+            return ask(audit_topic.audit_answer, attacks)
         if current.part == "coverage":
-            return ask(coverage_topic.coverage_answer, _lab(self))
+            return ask(coverage_topic.coverage_answer, _coverage_experiment(self))
         return ask(reuse_topic.reuse_answer, current.epsilon, current.again, reuse_topic.DELTA,
                    current.seed, current.draw == "fresh")
 
 
-def _subject(current: settings.Settings) -> Subject:
+def _audited_method(current: settings.Settings) -> AuditedMethod:
     """The chosen method, or that of the estimand."""
     task, known = current.estimated, audit_topic.names()
     method = current.mechanism_of(task).key
     like = [key for key in known if key.startswith(f"{method}.")]
     key = current.audited or f"{method}.{task}"
-    return audit_topic.subject(key if key in known or not like else like[0])
+    return audit_topic.audited_method(key if key in known or not like else like[0])
 
 
-def _as_on_its_page(subject: Subject, current: settings.Settings) -> tuple[Mechanism, Source]:
+def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[Mechanism, Source]:
     """The method and simulated data as its page has them; usual ones where it has no page."""
-    task = subject.task
-    if task == MEAN_FUNCTION.key and subject.cls.family == "functional":
+    task = method.task
+    if task == MEAN_FUNCTION.key and method.cls.family == "functional":
         task = FUNCTIONAL_SUMMARY.key
-    mechanism, source = subject.default(), None
-    for each in (task, subject.task):
-        if each in LAB_TASKS and isinstance(current.mechanism_of(each), subject.cls):
+    mechanism, source = method.default(), None
+    for each in (task, method.task):
+        if each in LAB_TASKS and isinstance(current.mechanism_of(each), method.cls):
             mechanism = current.mechanism_of(each)
             break
     if task in LAB_TASKS and current.source_of(task).is_random:
         source = current.studied(task)
-    return mechanism, source or subject.usual_source()
+    return mechanism, source or method.usual_source()
 
 
 # -- above all parts ----------------------------------------------------------------------------
 
 
-def parts(view: Audited) -> None:
+def part_choice(view: Audited) -> None:
+    """Which part is shown, and where published files are checked."""
     controls.bound(st.segmented_control, "Part", view.settings.part,
                    lambda chosen: session.change(part=chosen or view.settings.part), "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
@@ -194,13 +198,13 @@ def _key(attack: object) -> str:
 # -- the attack ---------------------------------------------------------------------------------
 
 
-def attack(view: Audited) -> None:
+def attack_section(view: Audited) -> None:
     """Try to break a claim, then plant a fault and see it caught."""
     layout.prose(f"{words.INTRO} :small[{words.SIMULATED}]")
     _method(view)
-    honest, planted = view.attack(), view.attack(view.variant)
+    honest, planted = view.make_attack(), view.make_attack(view.variant)
     _buttons(view, honest, planted)
-    attacks = [honest] + [planted] * bool(view.variant)
+    attacks = [honest, planted] if view.variant else [honest]
     started = [(each, job) for each in attacks if (job := _started(_key(each))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
@@ -216,7 +220,7 @@ def _method(view: Audited) -> None:
     """What is attacked, around which data, at which claim, and with which fault planted."""
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        _subject_choice(view)
+        _method_choice(view)
     with middle:
         controls.bound(st.selectbox, "Data", view.settings.around,
                        lambda chosen: session.change(around=chosen), "audit_around",
@@ -229,11 +233,11 @@ def _method(view: Audited) -> None:
         _slider("Claimed ε")
 
 
-def _subject_choice(view: Audited) -> None:
-    subjects = {subject.key: subject.label for subject in audit_topic.subjects()}
-    controls.bound(st.selectbox, "Method attacked", view.subject.key,
+def _method_choice(view: Audited) -> None:
+    labels = {method.key: method.label for method in audit_topic.audited_methods()}
+    controls.bound(st.selectbox, "Method attacked", view.audited.key,
                    lambda key: session.change(audited=key, variant=""), "audit_method",
-                   options=list(subjects), format_func=subjects.__getitem__,
+                   options=list(labels), format_func=labels.__getitem__,
                    help="As it is set on its own page.")
 
 
@@ -264,8 +268,9 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
-    lines = [charts.Line("Planted fault" if attack.variant else view.subject.label, _steps(job),
-                         bool(attack.variant)) for attack, job in started]
+    lines = [charts.AttackProgress(
+        "Planted fault" if attack.variant else view.audited.label, _steps(job),
+        is_planted=bool(attack.variant)) for attack, job in started]
     known = [line for line in lines if line.steps]
     if not known:
         return
@@ -280,10 +285,13 @@ def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
 
 
 def _steps(job: Job) -> list[Progress]:
-    return list(job.parts) + [job.result] * (job.result is not None)
+    steps = list(job.parts)
+    if job.result is not None:
+        steps.append(job.result)
+    return steps
 
 
-def _card(attack: Attack, line: charts.Line) -> None:
+def _card(attack: Attack, line: charts.AttackProgress) -> None:
     """The verdict of one attack, or how far it is."""
     if not line.steps:
         return
@@ -328,7 +336,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 # -- coverage -----------------------------------------------------------------------------------
 
 
-def _lab(view: Audited) -> coverage_topic.Experiment:
+def _coverage_experiment(view: Audited) -> coverage_topic.Experiment:
     """The band or interval that is repeated, by the method and the data of its estimand."""
     return limit_cards.question(_kind(view.settings), view.settings)
 
@@ -341,11 +349,11 @@ def _kind(current: settings.Settings) -> str:
     return coverage_topic.usual_kind(task, current.mechanism_of(task)) or current.limits
 
 
-def coverage(view: Audited) -> None:
+def coverage_section(view: Audited) -> None:
     """Many repetitions, and how many bands miss the truth."""
     layout.prose(coverage_words.INTRO)
     _limits(view)
-    experiment = _lab(view)
+    experiment = _coverage_experiment(view)
     key = digest(("coverage", experiment))
     repeats = coverage_topic.REPEATS
     st.button(f"Repeat {repeats} times", icon=":material/play_arrow:", key="audit_repeat",
@@ -387,14 +395,14 @@ def _misses(view: Audited, job: Job) -> None:
     if not batches:
         return
     batch = coverage_topic.CoverageAnswer.joined(batches)
-    limit_cards.misses(_lab(view), batch,
+    limit_cards.misses(_coverage_experiment(view), batch,
                        lambda title, chart, key: view.draw(title, chart, key, 320, 280))
 
 
 # -- noise that is used twice ---------------------------------------------------------------------
 
 
-def reuse(view: Audited) -> None:
+def reuse_section(view: Audited) -> None:
     """One draw at two budgets gives the exact answer away."""
     layout.prose(reuse_words.INTRO)
     _two_releases(view.settings)
@@ -431,4 +439,4 @@ def _two_releases(current: settings.Settings) -> None:
 
 
 SECTIONS: dict[str, Callable[[Audited], None]] = {
-    "attack": attack, "coverage": coverage, "reuse": reuse}
+    "attack": attack_section, "coverage": coverage_section, "reuse": reuse_section}

@@ -71,8 +71,10 @@ class Percentiles(LiveView):
 def choices() -> None:
     """A chart as one knows it, which sets data and method together; or each on its own."""
     chart = answer.chart_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
-    controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart",
-                   options=[*answer.CHARTS, *[_OTHER] * (chart == _OTHER)],
+    options = list(answer.CHARTS)
+    if chart == _OTHER:
+        options.append(_OTHER)
+    controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart", options=options,
                    help="Sets data, percentiles and cut-offs as such charts have them.")
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)

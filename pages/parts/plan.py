@@ -436,7 +436,7 @@ def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> Non
                for protection in protections]
     with slot():
         layout.table({
-            "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+            "output": [f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
                        for k, part in enumerate(split.parts)],
             "ε": [budget.epsilon for budget in budgets],
             "δ": [small(budget.delta) for budget in budgets],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -11,20 +10,22 @@ import streamlit as st
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
 from engine.language import numbers
-from engine.language.numbers import number
+from engine.language.numbers import number, whole
 from engine.mechanisms.families import sparse_printed
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts, words
-from engine.topics.sparse.answer import Rows, Way
+from engine.topics.sparse.answer import Rows, SparseEstimator
 from engine.topics.sparse.intervals import (
+    IntervalMethod,
     IntervalsAnswer,
     coverage_study,
     interval_mechanism,
     intervals_answer,
 )
 from engine.topics.sparse.intervals import machines as sparse_machines
+from engine.topics.sparse.means import SparseMeanSetting
 from engine.topics.sparse.means import trust as sparse_trust
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import rates as rate_cards
@@ -35,6 +36,7 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
+_BASE_EPSILON = 0.8  # of the base point of the paper's tables
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
 _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
 _ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
@@ -50,7 +52,7 @@ class Coefficients(ReleaseView):
     """The coefficients of one regression on all machines."""
 
     page, fold_prefix, chart_prefix, task = "sparse", "sparse_", "sparse_", TASK
-    mechanism: Way
+    mechanism: SparseEstimator
     stated_delta = None  # the strip has the δ of every machine
 
     def __init__(self) -> None:
@@ -82,13 +84,13 @@ class Coefficients(ReleaseView):
                    self.settings.seed)
 
 
-def _mechanism() -> Way:
+def _mechanism() -> SparseEstimator:
     mechanism = session.current().mechanism_of(TASK)
-    assert isinstance(mechanism, Way)
+    assert isinstance(mechanism, SparseEstimator)
     return mechanism
 
 
-def look() -> Coefficients | None:
+def current_view() -> Coefficients | None:
     """The coefficients on screen; None, with the reason, where machines differ."""
     source = session.source(TASK)
     if isinstance(source, Rows) and source.n_own:
@@ -184,16 +186,18 @@ def intervals(view: Coefficients) -> None:
     for text in answer.warnings:
         st.warning(text, icon=":material/warning:")
     if not answer.is_refused:
-        less = answer.truth is not None and controls.look(
-            "Draw", (True, False), "sparse_less", label_visibility="collapsed",
-            format_func={True: "Error", False: "Estimate"}.get)
-        chart = charts.intervals(answer, less)
+        is_error = False
+        if answer.truth is not None:
+            is_error = controls.look("Draw", (True, False), "sparse_less",
+                                     label_visibility="collapsed",
+                                     format_func={True: "Error", False: "Estimate"}.get)
+        chart = charts.intervals(answer, is_error)
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(answer))
         st.markdown(f":small[{words.tests_of_zero(answer)}]")
 
 
-def _interval_method(view: Coefficients) -> Any:
+def _interval_method(view: Coefficients) -> IntervalMethod:
     """The method of the intervals, for the confidence level on screen."""
     return interval_mechanism(view.mechanism, session.looked_at("sparse_target", list(_TARGETS)))
 
@@ -231,10 +235,10 @@ def machines(view: Coefficients | None) -> None:
     if not isinstance(source, Rows) or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
-    n_own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
-                          max(source.n_own, 2))
+    n_machine_specific = controls.look("Features that matter on one machine only", range(1, 6),
+                                       "sparse_own", max(source.n_own, 2))
     budget = Budget(session.current().epsilon, session.delta(source, TASK).value)
-    errors = run.answer(sparse_machines, replace(source, n_own=n_own), budget,
+    errors = run.answer(sparse_machines, replace(source, n_own=n_machine_specific), budget,
                         session.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -251,8 +255,10 @@ def machines(view: Coefficients | None) -> None:
 def trust(view: Coefficients) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
-    layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u202f000 machines with "
-                 "10\u202f000 rows each, at ε = 1, but for what is moved.")
+    usual = SparseMeanSetting()
+    layout.prose(f"A mean with few entries that are not zero: {usual.n_nonzero} of {usual.size}, "
+                 f"on {whole(usual.machines)} machines with {whole(usual.rows)} rows each, at "
+                 f"ε = {usual.epsilon:g}, but for what is moved.")
     name = controls.look("Move", list(_ALONG), "sparse_along",
                          format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]
@@ -283,8 +289,9 @@ def paper(view: Coefficients) -> None:
         "s": int(row["s_star"]), "ε": row["eps"], "length, as published": row["len"],
         "coverage, as published": row["cov"]} for row in sparse_federated.table_5()])
     st.markdown("What the printed pipelines would spend at the base point, each of their releases "
-                "taken at ε = 0.8, as it stands there:")
+                f"taken at ε = {_BASE_EPSILON:g}, as it stands there:")
+    costs = sparse_printed.published_costs(_BASE_EPSILON, machines=15, per_machine=4000, size=800,
+                                           rounds=10, draws=500)
     layout.table([{
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
-        "ε, tightly": number(cost.total)}
-                  for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
+        "ε, tightly": number(cost.total)} for cost in costs])

@@ -18,7 +18,7 @@ from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
-from engine.topics.summaries.answer import SummariesAnswer, Way
+from engine.topics.summaries.answer import MethodResult, SummariesAnswer
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
@@ -30,7 +30,7 @@ _TRUTH, _WITHOUT = "True function", "Non-private"
 
 
 class Summary(ReleaseView):
-    """The function on screen in all ways; strip and ledger are those of the chosen one."""
+    """The function on screen by all methods; strip and ledger are those of the chosen one."""
 
     page, fold_prefix, chart_prefix = "summaries", "summaries_", "summaries_"
 
@@ -42,7 +42,7 @@ class Summary(ReleaseView):
         budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
         self.arguments = self.source, self.mechanism, self.task, budget, self.settings.seed
         self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
-        self.chosen, self.facts = self.answer.ways[0], self.answer.facts
+        self.chosen, self.facts = self.answer.results[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
 
@@ -54,7 +54,7 @@ class Summary(ReleaseView):
         super().promise()
         if self.chosen.refusal:
             st.error(self.chosen.refusal, icon=":material/block:")
-        mixed = words.not_comparable(self.answer.ways)
+        mixed = words.not_comparable(self.answer.results)
         if mixed:
             st.info(mixed, icon=":material/info:")
         is_of_risk = self.task == tasks.RISK_MINIMISATION.key
@@ -78,10 +78,10 @@ class Summary(ReleaseView):
         """Of how many numbers the summary is a function."""
         return 2 if self.task == tasks.DENSITY.key and self.answer.is_surface else 1
 
-    def panel(self, method: Way, k: int) -> Chart:
-        """Function k in one way; thousands of numbers, so made once."""
-        return run.made_once(self.answer, ("panel", method.label, k),
-                             lambda: charts.panel(self.answer, method, k))
+    def panel(self, result: MethodResult, k: int) -> Chart:
+        """Function k by one method; thousands of numbers, so made once."""
+        return run.made_once(self.answer, ("panel", result.label, k),
+                             lambda: charts.panel(self.answer, result, k))
 
     def surface(self, title: str, values: Array) -> Chart:
         """A function of two numbers; so is this."""
@@ -98,7 +98,7 @@ def task() -> str:
 
 
 def choices() -> None:
-    """What is summarised, of which records, and the way that is looked at closely."""
+    """What is summarised, of which records, and the method that is looked at closely."""
     current = session.current()
     controls.bound(st.segmented_control, "What to publish", current.summary,
                    lambda key: session.change(summary=key or current.summary), "summary",
@@ -130,20 +130,20 @@ def own_data() -> None:
 # -- what is shown --------------------------------------------------------------------------
 
 
-def ways(view: Summary) -> None:
-    """Small multiples: every way on the same records, budget and axes."""
+def methods_side_by_side(view: Summary) -> None:
+    """Small multiples: every method on the same records, budget and axes."""
     k = _function(view)
     if view.answer.is_surface:
         _surfaces(view)
         return
-    errors_in_words = words.off(view.answer.ways)
-    for row in _rows(list(view.answer.ways)):
-        for column, method in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
+    errors_in_words = words.off(view.answer.results)
+    for row in _rows(list(view.answer.results)):
+        for column, result in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
-                st.subheader(method.label, anchor=False)
-                st.markdown(_caption(method, errors_in_words))
-                if method.releases is not None:
-                    view.draw(method.label, view.panel(method, k), f"way_{method.label}", 250, 220)
+                st.subheader(result.label, anchor=False)
+                st.markdown(_caption(result, errors_in_words))
+                if result.releases is not None:
+                    view.draw(result.label, view.panel(result, k), f"way_{result.label}", 250, 220)
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
                 f"privacy.{solid}]")
@@ -158,12 +158,12 @@ def _function(view: Summary) -> int:
 
 
 def _surfaces(view: Summary) -> None:
-    """The truth or the estimate without privacy, then one release of each way."""
-    errors_in_words = words.off(view.answer.ways)
+    """The truth or the estimate without privacy, then one release of each method."""
+    errors_in_words = words.off(view.answer.results)
     pictures = _references(view.answer) + [
-        (method.label, _caption(method, errors_in_words),
-         None if method.releases is None else method.releases[0, 0])
-        for method in view.answer.ways]
+        (result.label, _caption(result, errors_in_words),
+         None if result.releases is None else result.releases[0, 0])
+        for result in view.answer.results]
     for row in _rows(pictures):
         for column, (title, caption, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
                                                     strict=False):
@@ -184,10 +184,10 @@ def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
             non_private]
 
 
-def _caption(method: Way, errors_in_words: Mapping[str, str]) -> str:
-    """The guarantee of a way and how far off it is, as said of all; or why it is refused."""
-    return method.refusal or (f":small[{words.guarantee(method)} · error "
-                              f"{errors_in_words[method.label]}]")
+def _caption(result: MethodResult, errors_in_words: Mapping[str, str]) -> str:
+    """The guarantee of a method and its error, written alike for all; or why it is refused."""
+    return result.refusal or (f":small[{words.guarantee(result)} · error "
+                              f"{errors_in_words[result.label]}]")
 
 
 def _rows(items: list) -> list[list]:
@@ -195,9 +195,9 @@ def _rows(items: list) -> list[list]:
 
 
 def accuracy(view: Summary) -> None:
-    """How far off every way is, and why."""
+    """The error of every method, and what it is made of."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    known = [method for method in view.answer.ways if method.errors is not None]
+    known = [result for result in view.answer.results if result.errors is not None]
     if not known:
         return
     height = 80 + 42 * len(known)
@@ -227,7 +227,7 @@ def components(view: Summary) -> None:
 
 
 def noise(view: Summary) -> None:
-    """Why one shape of noise is better than another, for the chosen way."""
+    """Why one shape of noise is better than another, for the chosen method."""
     mechanism = view.mechanism
     if view.chosen.refusal:
         return
@@ -250,7 +250,7 @@ def noise(view: Summary) -> None:
 
 
 def _behind_the_noise(view: Summary) -> list[Detail]:
-    """What makes the noise of the chosen way as large as it is, for the drawer."""
+    """What makes the noise of the chosen method as large as it is, for the drawer."""
     details: list[Detail] = []
     mechanism = view.mechanism
     if view.chosen.refusal:

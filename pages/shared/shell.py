@@ -13,7 +13,7 @@ if __name__ == "__main__":
     import streamlit as st
 
     from pages.shared import components, places
-    from pages.shared.frame import layout, word_fold
+    from pages.shared.frame import glossary_fold, layout
     from pages.shared.server import visitors
     from pages.shared.state import session
     from pages.shared.uploads import draft, panel
@@ -56,7 +56,7 @@ if __name__ == "__main__":
     draft.restore_stated()
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
-        word_fold.show()
+        glossary_fold.show()
         panel.dialog(session.task_on_screen(), page.url_path)
     draft.keep_stated()
     session.save()

@@ -251,7 +251,7 @@ class Unheld(Square):
 
 
 def test_labels_that_are_not_held_are_caught(monkeypatch):
-    monkeypatch.setattr(risk, "_loss", lambda release, facts: Unheld(1.0))
+    monkeypatch.setattr(risk, "Square", Unheld)
     monkeypatch.setattr(risk.RiskSummary, "labels", lambda self, data: data.y)
     data = labelled("spread", places=(0.02, 0.5, 0.98), labels=(-1e4, 1e4))
     assert largest_loss(regression(Iclp, "square", risk_weight=1.0), data) > 1.5

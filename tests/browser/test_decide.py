@@ -116,6 +116,7 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     assert hand.page.problems == [] and hand.page.outside == []
 
 
+@pytest.mark.slow
 def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_interactions(server,
                                                                                           open_app):
     """From the page as it is opened first: the quantity, the table, the target, and the print."""

@@ -212,7 +212,7 @@ def rows(drawn):
 
 FIELDS = {
     "studies": some.fixed_dictionaries({task: some.builds(
-        settings.Study, *(some.just(usual) | member(shelf, task, letter) for usual, shelf, letter in zip(
+        settings.DataAndMethod, *(some.just(usual) | member(shelf, task, letter) for usual, shelf, letter in zip(
             (study.source, study.mechanism), (sources, mechanisms), LAB_TASKS[task].letters, strict=True)))
         for task, study in settings.FRONT_PAGE.studies.items()}),
     "rate": some.sampled_from([cls() for cls in rates.all()]),

@@ -1,4 +1,4 @@
-"""The page on whole functions: every summary draws in every way, says what it costs, and links."""
+"""The page on whole functions: every summary is drawn by every method, says what it costs, and links."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def test_the_numbers_on_screen_are_those_of_the_engine():
     view = summaries_topic.summaries_answer(first(sources, "functional_summary"), Iclp(),
                                      "functional_summary", Budget(1.0, 1 / 500**2), 1)
     assert summary_words.compared(view) in words(at)
-    assert summary_words.largest(view.ways[0]) in words(at)
+    assert summary_words.largest(view.results[0]) in words(at)
 
 
 @pytest.mark.slow
@@ -86,19 +86,19 @@ def test_choosing_on_the_data_is_never_shown_as_private():
 def test_promises_of_different_kinds_are_told_apart():
     view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
-    assert "Gaussian process" in summary_words.not_comparable(view.ways)
-    pure = [way for way in view.ways if way.guarantee.is_pure]
+    assert "Gaussian process" in summary_words.not_comparable(view.results)
+    pure = [result for result in view.results if result.guarantee.is_pure]
     assert summary_words.not_comparable(pure) == ""
-    assert {way.guarantee.epsilon for way in pure} == {1.0}
+    assert {result.guarantee.epsilon for result in pure} == {1.0}
 
 
 @pytest.mark.parametrize("task", ["functional_summary", "covariance", "varying_coefficients"])
 def test_shares_add_up_and_curves_without_noise_are_those_without_protection(task):
     source, chosen = small(task), first(mechanisms, task)
     view = summaries_topic.summaries_answer(source, chosen, task, BUDGET, 2)
-    for way in view.ways:
-        assert way.parts is None or way.parts.sum() == pytest.approx(1)
-        assert way.releases is None or way.releases.shape[1:] == view.non_private.shape
+    for result in view.results:
+        assert result.parts is None or result.parts.sum() == pytest.approx(1)
+        assert result.releases is None or result.releases.shape[1:] == view.non_private.shape
     assert view.truth is None or view.truth.shape == view.non_private.shape
 
 
@@ -109,8 +109,8 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
 def test_the_share_of_simulated_curves_that_are_clipped_is_told_and_that_of_real_ones_is_not(
         key, task, source):
     def told(source, size):
-        way = mechanisms.get(key)(task=task, size=size)
-        view = summaries_topic.summaries_answer(source, way, task, Budget(1.0), 1)
+        method = mechanisms.get(key)(task=task, size=size)
+        view = summaries_topic.summaries_answer(source, method, task, Budget(1.0), 1)
         return view.clipped_share, summary_words.clipped_share(view)
 
     assert told(source, 1e3) == (0.0, "")
@@ -154,7 +154,7 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
 def test_every_chart_has_words_and_a_table():
     view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
                                      BUDGET, 1)
-    charts = [summaries_charts.panel(view, way, 0) for way in view.ways]
+    charts = [summaries_charts.panel(view, result, 0) for result in view.results]
     charts += [summaries_charts.errors(view), summaries_charts.split(view)]
     surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
                                         "covariance", BUDGET, 1)
@@ -199,11 +199,11 @@ def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
     assert (said in infos) and (bool(said) == ("from the non-private estimate" in words(at)))
 
 
-def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
+def test_all_methods_have_the_loss_and_the_width_of_the_chosen_one():
     chosen = Iclp(task="density", bandwidth=0.3)
     source = sources.get("density_points")(n_curves=200)
     view = summaries_topic.summaries_answer(source, chosen, "density", BUDGET, 1)
-    assert {way.mechanism.bandwidth for way in view.ways} == {0.3}
+    assert {result.mechanism.bandwidth for result in view.results} == {0.3}
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from engine.language import glossary
-from pages.shared.frame import word_fold
+from pages.shared.frame import glossary_fold
 from pages.shared.places import PAGES
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -44,11 +44,11 @@ def parts(found):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [
     page if page in QUICK else pytest.param(page, marks=pytest.mark.slow)
-    for page in word_fold.TERMS])
+    for page in glossary_fold.TERMS])
 def test_every_word_that_is_explained_stands_on_the_page(page):
     text = all_of(page)
     missing = []
-    for term in map(glossary.find, word_fold.TERMS[page]):
+    for term in map(glossary.find, glossary_fold.TERMS[page]):
         names = (term.name, *term.other_names, UNIT.get(term.name, term.name))
         if not any(re.search(rf"(?<!\w){re.escape(name)}", text, re.I) for name in names):
             missing.append(term.name)
@@ -56,8 +56,8 @@ def test_every_word_that_is_explained_stands_on_the_page(page):
 
 
 def test_every_page_explains_its_words_but_the_one_that_holds_them_all():
-    assert set(word_fold.TERMS) == SCRIPTS - {"learn"}
-    assert all(len(set(names)) == len(names) for names in word_fold.TERMS.values())
+    assert set(glossary_fold.TERMS) == SCRIPTS - {"learn"}
+    assert all(len(set(names)) == len(names) for names in glossary_fold.TERMS.values())
 
 
 def test_words_have_their_meaning_and_on_demand_their_formula():

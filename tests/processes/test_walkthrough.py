@@ -167,6 +167,7 @@ def test_its_notes_are_on_the_page_of_methods(mechanism):
     assert mechanism["notes"] == ["Averaged coefficients"]
 
 
+@pytest.mark.slow
 def test_the_audit_attacks_it_and_it_loses_what_it_claims_and_no_more(mechanism):
     assert mechanism["verdict"] == "holds", mechanism
     assert 0.95 <= mechanism["ratio"] <= 1 + 1e-9

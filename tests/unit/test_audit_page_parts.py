@@ -53,21 +53,21 @@ def report_of(asked, tries=400, runs=4000):
 
 
 def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
-    result = audit_topic.subjects()
+    result = audit_topic.audited_methods()
     assert {one.cls for one in result} == set(mechanisms.all())
     for one in result:
         source = one.usual_source()
         assert source.is_random and source.facts.kind == "simulated"
         assert one.default().served & source.tasks or one.task == "mean_function"
-        assert audit_topic.subject(one.key) == one
+        assert audit_topic.audited_method(one.key) == one
     with pytest.raises(InputError, match="nothing to audit"):
-        audit_topic.subject("adaptive_mean.density")
+        audit_topic.audited_method("adaptive_mean.density")
 
 
 def test_variants_offered_are_those_of_the_mechanism_and_its_task():
     names = {one.name for one in audit_topic.variants_of(GRADIENT)}
     assert {"NoClipping", "QuieterThanSaid"} < names and "LabelsInTheirOwnRange" not in names
-    offered = {one.name for s in audit_topic.subjects() for one in audit_topic.variants_of(s.default())}
+    offered = {one.name for s in audit_topic.audited_methods() for one in audit_topic.variants_of(s.default())}
     assert offered == {one.name for one in broken.bugs()}
 
 
@@ -159,8 +159,8 @@ def test_the_report_is_json_with_everything_that_was_asked():
 
 @pytest.mark.parametrize("name", few(list(THEMES)))
 def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
-    lines = [charts.Line("Method", _steps(Attack(GRADIENT, BUDGET)), False),
-             charts.Line("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
+    lines = [charts.AttackProgress("Method", _steps(Attack(GRADIENT, BUDGET)), False),
+             charts.AttackProgress("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
                          True)]
     chart = charts.climbing(lines, 1.0)
     go.Figure(in_theme(chart.spec, name))
@@ -183,7 +183,7 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     result = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
-    title = charts.climbing([charts.Line("Method", [result], False)], 1.0).spec["layout"][
+    title = charts.climbing([charts.AttackProgress("Method", [result], False)], 1.0).spec["layout"][
         "title"]["text"]
     assert "0.999," in title  # the same number as on the card
     beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000,

@@ -5,7 +5,7 @@ import pytest
 
 from engine.sources import sources
 from engine.topics.compare import charts
-from engine.topics.compare.charts import Line
+from engine.topics.compare.charts import MethodErrors
 
 EPSILONS = [0.5, 1.0]
 
@@ -13,7 +13,7 @@ EPSILONS = [0.5, 1.0]
 def line(label, errors, key="adaptive_mean", family="gradient"):
     errors = np.array(errors, dtype=float)
     within = np.stack([0.8 * errors, 1.3 * errors], axis=1)
-    return Line(label, key, family, 0, errors, np.full(len(errors), 0.6), within)
+    return MethodErrors(label, key, family, 0, errors, np.full(len(errors), 0.6), within)
 
 
 def names(chart):
@@ -24,7 +24,7 @@ def names(chart):
 
 def test_methods_stand_from_the_smallest_error_to_the_largest_above_the_floor():
     rough, fine = line("Rough", [40.0, 20.0]), line("Fine", [2.0, 1.0])
-    floor = Line("Floor", "", "", 0, np.array([0.5, 0.3]), np.array([0.6, 0.6]))
+    floor = MethodErrors("Floor", "", "", 0, np.array([0.5, 0.3]), np.array([0.6, 0.6]))
     chart = charts.sizes([rough, fine], [0, 1], EPSILONS, "cm", floor)
     assert names(chart) == ["Fine", "Rough", "Floor"]
     assert chart.spec["layout"]["title"]["text"] == "Fine has the smallest error at ε = 0.5 and 1"

@@ -269,5 +269,5 @@ def test_the_floor_of_a_comparison_is_at_the_accuracy_of_gaussian_noise():
     source, step = SparseCurves(), EPSILON_STEPS.index(1.0)
     line = compared.floor(source, 1e-5, 2)
     assert line.errors[step] == least_errors(source, [(Budget(1.0, 1e-5),)]).errors[0]
-    assert line.right[step] == pytest.approx(float(Gaussian(2 * exact_mu(1.0, 1e-5)).right()))
+    assert line.attacker_accuracy[step] == pytest.approx(float(Gaussian(2 * exact_mu(1.0, 1e-5)).right()))
     assert compared.floor(source, 0.0) is None

@@ -30,6 +30,6 @@ def test_counts_of_a_step_are_those_of_its_budget():
     source = EventTimes(n_curves=300)
     steps = counting_over_budgets(source, NoisyCounts(), 3, STEPS)
     whole = counting_answer(source, NoisyCounts(), Budget(1.0), 3)
-    np.testing.assert_array_equal(steps[1].drawn, whole.drawn)
+    np.testing.assert_array_equal(steps[1].releases, whole.releases)
     np.testing.assert_array_equal(steps[1].table.noisy, whole.table.noisy)
-    assert not np.array_equal(steps[2].drawn, whole.drawn)
+    assert not np.array_equal(steps[2].releases, whole.releases)

@@ -31,7 +31,7 @@ TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0
 
 
 @dataclass(frozen=True)
-class Subject:
+class AuditedMethod:
     """One class of mechanisms with one task that it serves; `key` names it in a link."""
 
     cls: type[Mechanism]
@@ -59,31 +59,31 @@ class Subject:
 
 
 @cache
-def subjects() -> tuple[Subject, ...]:
+def audited_methods() -> tuple[AuditedMethod, ...]:
     """Everything that can be attacked, in the order of the registry."""
     known = {task for task, _ in FAMILIES}
-    return tuple(Subject(cls, task) for cls in mechanisms.all() for task in TASKS
+    return tuple(AuditedMethod(cls, task) for cls in mechanisms.all() for task in TASKS
                  if task in cls.tasks & known and cls.presets_for(task))
 
 
 def names() -> list[str]:
-    return [candidate.key for candidate in subjects()]
+    return [candidate.key for candidate in audited_methods()]
 
 
-def subject(key: str) -> Subject:
-    """The subject of this key.
+def audited_method(key: str) -> AuditedMethod:
+    """The mechanism and task of this key.
 
     Parameters
     ----------
     key : str
-        As in a link.
+        Of mechanism and task, as in a link: "adaptive_mean.mean_function".
 
     Raises
     ------
     InputError
-        If there is none.
+        If no method of this key can be attacked.
     """
-    for candidate in subjects():
+    for candidate in audited_methods():
         if candidate.key == key:
             return candidate
     raise InputError(f"There is nothing to audit by the name {brief(key)}.", field="mechanism")
@@ -95,7 +95,7 @@ def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     """
     return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
                  and bug.case.mechanism.main_task is mechanism.main_task)
@@ -149,13 +149,13 @@ def steps_of(attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: floa
     Parameters
     ----------
     attack : Attack
-        What is attacked, and how.
+        The mechanism or variant, its budget, and the data around which it is attacked.
     tries : int
-        Pairs of neighbours at most.
+        How many pairs of neighbouring data sets are tried at most.
     runs : int
-        Releases of the worst pair at most.
+        How many releases of each of the worst pair are made at most.
     seconds : float
-        Until it ends.
+        Seconds after which the attack ends.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
     Parameters
     ----------
     attacks : sequence of Attack
-        Made one after the other.
+        The attacks, made one after the other.
     """
     return [all_of(steps_of(attack)) for attack in attacks]
 
@@ -187,15 +187,15 @@ def finished(attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
     Parameters
     ----------
     attack : Attack
-        What is attacked, and how.
+        The mechanism or variant, its budget, and the data around which it is attacked.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     tries : int
-        Pairs of neighbours at most.
+        How many pairs of neighbouring data sets are tried at most.
     runs : int
-        Releases of the worst pair at most.
+        How many releases of each of the worst pair are made at most.
     seconds : float
-        Until it ends.
+        Seconds after which the attack ends.
     """
     return result_of(steps_of(replace(attack, seed=seed), tries, runs, seconds))
 
@@ -209,7 +209,7 @@ def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
     Parameters
     ----------
     reports : sequence of (Attack, Report)
-        In their order.
+        Attacks with what they found, in the order in which they are written.
     """
     return json.dumps({"audits": [_plain(attack, report) for attack, report in reports]},
                       ensure_ascii=False, indent=1).encode()
@@ -230,13 +230,14 @@ def command(attack: Attack) -> str:
     Parameters
     ----------
     attack : Attack
-        What is attacked, and how.
+        The mechanism or variant, its budget, and the data around which it is attacked.
     """
-    source = attack.source or Subject(type(attack.mechanism), min(attack.mechanism.served)
-                                     ).usual_source()
+    method = AuditedMethod(type(attack.mechanism), min(attack.mechanism.served))
+    source = attack.source or method.usual_source()
     plain = scenario.to_plain(source, attack.mechanism, (attack.budget,), Run(seed=attack.seed))
-    options = " --small" * (attack.source is None)
-    options += f" --broken {attack.variant}" * bool(attack.variant)
+    options = " --small" if attack.source is None else ""
+    if attack.variant:
+        options += f" --broken {attack.variant}"
     options += f" --tries {TRIES} --runs {RUNS} --seed {attack.seed}"
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

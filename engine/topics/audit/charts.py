@@ -17,7 +17,7 @@ _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins
 
 
 @dataclass(frozen=True)
-class Line:
+class AttackProgress:
     """One attack on the chart.
 
     Parameters
@@ -35,12 +35,12 @@ class Line:
     is_planted: bool
 
 
-def climbing(lines: Sequence[Line], claim: float) -> Chart:
+def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
     """The worst pair against pairs tried, and the bound against releases, below the claim.
 
     Parameters
     ----------
-    lines : sequence of Line
+    lines : sequence of AttackProgress
         One for each attack.
     claim : float
         The claimed ε.
@@ -66,7 +66,7 @@ def climbing(lines: Sequence[Line], claim: float) -> Chart:
     return Chart(spec, _alt(lines, claim), _table(lines))
 
 
-def _finding(lines: Sequence[Line], claim: float) -> str:
+def _finding(lines: Sequence[AttackProgress], claim: float) -> str:
     """How many claims are broken, or how near the best attack came."""
     ends = [line.steps[-1] for line in lines if line.steps]
     n_broken = sum(end.is_broken for end in ends)
@@ -82,7 +82,7 @@ def _claimed(**ends: Any) -> Spec:
             "line": {"color": "text", "width": 2, "dash": "6px,4px"}}
 
 
-def _worst(line: Line, top: float) -> Spec:
+def _worst(line: AttackProgress, top: float) -> Spec:
     steps = [step for step in line.steps if not step.runs or step is line.steps[-1]]
     heights = [step.worst_epsilon for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
@@ -91,7 +91,7 @@ def _worst(line: Line, top: float) -> Spec:
             "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
 
 
-def _bound(line: Line, top: float) -> Spec:
+def _bound(line: AttackProgress, top: float) -> Spec:
     steps = [step for step in line.steps if step.runs]
     heights = [step.bound for step in steps]
     return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
@@ -100,7 +100,7 @@ def _bound(line: Line, top: float) -> Spec:
             "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
 
 
-def _look(line: Line) -> Spec:
+def _look(line: AttackProgress) -> Spec:
     """A planted fault has its own colour and cross; the mechanism a line with dots."""
     role, symbol = ("bias", "x") if line.is_planted else ("gradient", "circle")
     return {"line": {"width": 2.2, "color": role},
@@ -112,14 +112,14 @@ def _clamped(heights: Sequence[float], top: float) -> list[float]:
     return [min(value, 0.97 * top) for value in heights]
 
 
-def _alt(lines: Sequence[Line], claim: float) -> str:
+def _alt(lines: Sequence[AttackProgress], claim: float) -> str:
     bounds = [f"{line.name}: at least {down(line.steps[-1].bound)} from releases, "
               f"{down(line.steps[-1].worst_epsilon)} for the worst pair"
               for line in lines if line.steps]
     return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
 
 
-def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
+def _table(lines: Sequence[AttackProgress]) -> dict[str, list[Any]]:
     rows = [(line.name, step.tried, down(step.worst_epsilon), step.runs, down(step.bound))
             for line in lines for step in line.steps]
     names = ("what", "pairs", "ε of the worst pair", "releases of each", "ε from releases")

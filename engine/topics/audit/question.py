@@ -7,13 +7,13 @@ from typing import cast
 
 from engine.audit import Progress, Report
 from engine.figures.theme import Chart
-from engine.topics.asking import Kind, Numbers, QuestionLike
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 from engine.topics.audit import answer, charts, words
 
-Steps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made
+AttackSteps = Sequence[Sequence[Progress]]  # of each attack, in the order in which they were made
 
 
-def numbers(steps: Steps, question: QuestionLike) -> Numbers:
+def numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
     """The claim, the worst that was found, and the ε that is shown to be needed.
 
     Parameters
@@ -29,7 +29,7 @@ def numbers(steps: Steps, question: QuestionLike) -> Numbers:
                                 ("ε at least", progress[-1].bound))}
 
 
-def text(steps: Steps, question: QuestionLike, _: Numbers) -> str:
+def text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
     """The same in words.
 
     Parameters
@@ -45,7 +45,7 @@ def text(steps: Steps, question: QuestionLike, _: Numbers) -> str:
                      for attack, progress in zip(question["attacks"], steps, strict=True))
 
 
-def chart(steps: Steps, question: QuestionLike) -> Chart:
+def chart(steps: AttackSteps, question: QuestionLike) -> Chart:
     """What was shown as runs went on.
 
     Parameters
@@ -55,7 +55,7 @@ def chart(steps: Steps, question: QuestionLike) -> Chart:
     question : QuestionLike
         The question, with whose odds are said.
     """
-    lines = [charts.Line(attack.name, progress, bool(attack.variant))
+    lines = [charts.AttackProgress(attack.name, progress, bool(attack.variant))
              for attack, progress in zip(question["attacks"], steps, strict=True)]
     return charts.climbing(lines, steps[0][-1].claimed_epsilon)
 
@@ -71,5 +71,5 @@ def command(question: QuestionLike) -> str:
     return "\n\n".join(map(answer.command, question["attacks"]))
 
 
-KIND = Kind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text, command=command,
-            renamed=(("asked", "attacks"),))
+KIND = QuestionKind("attacks", "Audit", answer.audit_answer, numbers, chart, text=text,
+                    command=command, renamed=(("asked", "attacks"),))

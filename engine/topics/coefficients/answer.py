@@ -97,18 +97,18 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
     CoefficientsAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors.
 
     Raises
     ------
@@ -156,13 +156,13 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Raises
     ------

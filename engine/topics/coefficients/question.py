@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.language.numbers import named
 from engine.simulation.metrics import totals
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.coefficients import charts
 from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_answer
 
@@ -31,5 +31,5 @@ def numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = Kind("coefficients", "Varying coefficients", coefficients_answer, numbers,
-            lambda answer, _: charts.errors(answer), (VARYING_COEFFICIENTS.key,))
+KIND = QuestionKind("coefficients", "Varying coefficients", coefficients_answer, numbers,
+                    lambda answer, _: charts.errors(answer), (VARYING_COEFFICIENTS.key,))

@@ -62,8 +62,11 @@ def _range(covariate: Covariate) -> str:
 
 
 def _ends(covariate: Covariate) -> str:
-    middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
-    unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
+    middle, unit = (covariate.low + covariate.high) / 2, covariate.unit
+    if "," in unit:  # it explains codes, as in “−1 girl, 1 boy”
+        unit = f" ({unit})"
+    elif unit:
+        unit = f" {unit}"
     return escape(f"{uncapital(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
 
 

@@ -19,12 +19,13 @@ from engine.sources import Source
 from engine.topics.mean.answer import (
     EPSILON_STEPS,
     MeanAnswer,
-    Study,
+    MeanStudy,
     mean_over_budgets,
 )
 
-Draw = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
-_EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
+# From source, mechanism, δ and seed to the releases at every step of the slider.
+RunMethod = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]
+_ROUND_ACCURACIES = (0.55, 0.6, 0.65, 0.7)  # of the attacker, where errors may be read off
 
 
 @dataclass(frozen=True)
@@ -38,25 +39,36 @@ class RefusedMethod:
 
 @dataclass(frozen=True)
 class MethodAnswer:
-    """A method with its picture, and its errors from what all methods aim at.
+    """A method with its releases, and its errors from what all methods aim at.
 
-    Odds are those of a person with `units` protected units.
+    Parameters
+    ----------
+    label : str
+        Its name in the legend.
+    mechanism : Mechanism
+        The method with its settings.
+    picture : MeanAnswer
+        Its releases at every step of the slider.
+    study : MeanStudy
+        Its errors over repetitions, at the same budgets.
+    units : int
+        How many protected units the person has whose odds are computed.
     """
 
     label: str
     mechanism: Mechanism
     picture: MeanAnswer
-    study: Study
+    study: MeanStudy
     units: int = 1
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        """At every budget."""
+        """What an attacker can achieve, at every budget."""
         return [risk.of_ledger(spends, self.units) for spends in self.picture.spends]
 
     @cached_property
-    def right(self) -> Array:
-        """The chance of a attacker’s accuracy, at most: (budgets,)."""
+    def attacker_accuracy(self) -> Array:
+        """Upper bound on the attacker’s accuracy at every budget: (budgets,), from 0.5 to 1."""
         return np.array([odds.right for odds in self.odds])
 
     @cached_property
@@ -66,64 +78,72 @@ class MethodAnswer:
 
 
 def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
-                 units: int = 1, draw: Draw = mean_over_budgets
+                 units: int = 1, run_method: RunMethod = mean_over_budgets
                  ) -> list[MethodAnswer | RefusedMethod]:
-    """Every method on the same curves; those that never need a δ get none.
+    """Run every method on the same curves, at every step of the slider.
 
-    Real curves have no known truth: there all errors are from one non-private mean. `draw`
-    computes; a page passes its own, which remembers.
+    Real curves have no known truth: there all errors are from one non-private mean.
 
     Parameters
     ----------
     source : Source
-        Of curves.
+        The curves, the same for all methods.
     methods : sequence of Mechanism
+        Each with its settings.
     delta : float
-        Of methods that need one.
+        δ of every site; methods of pure differential privacy run with δ = 0.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     units : int
-        Protected units of the person whose odds are said.
-    draw : callable
-        As `mean_over_budgets`.
+        How many protected units the person has whose odds are computed.
+    run_method : callable
+        Called as `mean_over_budgets`; a page passes its own, which keeps results.
 
     Returns
     -------
     list of MethodAnswer or RefusedMethod
         In the order of the methods.
     """
-    return [_drawn(source, method, delta, seed, units, draw) for method in methods]
+    return [_run(source, method, delta, seed, units, run_method) for method in methods]
 
 
 def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],
                delta: float, seed: int, units: int = 1) -> list[MethodAnswer | RefusedMethod]:
-    """The same as `side_by_side`, to be read at some steps of the slider.
+    """The same as `side_by_side`, for a reader who looks at some steps of the slider only.
+
+    Every step is computed, as in `side_by_side`; `epsilons` says which of them the numbers and the
+    chart of the question show.
 
     Parameters
     ----------
     source : Source
-        Of the curves, the same for all methods.
+        The curves, the same for all methods.
     methods : sequence of Mechanism
         Each with its settings.
     epsilons : sequence of float
-        Steps of the slider.
+        Steps of the slider that are shown; checked here, and used by the question.
     delta : float
-        δ of every site; methods that never need one get none.
+        δ of every site; methods of pure differential privacy run with δ = 0.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     units : int
-        How many protected units a person has.
+        How many protected units the person has whose odds are computed.
+
+    Returns
+    -------
+    list of MethodAnswer or RefusedMethod
+        In the order of the methods, each at every step of the slider.
 
     Raises
     ------
     InputError
-        For no method, what is no step, or no number of units.
+        If there is no method or no ε, an ε is not one of `EPSILON_STEPS`, or `units` < 1.
     """
     if not methods or not epsilons or units < 1:
         raise InputError("There is nothing to compare.", field="methods",
                          hint="Give a method, an ε, and at least one unit of a person.")
     for epsilon in epsilons:
-        step(epsilon)
+        index_of_epsilon(epsilon)  # refuses what is no step
     return side_by_side(source, methods, delta, seed, units)
 
 
@@ -131,25 +151,25 @@ def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons
 class Floor:
     """What no unbiased method with Gaussian noise is below, at every step of the slider.
 
-    `errors` (steps,) in response units; `right` (steps,) the attacker’s accuracy at the μ of such
-    noise, for a person with several protected units.
+    `errors` (steps,) in response units; `attacker_accuracy` (steps,) at the μ of such noise, for a
+    person with several protected units.
     """
 
     errors: Array
-    right: Array
+    attacker_accuracy: Array
 
 
 def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
-    """The floor below all methods.
+    """The least error that an unbiased method with Gaussian noise can have.
 
     Parameters
     ----------
     source : Source
-        Of the curves.
+        The curves.
     delta : float
         δ of every site.
     units : int
-        How many protected units a person has.
+        How many protected units the person has whose odds are computed.
 
     Returns
     -------
@@ -160,33 +180,33 @@ def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | No
     least = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
     if least is None:
         return None
-    right = [float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
-             for budget in budgets]
-    return Floor(least.errors, np.array(right))
+    accuracies = [float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
+                  for budget in budgets]
+    return Floor(least.errors, np.array(accuracies))
 
 
-def published(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:
-    """Those that refuse nothing."""
+def not_refused(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:
+    """The methods that can use these curves and this δ, in the same order."""
     return [answer for answer in answers if isinstance(answer, MethodAnswer)]
 
 
-def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
-           draw: Draw) -> MethodAnswer | RefusedMethod:
+def _run(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
+         run_method: RunMethod) -> MethodAnswer | RefusedMethod:
     label = method.nearest_preset()[0]
     try:
-        picture = draw(source, method, 0.0 if method.guarantee.is_pure else delta, seed)
+        picture = run_method(source, method, 0.0 if method.guarantee.is_pure else delta, seed)
     except InputError as problem:
         return RefusedMethod(label, method, problem)
     return MethodAnswer(label, method, picture, picture.study, units)
 
 
-def step(epsilon: float) -> int:
-    """The place of a budget among the steps of the slider.
+def index_of_epsilon(epsilon: float) -> int:
+    """The index of a budget among the steps of the slider.
 
     Parameters
     ----------
     epsilon : float
-        A budget.
+        One of `EPSILON_STEPS`.
 
     Returns
     -------
@@ -196,7 +216,7 @@ def step(epsilon: float) -> int:
     Raises
     ------
     InputError
-        If it is none of them.
+        If it is not one of them.
     """
     if epsilon not in EPSILON_STEPS:
         raise InputError(f"ε = {brief(epsilon)} is no step of the slider.", field="epsilons",
@@ -205,30 +225,32 @@ def step(epsilon: float) -> int:
 
 
 def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, float]]:
-    """A round chance of a right guess that most methods reach, and their errors there.
+    """A round accuracy of the attacker that most methods reach, and their errors there.
 
-    The smallest chance of those that equally many reach; NaN for methods that do not reach it.
+    Of accuracies that equally many methods reach it is the smallest.
 
     Parameters
     ----------
     answers : sequence of MethodAnswer
+        The methods that are compared.
 
     Returns
     -------
     tuple of float and dict of str to float
-        The chance, and errors in response units by the labels of methods.
+        The accuracy, and errors in response units by the labels of methods; NaN for methods that
+        do not reach it.
     """
-    by_chance = {chance: {answer.label: _error_at(answer, chance) for answer in answers}
-                 for chance in _EQUAL}
-    best = max(_EQUAL, key=lambda chance: (
-        np.isfinite([*by_chance[chance].values()]).sum(), -chance))
-    return best, by_chance[best]
+    by_accuracy = {accuracy: {answer.label: _error_at(answer, accuracy) for answer in answers}
+                   for accuracy in _ROUND_ACCURACIES}
+    best = max(_ROUND_ACCURACIES, key=lambda accuracy: (
+        np.isfinite([*by_accuracy[accuracy].values()]).sum(), -accuracy))
+    return best, by_accuracy[best]
 
 
-def _error_at(answer: MethodAnswer, chance: float) -> float:
-    """The error where the right guess is this, between steps on a log scale."""
+def _error_at(answer: MethodAnswer, accuracy: float) -> float:
+    """The error where the attacker has this accuracy, between steps on a log scale."""
     known = np.isfinite(answer.error)
-    right, errors = answer.right[known], answer.error[known]
-    if not len(right) or not right.min() <= chance <= right.max():
+    accuracies, errors = answer.attacker_accuracy[known], answer.error[known]
+    if not len(accuracies) or not accuracies.min() <= accuracy <= accuracies.max():
         return float("nan")
-    return float(np.exp(np.interp(chance, right, np.log(errors))))
+    return float(np.exp(np.interp(accuracy, accuracies, np.log(errors))))

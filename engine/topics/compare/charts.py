@@ -37,19 +37,19 @@ _EVERY = 2  # points of the drawing grid in a small picture
 
 
 @dataclass(frozen=True)
-class Line:
-    """What a chart knows of a method.
+class MethodErrors:
+    """The errors of a method at several budgets, with all that a chart needs to draw them.
 
     Parameters
     ----------
     label : str
-        In the legend.
+        Its name in the legend.
     key, family : str
-        Of its mechanism, for its look.
+        Of its mechanism; they decide on colour, line and marker. Empty for the floor.
     variant : int
-        Counts the named settings of one mechanism.
-    errors, right : (budgets,)
-        Errors in response units and chances of a right guess; NaN where nothing is published.
+        Tells apart the named settings of one mechanism, counted from 0.
+    errors, attacker_accuracy : (budgets,)
+        Errors in response units, NaN where nothing is published, and upper bounds on the accuracy.
     within : (budgets, 2), optional
         Between which errors the middle 90 % of releases are.
     """
@@ -59,19 +59,19 @@ class Line:
     family: str
     variant: int
     errors: Array
-    right: Array
+    attacker_accuracy: Array
     within: Array | None = None
 
 
-def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float], unit: str,
-          floor: Line | None = None) -> Chart:
+def sizes(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Sequence[float],
+          unit: str, floor: MethodErrors | None = None) -> Chart:
     """Errors of all methods on one logarithmic axis, a row for each, the smallest on top.
 
     A row has a point for every budget, with the middle 90 % of its releases.
 
     Parameters
     ----------
-    lines : sequence of Line
+    lines : sequence of MethodErrors
         The methods, all at the same budgets.
     marked : sequence of int
         Places of the budgets that are drawn.
@@ -79,7 +79,7 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
         ε of those budgets.
     unit : str
         Of the errors; may be empty.
-    floor : Line, optional
+    floor : MethodErrors, optional
         What no unbiased method with Gaussian noise is below; the lowest row.
     """
     rows = sorted((line for line in lines if np.isfinite(line.errors[[*marked]]).any()),
@@ -117,7 +117,7 @@ def sizes(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float
 _BELOW_NAME, _STEP = 0.3, 0.2  # shares of a row: from its name to its points, and between points
 
 
-def _row_look(line: Line) -> tuple[str, str]:
+def _row_look(line: MethodErrors) -> tuple[str, str]:
     """Shade and marker of a method; the floor has none of its own."""
     if not line.key:
         return "text", "line-ns-open"
@@ -131,7 +131,8 @@ def _note(x: float, xref: str, y: float, text: str, shade: str, size: int, shift
             "yanchor": "middle", "xshift": shift, "font": {"size": size, "color": shade}}
 
 
-def _sized(line: Line, k: int, height: float, shade: str, symbol: str, unit: str) -> list[Spec]:
+def _sized(line: MethodErrors, k: int, height: float, shade: str, symbol: str, unit: str
+           ) -> list[Spec]:
     """The error at a budget, on the range of its releases where that is known."""
     error, name = float(line.errors[k]), line.label
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.6, "color": shade}}
@@ -143,7 +144,8 @@ def _sized(line: Line, k: int, height: float, shade: str, symbol: str, unit: str
                         hoverinfo="skip", showlegend=False), point]
 
 
-def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[float]) -> str:
+def _smallest(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Sequence[float]
+              ) -> str:
     """Which method has the smallest error at most of the budgets."""
     best = {}
     for k, epsilon in zip(marked, epsilons, strict=True):
@@ -159,13 +161,13 @@ def _smallest(lines: Sequence[Line], marked: Sequence[int], epsilons: Sequence[f
     return f"{most} has the smallest error at ε = {conjunction(where)}"
 
 
-def difference(line: Line, times: Array, differences: Array, facts: PublicFacts, edge: float,
-               caption: str) -> Chart:
+def difference(line: MethodErrors, times: Array, differences: Array, facts: PublicFacts,
+               edge: float, caption: str) -> Chart:
     """Possible releases less the non-private mean, on ± `edge`.
 
     Parameters
     ----------
-    line : Line
+    line : MethodErrors
         The method.
     times : (points,)
         In their own unit.
@@ -213,13 +215,13 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
     return min(1.1 * far, 2 * facts.value_half_width) or 1.0
 
 
-def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
-                 most: float, floor: Line | None = None) -> Chart:
-    """Errors against the chance of a right guess, which means the same for all methods.
+def against_risk(lines: Sequence[MethodErrors], marked: Sequence[int], unit: str,
+                 most: float, floor: MethodErrors | None = None) -> Chart:
+    """Errors against the attacker’s accuracy, which means the same for all methods.
 
     Parameters
     ----------
-    lines : sequence of Line
+    lines : sequence of MethodErrors
         All at the same budgets.
     marked : sequence of int
         Places of the budgets with a marker.
@@ -227,7 +229,7 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
         Of the errors; may be empty.
     most : float
         Errors beyond it say nothing and are left out.
-    floor : Line, optional
+    floor : MethodErrors, optional
         What no unbiased method with Gaussian noise is below; its look is its own.
     """
     visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
@@ -236,7 +238,7 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
             for trace in _against_risk(line, errors, marked, unit)]
     if floor is not None:
         least = np.where(floor.errors < most, floor.errors, np.nan)
-        data.append(traces.floor(plain(100 * floor.right, 4), plain(least, 4),
+        data.append(traces.floor(plain(100 * floor.attacker_accuracy, 4), plain(least, 4),
                                  hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %"))
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]
@@ -251,25 +253,27 @@ def against_risk(lines: Sequence[Line], marked: Sequence[int], unit: str,
                  _table(lines if floor is None else [*lines, floor]))
 
 
-def _finding(lines: Sequence[Line]) -> str:
+def _finding(lines: Sequence[MethodErrors]) -> str:
     """Which method has the smallest error at an attacker’s accuracy that all of them allow."""
-    known = [np.isfinite(line.errors) & np.isfinite(line.right) for line in lines]
+    known = [np.isfinite(line.errors) & np.isfinite(line.attacker_accuracy) for line in lines]
     if not lines:
         return "No method publishes anything"
-    low = max(float(line.right[here].min()) for line, here in zip(lines, known, strict=True))
-    high = min(float(line.right[here].max()) for line, here in zip(lines, known, strict=True))
+    accuracies = [line.attacker_accuracy[here] for line, here in zip(lines, known, strict=True)]
+    low = max(float(values.min()) for values in accuracies)
+    high = min(float(values.max()) for values in accuracies)
     if low > high:
         return f"{len(lines)} methods share no accuracy of the attacker"
     middle = (low + high) / 2
-    errors = {line.label: float(np.interp(middle, line.right[here], line.errors[here]))
-              for line, here in zip(lines, known, strict=True)}
+    errors = {line.label: float(np.interp(middle, values, line.errors[here]))
+              for line, values, here in zip(lines, accuracies, known, strict=True)}
     return labels.smallest_error(errors, f"{100 * middle:.0f} % attacker’s accuracy")
 
 
-def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -> list[Spec]:
+def _against_risk(line: MethodErrors, errors: Array, marked: Sequence[int], unit: str
+                  ) -> list[Spec]:
     """A line through all budgets, and its marks at those that are chosen."""
     shade, dash, symbol = method_style(line.key, line.family, line.variant)
-    x, indices = 100 * line.right, [*marked]
+    x, indices = 100 * line.attacker_accuracy, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
     return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
                         hoverinfo="skip"),
@@ -278,23 +282,23 @@ def _against_risk(line: Line, errors: Array, marked: Sequence[int], unit: str) -
                           hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %")]
 
 
-def _alt(lines: Sequence[Line], marked: Sequence[int], unit: str) -> str:
-    first = [(line, line.errors[k], line.right[k]) for line in lines for k in marked[:1]]
-    summary = "; ".join(f"{line.label} {in_unit(float(error), unit)} at "
-                        f"{100 * right:.0f} %" for line, error, right in first
-                        if np.isfinite(error))
+def _alt(lines: Sequence[MethodErrors], marked: Sequence[int], unit: str) -> str:
+    summary = "; ".join(
+        f"{line.label} {in_unit(float(line.errors[k]), unit)} at "
+        f"{100 * line.attacker_accuracy[k]:.0f} %"
+        for line in lines for k in marked[:1] if np.isfinite(line.errors[k]))
     return (f"Errors against the attacker’s accuracy: {summary}." if summary else
             "Nothing is published.")
 
 
-def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
+def _table(lines: Sequence[MethodErrors]) -> dict[str, list[Any]]:
     return {"method": [line.label for line in lines for _ in line.errors],
             "attacker’s accuracy, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
-                                     for v in line.right],
+                                     for v in line.attacker_accuracy],
             "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
-def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]],
+def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]],
                    here: float | None) -> Chart:
     """Share of releases that keep an answer at every budget, with what simulation leaves open.
 
@@ -304,7 +308,7 @@ def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agre
     ----------
     epsilons : sequence of float
         Increasing.
-    answers : sequence of (Line, Agreeing)
+    answers : sequence of (MethodErrors, Agreeing)
         A pair for each method, the one on screen first.
     here : float or None
         The ε on screen, one of `epsilons`.
@@ -320,7 +324,7 @@ def agreeing_share(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agre
     return Chart(spec, _kept_alt(epsilons, answers), _kept_table(epsilons, answers))
 
 
-def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]) -> str:
+def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]]) -> str:
     """The budget from which on the method on screen keeps the answer in 19 of 20 releases."""
     line, share = answers[0]
     often = np.where(np.isfinite(line.errors), share.share, 0.0) >= 0.95
@@ -330,7 +334,7 @@ def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreein
     return f"19 of 20 releases keep it from ε = {epsilons[first]:g}"
 
 
-def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing) -> Spec:
+def _kept_line(epsilons: Sequence[float], line: MethodErrors, share: Agreeing) -> Spec:
     shade, dash, symbol = method_style(line.key, line.family, line.variant)
     known = np.isfinite(line.errors)
     y, up, down = (plain(np.where(known, 100 * values, np.nan), 4) for values in (
@@ -341,13 +345,13 @@ def _kept_line(epsilons: Sequence[float], line: Line, share: Agreeing) -> Spec:
         hovertemplate="%{y:.0f} %")
 
 
-def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]) -> str:
+def _kept_alt(epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]]) -> str:
     summary = "; ".join(f"{line.label} {100 * share.share[-1]:.0f} % at ε = {epsilons[-1]:g}"
                         for line, share in answers if np.isfinite(line.errors[-1]))
     return f"Releases that keep the answer: {summary or 'none'}."
 
 
-def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[Line, Agreeing]]
+def _kept_table(epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]]
                 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"ε": list(epsilons)}
     for line, share in answers:

@@ -65,22 +65,22 @@ class CountingAnswer:
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     facts : EventFacts
-        Names, units and ranges.
+        Public names, units and ranges of the events.
     n : int
-        People.
+        Number of people at all sites together.
     n_sites : int
-        Sites.
+        Number of sites.
     budget : Budget
     times : (GRID_SIZE,)
-        Where curves are drawn, in their unit; of an ROC curve false-positive shares.
+        Times at which curves are drawn, in their unit; of an ROC curve false-positive shares.
     names : tuple of str
-        Of the curves; one empty name where there is one.
+        Names of the curves; one empty name where there is only one curve.
     table : CountTable or None
         The first release; None where nothing would be.
-    drawn : (draws, functions, GRID_SIZE)
-        All of the releases.
+    releases : (draws, functions, GRID_SIZE)
+        Possible releases, the first of them that of `table`.
     ordinary : Ordinary
     truth : (functions, GRID_SIZE) or None
     errors : (releases,)
@@ -103,7 +103,7 @@ class CountingAnswer:
     times: Array
     names: tuple[str, ...]
     table: CountTable | None
-    drawn: Array
+    releases: Array
     ordinary: Ordinary
     truth: Array | None
     errors: Array
@@ -178,13 +178,13 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
     Parameters
     ----------
     source : Source
-        People with one time each.
+        People with the time of an event or a value, and their public facts.
     mechanism : Mechanism
-        Noised counts, with its settings.
+        The method of noised counts with its settings.
     budget : Budget
-        Of every site; δ is not used.
+        ε of every site; δ is not used.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Raises
     ------
@@ -205,11 +205,11 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     Parameters
     ----------
     source : Source
-        People with one time each.
+        People with the time of an event or a value, and their public facts.
     mechanism : Mechanism
-        Noised counts, with its settings.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilons : sequence of float
 
     Raises
@@ -240,7 +240,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
         budget=budget, times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
-        drawn=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
+        releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
         errors=np.empty(0), baseline=None, spends=estimate.spends[0], tuning=estimate.tuning[0],
@@ -269,9 +269,9 @@ class CountingStudy:
     Parameters
     ----------
     repeats : int
-        Data sets.
+        Number of data sets that are simulated.
     edges_drawn : float
-        Intervals that are shown, on average.
+        Average number of edges at which a curve is shown.
     pointwise : float
         Share of shown edges whose own interval covers the true curve.
     simultaneous : float
@@ -306,11 +306,11 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
     source : Source
         Simulated times; the truth is its own.
     mechanism : Mechanism
-        Noised counts of outcomes or values.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     repeats : int
-        Data sets.
+        Number of data sets that are simulated.
 
     Raises
     ------
@@ -374,11 +374,11 @@ class Power:
     Parameters
     ----------
     people : tuple of int
-        In both groups together.
+        Numbers of people in both groups together.
     private, ordinary : (people,)
         Shares of data sets in which the test rejects at 5 %; 0 where nothing is released.
     target : float
-        The share that was asked for.
+        The power that was asked for, from 0 to 1.
     """
 
     people: tuple[int, ...]
@@ -420,20 +420,20 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
     source : Source
         Two simulated groups; its number of people is varied.
     mechanism : Mechanism
-        Noised counts.
+        The method of noised counts with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     target : float
-        The power to reach.
+        The power to reach, from 0 to 1.
     people : sequence of int
-        Numbers that are tried, increasing.
+        Numbers of people that are tried, increasing.
     repeats : int
-        Data sets of each.
+        Number of data sets that are simulated for each number of people.
 
     Raises
     ------
     InputError
-        If there are no two groups.
+        If the source does not have two groups.
     """
     if not (isinstance(source.facts, EventFacts) and source.facts.groups):
         raise InputError("A test compares two groups.", field="comparison",

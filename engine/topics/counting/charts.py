@@ -45,7 +45,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
         shade, suffix = _ROLES[k % len(_ROLES)], f", {name}" if name else ""
         until = answer.times <= _last(answer, k) + 1e-9
         if with_releases:
-            others = [_until(each[k], until) for each in answer.drawn[1:8]]
+            others = [_until(each[k], until) for each in answer.releases[1:8]]
             data.append({**traces.releases(x, others, translucent(shade, 0.35), 0.9),
                          "hoverinfo": "skip", "showlegend": k == 0})
         if answer.curves:
@@ -53,14 +53,14 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
             data.append(_band(answer.curves[k], shade, suffix))
             columns |= {f"95 % confidence from{suffix}": plain(np.where(until, low, np.nan)),
                         f"95 % confidence to{suffix}": plain(np.where(until, high, np.nan))}
-        data.append(traces.line(f"Release{suffix}", x, _until(answer.drawn[0, k], until), shade,
+        data.append(traces.line(f"Release{suffix}", x, _until(answer.releases[0, k], until), shade,
                                 2.6, hovertemplate=labels.hover(decimals=3)))
         data.append(traces.line(f"Non-private{suffix}", x, plain(answer.ordinary.curves[k]),
                                 "without", 1.6, UNPROTECTED,
                                 line={"shape": "hv", "dash": UNPROTECTED, "width": 1.6,
                                       "color": "without"},
                                 showlegend=k == 0, hovertemplate=labels.hover(decimals=3)))
-        columns |= {f"release{suffix}": plain(np.where(until, answer.drawn[0, k], np.nan)),
+        columns |= {f"release{suffix}": plain(np.where(until, answer.releases[0, k], np.nan)),
                     f"non-private{suffix}": plain(answer.ordinary.curves[k])}
         if answer.truth is not None:
             data.append(traces.line(f"True{suffix}", x, plain(answer.truth[k]),
@@ -126,7 +126,7 @@ def _alt(answer: CountingAnswer) -> str:
     parts = []
     for k, name in enumerate(answer.names):
         end = _last(answer, k)
-        value = float(np.interp(end, answer.times, answer.drawn[0, k]))
+        value = float(np.interp(end, answer.times, answer.releases[0, k]))
         parts.append(f"{name or 'The release'} is at {number(value)} at {number(end)}")
     return f"{answer.estimand.quantity} by {_axis_name(answer)}: {'; '.join(parts)}."
 

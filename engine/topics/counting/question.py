@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.tasks import COUNTED
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.counting import charts
 from engine.topics.counting.answer import CountingAnswer, counting_answer
 
@@ -39,5 +39,5 @@ def numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = Kind("counting", "Survival and other counts", counting_answer, numbers,
-            lambda answer, _: charts.curve(answer), COUNTED)
+KIND = QuestionKind("counting", "Survival and other counts", counting_answer, numbers,
+                    lambda answer, _: charts.curve(answer), COUNTED)

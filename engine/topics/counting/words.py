@@ -63,13 +63,13 @@ def finding(answer: CountingAnswer) -> str:
     if curve.median is not None and math.isfinite(float(curve.median.time)):
         return f"Half are event-free after {in_unit(float(curve.median.time), unit)}{of_first}"
     if not answer.estimand.is_followed:
-        value = float(np.interp(0.5, answer.drawn[0, 0], answer.times))
+        value = float(np.interp(0.5, answer.releases[0, 0], answer.times))
         return f"Half of the {people} are below {in_unit(value, unit)}"
     last = float(curve.last)
     if last <= curve.edges[0]:
         return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
                 f"Too few {people} are left to show a curve")
-    share = percent(float(np.interp(last, answer.times, answer.drawn[0, 0])))
+    share = percent(float(np.interp(last, answer.times, answer.releases[0, 0])))
     what = "event-free" if answer.estimand.falls else f"with {uncapital(answer.names[0])}"
     return f"{share} {what} by {in_unit(last, unit)}{of_first}"
 

@@ -41,16 +41,16 @@ REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
 
 
 @dataclass(frozen=True)
-class Kind:
+class LimitsKind:
     """One way of giving limits: what they are around, by which mechanism and settings.
 
-    `look` makes some repetitions. `is_joint` says that limits must hold everything at once; a miss
-    is then a miss anywhere.
+    `repeat` makes some repetitions. `is_joint` says that limits must hold everything at once; a
+    miss is then a miss anywhere.
     """
 
     label: str
     task: str
-    look: Callable[[Experiment, np.random.Generator, np.random.Generator], CoverageAnswer]
+    repeat: Callable[[Experiment, np.random.Generator, np.random.Generator], CoverageAnswer]
     cls: type[Mechanism]
     chosen: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
@@ -69,9 +69,9 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     """
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
@@ -175,11 +175,11 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     Parameters
     ----------
     kind : str
-        Key of `KINDS`.
+        Which band or interval: a key of `KINDS`.
     mechanism : Mechanism
-        On screen.
+        The method on screen; its settings are kept where it gives such limits.
     where : float
-        The time on [0, 1], where there is one.
+        The time on [0, 1] of limits at one time; others ignore it.
     """
     requested = KINDS[kind]
     if requested.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
@@ -194,7 +194,7 @@ def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]
     Parameters
     ----------
     experiment : Experiment
-        Which limits, of what, at which budget.
+        Kind of limits, method, simulated data and budget.
 
     Raises
     ------
@@ -204,10 +204,10 @@ def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]
     if not experiment.source.is_random or experiment.source.facts.is_upload:
         raise InputError("Repetitions need simulated data with a known truth.", field="source",
                          hint="Choose simulated data.")
-    look = KINDS[experiment.kind].look
+    repeat = KINDS[experiment.kind].repeat
     for block in range(REPEATS // EACH):
-        batch = look(experiment, generator(experiment.seed, DATA_STREAM, block),
-                     generator(experiment.seed, NOISE_STREAM, block))
+        batch = repeat(experiment, generator(experiment.seed, DATA_STREAM, block),
+                       generator(experiment.seed, NOISE_STREAM, block))
         if not (np.isfinite(batch.proper.off) & np.isfinite(batch.proper.half)).all():
             raise InputError("At this budget nothing is released, so there are no intervals.",
                              field="epsilon", hint="Choose a larger ε, or more records.")
@@ -220,7 +220,7 @@ def coverage_answer(experiment: Experiment) -> CoverageAnswer:
     Parameters
     ----------
     experiment : Experiment
-        Which limits, of what, at which budget.
+        Kind of limits, method, simulated data and budget.
     """
     return CoverageAnswer.joined(list(repetitions(experiment)))
 
@@ -294,19 +294,24 @@ def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.rand
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
-KINDS: dict[str, Kind] = {
-    "point": Kind("Average curve, at one time", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
-                  (("band", "pointwise"),)),
-    "curve": Kind("Average curve, all of it", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
-                  (("band", "simultaneous"),), True),
-    "effect": Kind("Effect of a covariate, at one time", VARYING_COEFFICIENTS.key, _of_curves,
-                   AdaptiveCoefficients, (("band", "pointwise"),)),
-    "effects": Kind("Effect of a covariate, all of it", VARYING_COEFFICIENTS.key, _of_curves,
-                    AdaptiveCoefficients, (("band", "simultaneous"),), True),
-    "reading": Kind("Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings,
-                    WaveletPointwise),
-    "coefficient": Kind("Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
-                        SparseInference),
-    "coefficients": Kind("All coefficients of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
-                         SparseInference, (("target", "band"),), True),
+KINDS: dict[str, LimitsKind] = {
+    "point": LimitsKind(
+        "Average curve, at one time", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+        (("band", "pointwise"),)),
+    "curve": LimitsKind(
+        "Average curve, all of it", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+        (("band", "simultaneous"),), is_joint=True),
+    "effect": LimitsKind(
+        "Effect of a covariate, at one time", VARYING_COEFFICIENTS.key, _of_curves,
+        AdaptiveCoefficients, (("band", "pointwise"),)),
+    "effects": LimitsKind(
+        "Effect of a covariate, all of it", VARYING_COEFFICIENTS.key, _of_curves,
+        AdaptiveCoefficients, (("band", "simultaneous"),), is_joint=True),
+    "reading": LimitsKind(
+        "Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings, WaveletPointwise),
+    "coefficient": LimitsKind(
+        "Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows, SparseInference),
+    "coefficients": LimitsKind(
+        "All coefficients of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
+        SparseInference, (("target", "band"),), is_joint=True),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats
 from engine.topics.coverage import charts
 from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
@@ -55,5 +55,5 @@ def chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
                               experiment.source.facts.value_unit)
 
 
-KIND = Kind("coverage", "Audit: coverage", coverage_answer, numbers, chart,
-            renamed=(("asked", "experiment"),))
+KIND = QuestionKind("coverage", "Audit: coverage", coverage_answer, numbers, chart,
+                    renamed=(("asked", "experiment"),))

@@ -66,9 +66,9 @@ class Bands:
     times : (GRID_SIZE,)
         Times, or values of a feature, in their own unit.
     truth : (GRID_SIZE,)
-        What is estimated there.
+        The true values that are estimated there, in response units.
     limits : (steps, 2, GRID_SIZE)
-        Between which 95 % of the releases lie at each place.
+        Lower and upper ends between which 95 % of the releases lie at each place.
     """
 
     times: Array
@@ -89,13 +89,13 @@ class Profile:
     rows : tuple of SiteRow
         The sites that take part.
     noise : NoisePlace
-        Who adds the noise.
+        Who adds the noise: every site, or all of them together.
     delta : Delta
         δ by the rule of all pages.
     errors : (steps, data sets, releases of each)
         Distances from what is estimated, in its unit; NaN where nothing would be published.
     bands : Bands or None
-        Where the result is one function of time or of a feature.
+        Ranges of the releases; None where the result is not one function of time or of a feature.
     spends : tuple of tuples of Spend
         A ledger for each step; where everybody's own device adds the noise, that of one of them,
         and where sites add shares of it, what all but one of them protect with.
@@ -218,9 +218,9 @@ def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
     Parameters
     ----------
     source : Source
-        Whose sites are listed.
+        The data whose sites are listed, a row for each.
     noun : str
-        What a site is called, with a capital.
+        What a site is called, with a capital; its number follows.
     """
     sizes = source.sizes
     observations = max(round(sizes.n_observations_per_curve), 1)
@@ -234,7 +234,7 @@ def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
     Parameters
     ----------
     rows : sequence of SiteRow
-        The table.
+        The table of sites, a row for each.
     """
     return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
                  for row in rows if row.included)
@@ -248,7 +248,7 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     source : Source
         The kind of curves; of real ones the twin of their facts stands in.
     rows : sequence of SiteRow
-        The table.
+        The table of sites, a row for each.
 
     Raises
     ------
@@ -285,18 +285,18 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     Parameters
     ----------
     source : Source
-        The kind of curves.
+        Curves of the kind that is studied; their sizes are those of `rows`.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     rows : sequence of SiteRow
         The table: people and observations of every site. All have one budget here.
     delta : float or None
-        None for the rule of all pages.
+        δ of every site; None for 1/n², the rule of all pages.
     noise : str
         Who adds it, one of `NoisePlace`; with "person" every person is a site of one curve,
         and with "sums" sites add shares of the noise.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -492,9 +492,9 @@ def usual_target(task: Task, facts: PublicFacts) -> float:
     Parameters
     ----------
     task : Task
-        What is published.
+        The task, which says what is published.
     facts : PublicFacts
-        With the range of the values.
+        Public facts, with the range of the values.
     """
     if not task.has_value_unit:
         return _DEFAULT_DISTANCE
@@ -515,13 +515,13 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
     Parameters
     ----------
     profile : Profile
-        Of the study.
+        Errors of the study at every ε.
     target : float
-        A distance from what is estimated, in its unit.
+        The largest acceptable distance from what is estimated, in its unit.
     confidence : str
         How many releases of twenty are to stay within: a key of `SHARES`.
     records : int
-        Curves of one person.
+        How many curves of one person are protected together.
 
     Raises
     ------
@@ -578,22 +578,22 @@ def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, 
     Parameters
     ----------
     source : Source
-        The kind of curves.
+        Curves of the kind that is studied; their sizes are those of `rows`.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     rows : tuple of SiteRow
         People and observations of every site.
     delta : float or None
-        None for the rule of all pages, 1/n².
+        δ of every site; None for 1/n², the rule of all pages.
     noise : str
         Who adds it: "sites", "centre", "sums" for sites in shares, or "person" for everybody's
         own device.
     target : float
-        A distance from what is estimated, in its unit.
+        The largest acceptable distance from what is estimated, in its unit.
     confidence : str
         How many releases of twenty stay within it: "10", "16", "18" or "19".
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -620,7 +620,7 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
     Parameters
     ----------
     rows : sequence of SiteRow
-        The table.
+        The table of sites, a row for each.
     """
     tables = (_scaled(at_one_budget(rows), factor) for factor in _MAP_FACTORS)
     return tuple(table for table in tables if _fits(table))

@@ -198,12 +198,13 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
         As in `error_map`.
     """
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
-    unit, diamond = answer.profile.unit, " ◇ the recommendation." * (answer.chosen is not None)
+    of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
+    diamond = "" if answer.chosen is None else " ◇ the recommendation."
     return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', unit)}. Thin lines: other errors"
-            f"{', in ' * bool(unit)}{unit}. "
+            f"{with_unit(f'{answer.target:g}', answer.profile.unit)}. "
+            f"Thin lines: other errors{of_errors}. "
             f"Stronger blue: less accurate.{diamond}"
-            + " Where it is empty, nothing useful could be released." * is_empty
+            + (" Where it is empty, nothing useful could be released." if is_empty else "")
             + _with_more(answer, on_map(answer, people, errors)))
 
 

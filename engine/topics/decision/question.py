@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats
 from engine.topics.decision import charts
 from engine.topics.decision.answer import DECIDED, Decision, decision_of
 
@@ -23,5 +23,5 @@ def numbers(answer: Decision, question: QuestionLike) -> Numbers:
     return as_floats(by_name)
 
 
-KIND = Kind("decision", "Decide", decision_of, numbers,
-            lambda answer, _: charts.over_budgets(answer), (*DECIDED,))
+KIND = QuestionKind("decision", "Decide", decision_of, numbers,
+                    lambda answer, _: charts.over_budgets(answer), (*DECIDED,))

@@ -145,7 +145,8 @@ MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each 
 
 def _unit_noun(task: Task) -> str:
     if task.unit is Unit.CURVE:
-        return "the whole curve" + " and all covariates" * ("covariates" in task.roles)
+        return ("the whole curve and all covariates" if "covariates" in task.roles else
+                "the whole curve")
     if task.unit is Unit.RECORD and task.data is DataType.CURVES:
         return "all observations"
     return f"the {task.unit.noun}"
@@ -253,10 +254,13 @@ def table_of_sites(profile: Profile) -> str:
     if len({(row.n_curves, row.n_observations_per_curve) for row in rows}) == 1:
         return ""
     differ = len({row.n_observations_per_curve for row in rows}) > 1
-    each = [f"{escape(row.name)}: {whole(row.n_curves)}"
-            + f" × {whole(row.n_observations_per_curve)}" * differ for row in rows]
-    people = escape(profile.facts.people)
-    return f"{people.capitalize()}{' × observations of each' * differ}: {'; '.join(each)}."
+    people = escape(profile.facts.people).capitalize()
+    each = [f"{escape(row.name)}: {whole(row.n_curves)}" for row in rows]
+    if differ:
+        people += " × observations of each"
+        each = [f"{size} × {whole(row.n_observations_per_curve)}"
+                for size, row in zip(each, rows, strict=True)]
+    return f"{people}: {'; '.join(each)}."
 
 
 def spread(rows: Sequence[SiteRow]) -> str:

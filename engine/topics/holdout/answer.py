@@ -86,13 +86,13 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     Parameters
     ----------
     source : Source
-        Of curves.
+        The curves that are split.
     budgets : sequence of Budget
-        Of every site, one for each release.
+        Budgets of every site, one for each release.
     seed : int
-        Of data, splits and noise.
+        Fixes the simulated data, the splits and the noise.
     iterations : int
-        How often the data are split.
+        How many times the data are split at random.
 
     Returns
     -------
@@ -136,18 +136,18 @@ def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     Parameters
     ----------
     source : Source
-        Of curves.
+        The curves; one data set of them is released again and again.
     budgets : sequence of Budget
-        Of every site, one for each release.
+        Budgets of every site, one for each release.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     runs : int
-        How often it is run at each budget.
+        How many releases are made at each budget.
 
     Raises
     ------
     InputError
-        Whatever the mechanism refuses.
+        If the mechanism refuses these sizes or budgets.
 
     Notes
     -----

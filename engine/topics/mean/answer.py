@@ -37,12 +37,12 @@ from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
-Put = TypeVar("Put", "MeanAnswer", "Study", "PlausibleBand")  # what another budget is put into
+Put = TypeVar("Put", "MeanAnswer", "MeanStudy", "PlausibleBand")  # what another budget is put into
 MAX_READINGS = 2_000_000  # of one data set on screen
 
 
 @dataclass(frozen=True)
-class Study:
+class MeanStudy:
     """Errors at every budget, as distances in response units, and what they are made of.
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
@@ -116,7 +116,7 @@ class MeanAnswer:
     truth: Array | None
     spends: tuple[tuple[Spend, ...], ...]
     tuning: tuple[dict[str, object], ...]
-    study: Study
+    study: MeanStudy
     feasibility: tuple[Feasibility | None, ...]
     planned: Array
     band: PlausibleBand | None = None
@@ -187,20 +187,20 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     delta : float
-        Of every budget.
+        δ of every budget.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilons : sequence of float
-        Increasing; the steps of the slider unless stated.
+        ε of every site, increasing; the steps of the slider unless stated.
 
     Returns
     -------
     MeanAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors in response units.
 
     Raises
     ------
@@ -242,20 +242,20 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     Parameters
     ----------
     steps : MeanAnswer
-        At the steps.
+        The answer at the steps of the slider.
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilon : float
-        Of the further budget.
+        ε of the budget that is added; δ is that of the others.
 
     Returns
     -------
     MeanAnswer
-        At one budget more.
+        The same answer with this budget among its steps.
     """
     last = steps.budgets[-1]
     added = mean_over_budgets(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
@@ -285,13 +285,13 @@ def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -329,24 +329,24 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 
 def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                    seed: int) -> Study:
+                    seed: int) -> MeanStudy:
     """Errors from the truth over fresh data sets, usually one release of each.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
-    return Study(errors.reshape(len(budgets), -1),
-                 _baseline(source, mechanism, data, estimate, budgets, seed), shares)
+    return MeanStudy(errors.reshape(len(budgets), -1),
+                     _baseline(source, mechanism, data, estimate, budgets, seed), shares)
 
 
 def _measured(data: CurveData, estimate: Estimate, n_budgets: int) -> tuple[Array, Array]:
@@ -372,13 +372,13 @@ def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
@@ -388,18 +388,18 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
                       seed: int) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
-    Shares (budgets, 3) are those of `Study`.
+    Shares (budgets, 3) are those of `MeanStudy`.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     data, estimate = simulated(source, mechanism, budgets, seed)
     return _measured(data, estimate, len(budgets))
@@ -412,13 +412,13 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -442,7 +442,7 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> Study:
+def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> MeanStudy:
     """Errors from the average without protection, over releases of the same curves."""
     target = non_private.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
     # (budgets, GRID_SIZE)
@@ -452,26 +452,26 @@ def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int)
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
-    return Study(distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0]), None,
-                 shares[:count])
+    errors = distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0])
+    return MeanStudy(errors, None, shares[:count])
 
 
 def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
           ) -> Draws:
-    """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
+    """The releases that `MeanStudy.errors` measures: one of each fresh data set, or many of one.
 
     Real curves are compared with `simulation.non_private.non_private_mean`.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     grid = drawing_grid()
     if source.is_random:
@@ -496,13 +496,13 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -519,21 +519,21 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
                   budgets: Sequence[Budget], seed: int) -> dict[str, tuple[Mechanism, Array]]:
     """The error of every other method of the same task at the same budgets, by its label.
 
-    Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
-    nothing. Methods that refuse these sizes or this δ are left out.
+    Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
+    publishes nothing. Methods that refuse these sizes or this δ are left out.
 
     Parameters
     ----------
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        The one that is left out.
+        The method on screen, which is left out.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     present, errors = mechanism.nearest_preset()[0], {}
     non_private = None if source.is_random else non_private_mean(source)  # one for all methods
@@ -580,13 +580,13 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budgets : sequence of Budget
-        All with one δ.
+        Budgets of every site, with the same δ for all.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------

@@ -33,7 +33,7 @@ from engine.language.odds_words import odds_short
 from engine.mechanisms import Mechanism
 from engine.privacy.risk import Odds
 from engine.topics.mean.answer import MeanAnswer
-from engine.topics.mean.error_parts import Chosen, ErrorParts, Steps
+from engine.topics.mean.error_parts import Chosen, CurveByStep, ErrorParts
 
 _BUDGETS = "Privacy budget ε (log scale)"
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
@@ -224,12 +224,12 @@ def _table(x: list[float], errors: Array, low: Array, high: Array, baseline: flo
 # -- one budget taken apart --------------------------------------------------------------------
 
 
-def steps(done: Steps, times: Array, method: Method, facts: PublicFacts) -> Chart:
+def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -> Chart:
     """The curve after each step, less the average without privacy.
 
     Parameters
     ----------
-    done : Steps
+    done : CurveByStep
         Curves after each step, in response units.
     times : (points,)
         In their own unit.
@@ -283,7 +283,7 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
                      "95 % quantile": plain(high)})
 
 
-def _largest_move(done: Steps, facts: PublicFacts) -> str:
+def _largest_move(done: CurveByStep, facts: PublicFacts) -> str:
     name, move = max(zip(_STEPS, done.moves, strict=True), key=lambda step: step[1])
     return f"{name.split(':')[0]}: {in_unit(move, facts.value_unit)}, the largest step"
 

@@ -26,7 +26,7 @@ Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
 
 
 @dataclass(frozen=True)
-class Steps:
+class CurveByStep:
     """The average of the curves on screen after each step, (GRID_SIZE,) each, in response units.
 
     `non_private` before any; `fewer` with the first `n_coefficients` alone; `noise_free` clipped
@@ -64,7 +64,7 @@ class ErrorParts:
     bias: Array
     has_sampling: bool
     error: dict[Chosen, float]
-    steps: Steps
+    steps: CurveByStep
 
     def lines(self, included: Chosen) -> Array:
         """What these parts alone would leave of the error: (draws, GRID_SIZE).
@@ -107,18 +107,18 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
     return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
-def _steps(estimate: Estimate, non_private: Array) -> Steps:
+def _steps(estimate: Estimate, non_private: Array) -> CurveByStep:
     grid = drawing_grid()
     n_coefficients = estimate.basis_sizes[0] if estimate.basis_sizes else estimate.basis.size
     offset = 0.0 if estimate.offset is None else estimate.offset(grid)
     waves = estimate.basis(grid)[:, :n_coefficients]
     nearest = np.linalg.lstsq(waves, non_private - offset, rcond=None)[0]
-    return Steps(n_coefficients, non_private, waves @ nearest + offset,
-                 estimate.on_grid(estimate.unprotected[0, 0], grid),
-                 estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
+    return CurveByStep(n_coefficients, non_private, waves @ nearest + offset,
+                       estimate.on_grid(estimate.unprotected[0, 0], grid),
+                       estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
 
 
-def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> ErrorParts:
+def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
     """In coefficients, as the errors of a study are: noise, spread over data sets, and the rest."""
     assert data.truth is not None
     waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
@@ -141,7 +141,7 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
                       True, _every(error), steps)
 
 
-def _of_real_curves(data: CurveData, estimate: Estimate, steps: Steps) -> ErrorParts:
+def _of_real_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
     grid = drawing_grid()
     noise_free = estimate.on_grid(estimate.unprotected[0, 0], grid)
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - noise_free

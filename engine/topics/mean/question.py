@@ -9,8 +9,8 @@ from engine.figures import traces
 from engine.figures.theme import Chart
 from engine.language import error_words
 from engine.language.numbers import named
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors, protection
-from engine.topics.mean.answer import MeanAnswer, Study, mean_answer
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats, errors, protection
+from engine.topics.mean.answer import MeanAnswer, MeanStudy, mean_answer
 
 
 def numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
@@ -32,14 +32,14 @@ def numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
                      ) | protection(answer.spends[k], question.person)
 
 
-def shares(answer: MeanAnswer, study: Study, k: int) -> Numbers:
+def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
     """What the squared error at one budget is made of.
 
     Parameters
     ----------
     answer : MeanAnswer
         What is drawn.
-    study : Study
+    study : MeanStudy
         Its errors.
     k : int
         Number of the budget.
@@ -69,4 +69,4 @@ def releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
                         f"{len(curves) - 1} possible releases beside the non-private mean")
 
 
-KIND = Kind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("curves", "Explore", mean_answer, numbers, releases, (MEAN_FUNCTION.key,))

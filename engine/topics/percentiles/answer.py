@@ -91,18 +91,18 @@ def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, b
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : PercentileCurves
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
     PercentilesAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors.
 
     Raises
     ------
@@ -124,13 +124,13 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : PercentileCurves
-        With its settings.
+        The method with its settings.
     delta : float
-        Of every budget.
+        δ of every budget.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     epsilons : sequence of float
 
     Raises
@@ -178,7 +178,7 @@ def chart_method(name: str) -> PercentileCurves:
     Parameters
     ----------
     name : str
-        One of `NAMES`.
+        Name of a chart, one of `CHARTS`.
     """
     return PercentileCurves(**dict(PercentileCurves.presets())[name])
 
@@ -189,7 +189,7 @@ def chart_people(name: str, before: Any = None) -> PopulationReadings:
     Parameters
     ----------
     name : str
-        One of `NAMES`.
+        Name of a chart, one of `CHARTS`.
     before : Source, optional
         What was chosen before. The numbers of people and sites of simulated people stay.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.language.numbers import named
 from engine.simulation.metrics import totals
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.percentiles import charts
 from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answer
 
@@ -30,5 +30,5 @@ def numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
                      ) | protection(answer.spends, question.person)
 
 
-KIND = Kind("percentiles", "Percentile curves", percentiles_answer, numbers,
-            lambda answer, _: charts.curves(answer), (PERCENTILE_CURVES.key,))
+KIND = QuestionKind("percentiles", "Percentile curves", percentiles_answer, numbers,
+                    lambda answer, _: charts.curves(answer), (PERCENTILE_CURVES.key,))

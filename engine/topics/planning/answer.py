@@ -75,13 +75,15 @@ class Setting:
         Parameters
         ----------
         source : Source
-            Whose sizes are taken.
+            The data, whose sizes and public facts are used.
+        mechanism : Mechanism
+            The method with its settings.
         epsilon : float
-            Of every site.
+            ε of every site.
         delta : float, optional
-            By the rule of all pages if it is left out.
+            δ of every site; by the rule of all pages if it is left out.
         function : str, optional
-            The one whose error counts.
+            Name of the one function whose error counts; empty for all together.
 
         Raises
         ------
@@ -230,7 +232,7 @@ def usual_target(facts: PublicFacts) -> float:
     Parameters
     ----------
     facts : PublicFacts
-        With the stated range of the values.
+        Public facts, with the stated range of the values.
 
     Returns
     -------
@@ -272,14 +274,14 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
     Parameters
     ----------
     setting : Setting
-        All dials.
+        Data, method, people, observations, sites and budget of the plan.
     seed : int
-        Of data and noise, on which no guarantee depends.
+        Fixes the simulated data and the noise; no guarantee depends on it.
 
     Returns
     -------
     Protection
-        Of everybody, whichever the site.
+        What is proved for everybody, whichever the site.
     """
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
@@ -323,7 +325,7 @@ def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: fl
     source : Source
         Curves whose sizes can be changed, or one's own.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     epsilon : float
         ε of every site.
     delta : float or None
@@ -333,7 +335,7 @@ def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: fl
     target : float
         The error to reach, in the unit of the values.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     function : str
         The one of several functions whose error counts, such as "95 %" of percentile curves; of
         all together if it is empty.
@@ -401,14 +403,14 @@ def measure(setting: Setting, seed: int) -> Measured:
     Parameters
     ----------
     setting : Setting
-        All dials.
+        Data, method, people, observations, sites and budget of the plan.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
     Measured
-        In response units.
+        Errors over simulated releases, in response units.
 
     Raises
     ------
@@ -438,9 +440,9 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
     curves, method, every = setting.curves, setting.mechanism, [(budget,) for budget in budgets]
-    drawn = studies.data(curves, seed)
-    estimate = studies.released(curves, method, drawn, every, seed)
-    by_function = distances(studies.squared_errors(curves, method, drawn, estimate, every))
+    data = studies.data(curves, seed)
+    estimate = studies.released(curves, method, data, every, seed)
+    by_function = distances(studies.squared_errors(curves, method, data, estimate, every))
     if not setting.function:
         return totals(by_function)
     return np.asarray(by_function[..., _place(setting.function, estimate.functions)])
@@ -487,14 +489,14 @@ def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
     Parameters
     ----------
     setting : Setting
-        The other dials.
+        The plan, whose other dials are kept.
     unknown : str
-        The dial.
+        The dial that is varied, one of `DIALS`.
 
     Returns
     -------
     tuple of float
-        Lowest and highest.
+        The lowest and the highest value of the dial.
     """
     low, high = _LOWEST[unknown], _HIGHEST[unknown]
     most_people = _MAX_PEOPLE if setting.source.holds_curves else _MAX_RECORDS
@@ -657,12 +659,12 @@ def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float]
     Parameters
     ----------
     setting : Setting
-        All other dials.
+        The plan, whose other dials are kept.
     people : sequence of int
-        On each site.
+        Numbers of people on each site.
     epsilons : sequence of float
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Yields
     ------

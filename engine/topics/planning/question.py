@@ -8,7 +8,7 @@ from engine.core.tasks import MEAN_FUNCTION, PERCENTILE_CURVES
 from engine.figures import labels, traces
 from engine.figures.theme import Chart
 from engine.language.numbers import named
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats, errors
 from engine.topics.planning.answer import PlanningAnswer, plan_of
 
 
@@ -40,4 +40,5 @@ def chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
                         labels.changed("Error", steps[0].error, steps[-1].error))
 
 
-KIND = Kind("plan", "Plan", plan_of, numbers, chart, (MEAN_FUNCTION.key, PERCENTILE_CURVES.key))
+KIND = QuestionKind("plan", "Plan", plan_of, numbers, chart,
+                    (MEAN_FUNCTION.key, PERCENTILE_CURVES.key))

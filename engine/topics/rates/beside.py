@@ -43,7 +43,7 @@ class Beside:
 
 
 def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: float,
-                  epsilons: Sequence[float], errors: Array, drawn: Sequence[float] = ()
+                  epsilons: Sequence[float], errors: Array, shown: Sequence[float] = ()
                   ) -> Beside | None:
     """The rate of a problem with constants fitted to errors that were simulated.
 
@@ -56,13 +56,13 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
     mechanism : Mechanism
         Its smoothness is that of the rate, where it has one.
     delta : float
-        Of all budgets.
+        δ of every budget.
     epsilons : sequence of float
-        Of the study.
+        At which `errors` were simulated.
     errors : (epsilons,)
         Root mean squared distances from the truth; NaN where nothing would be published.
-    drawn : sequence of float
-        Every ε at which the rate is drawn; those of the study if empty.
+    shown : sequence of float
+        Every ε at which the rate is shown; those of the study if empty.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
                  np.asarray(errors) ** 2)
     if fitted is None:
         return None
-    lines = _distances(fitted, point, np.asarray(drawn or epsilons, dtype=float))
+    lines = _distances(fitted, point, np.asarray(shown or epsilons, dtype=float))
     return Beside(fitted, point, lines)
 
 

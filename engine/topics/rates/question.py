@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats
 from engine.topics.coverage.question import limits
 from engine.topics.rates import charts
 from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
@@ -15,6 +15,7 @@ def numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     shares = weighted.shares(**point)
     theory = {f"share of the rate: {term.name.lower()}": share
               for term, share in zip(weighted.rate.terms, shares, strict=True)}
+    # Without δ: rates depend on it by little more than its logarithm.
     theory |= {f"squared error times, if {symbol.written} doubles":
                weighted.if_doubled(symbol.name, **point)
                for symbol in weighted.rate.symbols if symbol.name != "delta"}
@@ -44,8 +45,12 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
 def chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
     """The map of ruling terms, along the symbol that was asked for, or the first two."""
     default = {symbol.name: symbol.default for symbol in answer.weighted.rate.symbols}
-    across, up, *_rest = dict.fromkeys([*filter(None, [answer.request.symbol]), *default])
+    along = answer.request.symbol
+    names = [name for name in default if name != along]
+    if along:
+        names.insert(0, along)
+    across, up = names[:2]
     return charts.regimes(answer.weighted, across, up, {**default, **answer.point})
 
 
-KIND = Kind("rate", "Rates", terms, numbers, chart, origin="Theory")
+KIND = QuestionKind("rate", "Rates", terms, numbers, chart, origin="Theory")

@@ -238,13 +238,13 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
     Parameters
     ----------
     source : RegressionPoints or Upload
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def methods() -> dict[str, Method]:
     Returns
     -------
     dict
-        The usual one first.
+        Methods by their labels, the default first.
     """
     return {label: cls(**settings) for cls in mechanisms.all() if issubclass(cls, Method)
             for label, settings in cls.presets()}
@@ -362,9 +362,9 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     """
     if not mechanism.unsuited_because(facts):
         return mechanism
@@ -381,11 +381,11 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     highest : int
         Level up to which all are looked at, unless the rule goes further.
     """
@@ -442,7 +442,7 @@ def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
     Parameters
     ----------
     mechanism : WaveletGlobal
-        For the whole curve.
+        The method for the whole curve, with its settings.
     """
     return WaveletPointwise.like(mechanism, "0.5")
 
@@ -454,17 +454,17 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     whole : CurvePlan
-        Of the whole curve, for its noise at the point.
+        The plan of the whole curve, whose noise at the point is shown beside.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     point : float
-        From 0 to 1.
+        Where the value is released: a time from 0 to 1.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     """
     readings = network.source(source)
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
@@ -514,11 +514,11 @@ def cost_of_privacy(network: Network, smoothness: float,
     Parameters
     ----------
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     smoothness : float
-        Of the whole curve.
+        Smoothness γ of the whole curve.
     smoothness_at_a_point : float, optional
-        Of the curve at a point.
+        Smoothness γ of the curve at a point.
     """
     if smoothness_at_a_point is None:
         smoothness_at_a_point = WaveletPointwise().smoothness
@@ -553,16 +553,16 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
 
     Returns
     -------
     pair of (k,)
-        Increasing ε, and the factor at each.
+        Values of ε, increasing, and the factor at each of them.
     """
     n, sites = network.n_readings // network.n_sites, network.n_sites
     sizes = Sizes((n,) * sites, n * sites, 1)
@@ -595,9 +595,9 @@ def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     Parameters
     ----------
     plan : CurvePlan
-        Of the whole curve.
+        The plan of the whole curve, with its basis.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     """
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
@@ -630,11 +630,11 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     network : Network
-        Sites and their budgets.
+        How many sites there are, with observations and ε of each, and their δ.
     """
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)

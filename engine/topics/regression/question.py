@@ -6,7 +6,7 @@ import math
 
 from engine.core.tasks import WAVELET_REGRESSION
 from engine.language.numbers import named
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.regression import charts
 from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
@@ -33,5 +33,5 @@ def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = Kind("regression", "Regression", regression_answer, numbers,
-            lambda answer, _: charts.curve(answer), (WAVELET_REGRESSION.key,))
+KIND = QuestionKind("regression", "Regression", regression_answer, numbers,
+                    lambda answer, _: charts.curve(answer), (WAVELET_REGRESSION.key,))

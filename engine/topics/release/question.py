@@ -7,7 +7,7 @@ from engine.figures.theme import Chart
 from engine.language.numbers import number
 from engine.release.certified import ReleaseCost
 from engine.release.published import release_cost
-from engine.topics.asking import Kind, Numbers, QuestionLike, odds
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, odds
 
 
 def numbers(cost: ReleaseCost, question: QuestionLike) -> Numbers:
@@ -24,4 +24,5 @@ def chart(cost: ReleaseCost, _: QuestionLike) -> Chart:
                         title=f"Certified cost ε = {number(cost.certified.epsilon)}")
 
 
-KIND = Kind("release", "Release", release_cost, numbers, chart, renamed=(("asked", "budget"),))
+KIND = QuestionKind("release", "Release", release_cost, numbers, chart,
+                    renamed=(("asked", "budget"),))

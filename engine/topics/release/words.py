@@ -60,7 +60,7 @@ def band(preview: ReleasePreview) -> str:
                 "curves of the twin.")
     return ("Shaded: the 95 % confidence band that is published with the curve, "
             f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin."
-            + " Dotted: the common times." * bool(preview.at_times))
+            + (" Dotted: the common times." if preview.at_times else ""))
 
 
 def error(preview: ReleasePreview, task: str) -> str:
@@ -115,7 +115,8 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     if not preview.change or grade not in _TOLD:
         return verdicts[grade]
     is_smoothed = verdicts[grade].endswith(_LOST)
-    verdict = (f"**{_TOLD[grade]} for {'the broad shape, and for ' * is_smoothed}changes over "
+    also = "the broad shape, and for " if is_smoothed else ""
+    verdict = (f"**{_TOLD[grade]} for {also}changes over "
                f"{uncapital(preview.facts.time_name)} of "
                f"{escape(least(preview.facts, preview.change))}:** of a curve that changes less, "
                "no change can be told.")

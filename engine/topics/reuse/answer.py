@@ -65,11 +65,11 @@ def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh:
     second : float
         ε of the other.
     delta : float
-        Of both releases.
+        δ of both releases.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
     is_fresh : bool
-        Whether each has noise of its own.
+        Whether the second release draws its own noise; otherwise it reuses the first draw.
 
     Returns
     -------

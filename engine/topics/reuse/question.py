@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats
 from engine.topics.reuse import charts
 from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
@@ -24,5 +24,5 @@ def numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
                       "what the formula gives, off by at most": answer.largest_error})
 
 
-KIND = Kind("reuse", "Audit: reused noise", reuse_answer, numbers,
-            lambda answer, _: charts.reused(answer))
+KIND = QuestionKind("reuse", "Audit: reused noise", reuse_answer, numbers,
+                    lambda answer, _: charts.reused(answer))

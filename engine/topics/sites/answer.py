@@ -156,13 +156,13 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
     Parameters
     ----------
     source : Source
-        Of the curves of a site, or of all sites where those come with them.
+        Curves of one site, or of all sites where the data come with their sites.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     rows : sequence of SiteRow
-        The table.
+        The table of sites, a row for each.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     answer : callable
         Asked for every study and every release: those that do not change need no computing.
 
@@ -338,13 +338,13 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     Parameters
     ----------
     source : Source
-        Of all rows.
+        The curves of all sites in the table.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     case : _Case
-        Who takes part.
+        Which sites take part, with their budgets, and whether they are pooled.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     """
     data = case.of(studies.shown(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
@@ -360,18 +360,19 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     Parameters
     ----------
     source : Source
-        Of those who take part.
+        The curves of the sites that take part.
     mechanism : Mechanism
-        What every site uses.
+        The method that every site uses, with its settings.
     budgets : tuple of Budget
-        One for each site, or one for all.
+        Budgets of the sites: one for each, or one for all.
     is_to_pool : bool
-        Whether sites are put together after drawing.
+        Whether the curves of all sites are put together as those of one.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
     """
-    drawn = studies.data(source, seed)
-    data = drawn.pooled() if is_to_pool else drawn
+    data = studies.data(source, seed)
+    if is_to_pool:
+        data = data.pooled()
     estimate = studies.released(source, mechanism, data, [budgets], seed)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
@@ -385,13 +386,13 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     Parameters
     ----------
     source : Source
-        Of all rows.
+        The curves of all sites in the table.
     mechanism : Mechanism
-        Whose fit it is.
+        The method, whose fit without noise is the average of simulated curves.
     included : tuple of int
-        Numbers of the rows that take part.
+        Indices of the rows that take part, counted from 0.
     seed : int
-        Of the simulation.
+        Fixes the simulated data and the noise.
 
     Returns
     -------

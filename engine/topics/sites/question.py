@@ -7,7 +7,7 @@ from engine.figures.theme import Chart
 from engine.language import error_words
 from engine.language.numbers import named
 from engine.privacy import accounting
-from engine.topics.asking import Kind, Numbers, QuestionLike, as_floats, errors
+from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats, errors
 from engine.topics.sites import charts
 from engine.topics.sites.answer import SitesAnswer, federation
 
@@ -32,4 +32,4 @@ def chart(study: SitesAnswer, question: QuestionLike) -> Chart:
     return charts.shares(study, question["mechanism"].family)
 
 
-KIND = Kind("sites", "Sites", federation, numbers, chart, (MEAN_FUNCTION.key,))
+KIND = QuestionKind("sites", "Sites", federation, numbers, chart, (MEAN_FUNCTION.key,))

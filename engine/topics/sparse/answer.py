@@ -30,7 +30,7 @@ BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MAX_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
 Rows = SparseRows  # simulated ones
-Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
+SparseEstimator = SparseNewton | SparseRegression  # presets are offered of both
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
 
@@ -99,32 +99,32 @@ class SparseAnswer:
         return float((self.releases != 0).sum(axis=1).mean() - self.selection_rates.sum())
 
 
-def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
+def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget: Budget, seed: int
                 ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
     SparseAnswer
-        One data set, its releases, and their errors.
+        One data set, possible releases of it, and their errors in response units.
 
     Raises
     ------
     InputError
         If the rows are too many for a picture, or machines differ in their coefficients.
     """
-    data = _drawn(source, seed)
+    data = _rows_shown(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
     without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
@@ -140,7 +140,7 @@ def sparse_answer(source: Source[SampleData], mechanism: Way, budget: Budget, se
         warnings=estimate.warning_shares())
 
 
-def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
+def _held_back(data: SampleData, mechanism: SparseEstimator, budget: Budget, vector: Array
                ) -> float:
     """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
     plan = mechanism.plan(data.public, (budget,))
@@ -158,12 +158,12 @@ def check_size(source: Source[SampleData]) -> None:
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Simulated or uploaded data, with sizes and public facts.
 
     Raises
     ------
     InputError
-        Naming the number and the limit.
+        If there are more than `MAX_NUMBERS`; it names both.
     """
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
@@ -173,7 +173,8 @@ def check_size(source: Source[SampleData]) -> None:
                          hint="Take fewer rows or features, or run it on the command line.")
 
 
-def _drawn(source: Source[SampleData], seed: int) -> SampleData:
+def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
+    """The rows on screen; refused where they are too many, or machines differ."""
     check_size(source)
     data: SampleData = studies.shown(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
@@ -182,7 +183,7 @@ def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     return data
 
 
-def _lasso(data: SampleData, mechanism: Way) -> Array:
+def _lasso(data: SampleData, mechanism: SparseEstimator) -> Array:
     """The lasso of all rows, without protection: (d,)."""
     assert data.y is not None
     gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
@@ -213,22 +214,22 @@ class Calculation:
         return "green" if self.ratio < GREEN else "amber" if self.ratio < AMBER else "red"
 
 
-def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
+def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget,
                 smallest: float) -> Calculation:
     """The noise at these public sizes beside a coefficient of the stated size.
 
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     sizes : Sizes
-        Rows of every machine, and features.
+        Numbers of rows on every machine, and of features.
     facts : PublicFacts
-        Names, units and ranges.
+        Public names, units and stated ranges.
     budget : Budget
-        Of every site.
+        ε and δ of every site.
     smallest : float
-        The smallest coefficient that matters.
+        The smallest coefficient that matters, in response units.
     """
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
@@ -241,8 +242,8 @@ def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Typical errors (budgets,) of every way by its label, and of those without protection.
+class ErrorsByBudget:
+    """Typical errors (budgets,) of every method by its label, and of estimates without protection.
 
     Where the truth is not known errors are distances from hard thresholding without protection, and
     `without` is empty.
@@ -253,43 +254,50 @@ class Lines:
     without: dict[str, float]
 
 
-def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
-    """The same rows at several budgets, in every way, the chosen one first.
+def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: float, seed: int
+                 ) -> ErrorsByBudget:
+    """Errors on the same rows at several budgets, by every method, the chosen one first.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
-    mechanism : Mechanism
-        With its settings.
+        Where the rows come from.
+    mechanism : SparseNewton or SparseRegression
+        The chosen method with its settings; the others take over its sparsity.
     delta : float
-        Of every budget.
+        δ at every one of `BUDGET_STEPS`.
     seed : int
-        Of data and noise.
+        Fixes the simulated rows and the noise.
+
+    Returns
+    -------
+    ErrorsByBudget
+        In response units.
     """
-    data = _drawn(source, seed)
+    data = _rows_shown(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
     plain = mechanism.without_protection(data).coefficients[0, 0, 0]
     target = plain if data.truth is None else data.truth.node_values
     private = {}
-    for label, method in _ways(mechanism):
+    for label, method in _estimators(mechanism):
         estimate = studies.shown_releases(method, data, budgets, seed, _LINE_DRAWS)
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,
                                              "Lasso": _lasso(data, mechanism)}
-    return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - target))
-                                         for label, vector in without.items()})
+    return ErrorsByBudget(BUDGET_STEPS, private,
+                          {label: float(np.linalg.norm(vector - target))
+                           for label, vector in without.items()})
 
 
-def presets() -> dict[str, Way]:
-    """Ways of estimating by their names, the default first."""
+def presets() -> dict[str, SparseEstimator]:
+    """Methods of estimating by the names of their presets, the default first."""
     return {label: cls(**settings) for cls in (SparseNewton, SparseRegression)
             for label, settings in cls.presets()}
 
 
-def _ways(mechanism: Way) -> list[tuple[str, Way]]:
-    """The chosen one, and others but for the published one, which takes 100 rounds."""
+def _estimators(mechanism: SparseEstimator) -> list[tuple[str, SparseEstimator]]:
+    """The chosen method and the other presets, without the published one of 100 rounds."""
     present = mechanism.nearest_preset()[0]
     others = [(label, replace(method, sparsity=mechanism.sparsity))
               for label, method in presets().items() if label != present
@@ -303,9 +311,9 @@ def largest(vector: Array, count: int) -> NDArray[np.intp]:
     Parameters
     ----------
     vector : (d,)
-        Of any kind.
+        Any numbers; they are compared by their absolute values.
     count : int
-        How many.
+        How many of the largest entries are wanted.
     """
     places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
     return places[np.argsort(-np.abs(vector[places]), kind="stable")]
@@ -329,7 +337,7 @@ def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
     Parameters
     ----------
     rows : sequence of dict
-        With m, n, d, s_star and eps.
+        Rows of Table 2, each with m, n, d, s_star and eps.
     """
     out = []
     for row in rows:

@@ -15,7 +15,7 @@ from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.numbers import number
-from engine.topics.sparse.answer import Lines, SparseAnswer, largest
+from engine.topics.sparse.answer import ErrorsByBudget, SparseAnswer, largest
 from engine.topics.sparse.intervals import IntervalsAnswer, Machines
 from engine.topics.sparse.means import ROW, TRUSTED
 
@@ -99,12 +99,13 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
                                              "line": {"width": 2, "color": shade}})
 
 
-def over_budgets(lines: Lines, here: float, theory: Mapping[str, Array] | None = None) -> Chart:
-    """Typical error of every way against ε, with those without privacy as level lines.
+def over_budgets(lines: ErrorsByBudget, here: float, theory: Mapping[str, Array] | None = None
+                 ) -> Chart:
+    """Typical error of every method against ε, with those without privacy as level lines.
 
     Parameters
     ----------
-    lines : Lines
+    lines : ErrorsByBudget
         Errors by method and ε.
     here : float
         The ε on screen.
@@ -135,7 +136,7 @@ def over_budgets(lines: Lines, here: float, theory: Mapping[str, Array] | None =
         **rates})
 
 
-def _smallest(lines: Lines, here: float) -> str:
+def _smallest(lines: ErrorsByBudget, here: float) -> str:
     """Which private method has the smallest error at the budget nearest to the one on screen."""
     place = int(np.abs(np.log(np.asarray(lines.epsilons) / here)).argmin())
     known = {label: float(errors[place]) for label, errors in lines.private.items()

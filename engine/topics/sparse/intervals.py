@@ -35,6 +35,7 @@ _COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "fe
            "residual_clip", "centre")  # options of estimates that intervals have, too
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
+IntervalMethod = SparseInference  # its name for pages, which import no mechanism
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.tasks import SPARSE_REGRESSION
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.sparse import charts
 from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
@@ -27,5 +27,5 @@ def numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = Kind("sparse", "Sparse regression", sparse_answer, numbers,
-            lambda answer, _: charts.coefficients(answer), (SPARSE_REGRESSION.key,))
+KIND = QuestionKind("sparse", "Sparse regression", sparse_answer, numbers,
+                    lambda answer, _: charts.coefficients(answer), (SPARSE_REGRESSION.key,))

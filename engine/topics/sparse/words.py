@@ -10,7 +10,7 @@ from engine.language import numbers, tags
 from engine.language.grammar import capital
 from engine.language.numbers import named
 from engine.simulation.agreement import Agreement, Verdict
-from engine.topics.sparse.answer import Calculation, Lines, Reported, SparseAnswer
+from engine.topics.sparse.answer import Calculation, ErrorsByBudget, Reported, SparseAnswer
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
 
@@ -158,12 +158,12 @@ def noise(calculation: Calculation) -> str:
             f"chosen{published}.")
 
 
-def over_budgets(lines: Lines) -> str:
+def over_budgets(lines: ErrorsByBudget) -> str:
     """What a larger budget buys, and where it stops.
 
     Parameters
     ----------
-    lines : Lines
+    lines : ErrorsByBudget
         Errors by method and ε; the first method is the one on screen.
     """
     first = next(iter(lines.private))

@@ -1,4 +1,4 @@
-"""Several ways to publish the same function side by side: same records, same budget, same axes.
+"""Methods that publish the same function side by side: same records, same budget, same axes.
 
 For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
 """
@@ -34,8 +34,8 @@ _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
 @dataclass(frozen=True)
-class Way:
-    """One mechanism on the records that are shown.
+class MethodResult:
+    """What one mechanism would release of the records that are shown, and its errors.
 
     `releases` (draws, functions, points) or, of two numbers, (draws, 1, SURFACE, SURFACE).
     `errors` (releases,) are distances from the truth on fresh data where it is known, else from
@@ -70,13 +70,13 @@ class Way:
 
 @dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
 class SummariesAnswer:
-    """All ways, the chosen one first, over one estimate without protection.
+    """Results of all methods, the chosen one first, over one estimate without protection.
 
     `non_private` and `truth` have the shape of one release; `axis` (points,) is in the unit of
     time, or of the first number of a record, `across` that of the second number; `baseline` is the
-    error without privacy, tuned as well as the chosen way; `clipped_share` the share of curves that
-    the chosen way draws back to the largest size, which depends on them without protection: None
-    where they are real.
+    error without privacy, tuned as well as the chosen method; `clipped_share` the share of curves
+    that the chosen method clips to the largest size, which depends on them without protection:
+    None where they are real.
     """
 
     task: str
@@ -87,7 +87,7 @@ class SummariesAnswer:
     non_private: Array
     truth: Array | None
     baseline: float | None
-    ways: tuple[Way, ...]
+    results: tuple[MethodResult, ...]
     n: int
     clipped_share: float | None
 
@@ -98,25 +98,25 @@ class SummariesAnswer:
 
 def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget,
                      seed: int) -> SummariesAnswer:
-    """Release in every way that serves the task; those that refuse say why.
+    """Release by every method that serves the task; those that refuse say why.
 
     Parameters
     ----------
     source : Source
-        What is drawn from.
+        Where the records come from.
     mechanism : Mechanism
-        With its settings.
+        The chosen method with its settings.
     task : str
-        Key of the task.
+        Key of the task in `engine.core.tasks.TASKS`.
     budget : Budget
-        Of every site.
+        ε and δ that every site may spend.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
 
     Returns
     -------
     SummariesAnswer
-        All ways, the chosen one first.
+        Results of all methods, the chosen one first.
 
     Raises
     ------
@@ -130,47 +130,48 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
-    ways = tuple(_way(label, method, source, data, study, reference, drawing, budget, seed)
-                 for label, method in _all_ways(selected, task, data.facts))
-    baseline = None if study is None or ways[0].refusal else studies.baseline(
-        source, mechanism, ways[0].budget.delta, seed)
+    results = tuple(_result(label, method, source, data, study, reference, drawing, budget, seed)
+                    for label, method in _all_methods(selected, task, data.facts))
+    baseline = None if study is None or results[0].refusal else studies.baseline(
+        source, mechanism, results[0].budget.delta, seed)
     return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
         non_private=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if truth is None else drawing.of_truth(truth),
         clipped_share=_clipped_share(selected, data) if source.is_random else None,
-        ways=ways)
+        results=results)
 
 
-def _all_ways(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
+def _all_methods(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
     """The chosen mechanism as it is set, and every other preset of the task."""
     present = selected.nearest_preset()[0]
-    ways: list[tuple[str, Any]] = [(present, selected)]
+    methods: list[tuple[str, Any]] = [(present, selected)]
     for cls in mechanisms.for_task(task):
-        ways += [(label, _alike(cls(**values).comparable(facts), selected))
-                 for label, values in cls.presets_for(task) if label != present]
-    return ways
+        methods += [(label, _alike(cls(**values).comparable(facts), selected))
+                    for label, values in cls.presets_for(task) if label != present]
+    return methods
 
 
 def _alike(other: Any, selected: Any) -> Any:
-    """What belongs to the summary and not to the way is the same for all: loss, width, centre."""
+    """Loss, width and centre belong to the summary, not to the method: they are set alike."""
     if not isinstance(other, FunctionalRelease) or not isinstance(selected, FunctionalRelease):
         return other
     return replace(other, **{p.name: getattr(selected, p.name)
                              for p in parameters(FunctionalRelease) if p.only_for})
 
 
-def _way(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
-         reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> Way:
+def _result(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
+            reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> MethodResult:
     budget = mechanism.suited(stated)
     try:
         estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
         errors, parts = (_from_reference(estimate, drawing, reference) if study is None else
                          _simulated(source, mechanism, study, budget, seed))
     except InputError as problem:
-        return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0])
+        return MethodResult(label, mechanism, budget, refusal=str(problem))
+    return MethodResult(label, mechanism, budget, drawing.draw(estimate), errors, parts,
+                        estimate.spends[0])
 
 
 def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget, seed: int
@@ -210,7 +211,7 @@ def _mean_square(difference: Array) -> Array:
 
 
 def _clipped_share(selected: Any, data: Data) -> float | None:
-    """The share of curves that exceed the largest size, and are drawn back to it."""
+    """The share of curves that exceed the largest size, and are clipped to it."""
     if not isinstance(selected, FunctionalRelease):
         return None
     records = selected.summary(data.sizes, data.facts).records(data)
@@ -291,25 +292,30 @@ class Components:
 
 
 def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
-    """Of the chosen way, from the released surfaces alone: no further budget is spent.
+    """Principal components of the chosen method's releases, without any further budget.
 
     Parameters
     ----------
     answer : SummariesAnswer
-        Methods side by side.
+        Methods side by side; the first is the chosen one.
     source : Source
-        What is drawn from.
+        Where the records come from.
     seed : int
-        Of data and noise.
+        Fixes the simulated data and the noise.
+
+    Returns
+    -------
+    Components or None
+        None where the release is no covariance, or is refused.
     """
-    method = answer.ways[0]
-    if not answer.is_surface or method.releases is None:
+    chosen = answer.results[0]
+    if not answer.is_surface or chosen.releases is None:
         return None
     non_private, share = _principal(answer.non_private)
-    releases, shares = _principal(method.releases[:, 0])
+    releases, shares = _principal(chosen.releases[:, 0])
     releases = releases * np.sign((releases * non_private).sum(axis=-1, keepdims=True))
     return Components(answer.axis, releases, non_private[0], shares, share[0],
-                      _negative_part(method, source, seed))
+                      _negative_part(chosen, source, seed))
 
 
 def _principal(surfaces: Array) -> tuple[Array, Array]:
@@ -323,13 +329,14 @@ def _principal(surfaces: Array) -> tuple[Array, Array]:
     return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
 
 
-def _negative_part(method: Way, source: Source[Data], seed: int) -> float:
+def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
-    if not isinstance(method.mechanism, FunctionalRelease) or not method.mechanism.positive:
+    mechanism = result.mechanism
+    if not isinstance(mechanism, FunctionalRelease) or not mechanism.positive:
         return 0.0
     data = studies.shown(source, seed)
-    raw = studies.shown_releases(replace(method.mechanism, positive=False), data,
-                                 [(method.budget,)], seed)
+    raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)],
+                                 seed)
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
@@ -358,11 +365,11 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     source : Source
-        What is drawn from.
+        Whose public facts and sizes are used; no record is read.
     budget : Budget
-        Of every site.
+        ε and δ that every site may spend.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None
@@ -418,11 +425,11 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
     Parameters
     ----------
     mechanism : Mechanism
-        With its settings.
+        The method with its settings.
     source : Source
-        What is drawn from.
+        Whose public facts and sizes are used; no record is read.
     budget : Budget
-        Of every site.
+        ε and δ that every site may spend.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None

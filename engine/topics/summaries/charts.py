@@ -17,41 +17,48 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, method_sty
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import digits_up, in_unit, named, number, small
-from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
+from engine.topics.summaries.answer import (
+    Components,
+    MethodResult,
+    Spectrum,
+    SummariesAnswer,
+    WorstPair,
+)
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import NOISES, PARTS, unit_of
 
-_ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
+# Shade and hatching of each of `PARTS`, in its order.
+_PART_PATTERNS = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
-def panel(answer: SummariesAnswer, method: Way, k: int) -> Chart:
+def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
     """Possible releases of one function over the estimate without privacy.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
-    method : Way
-        One that can publish something.
+    result : MethodResult
+        Of a method that can publish something.
     k : int
-        The place of the function.
+        Which of the functions, counted from 0.
     """
-    assert method.releases is not None
+    assert result.releases is not None
     x = plain(answer.axis)
     table = {axis_title(answer): x, "non-private": plain(answer.non_private[k]),
-             "release 1": plain(method.releases[0, k])}
-    data = [_many(x, method.releases[:, k], method.mechanism.family),
+             "release 1": plain(result.releases[0, k])}
+    data = [_many(x, result.releases[:, k], result.mechanism.family),
             traces.unprotected(x, table["non-private"], hovertemplate=labels.hover())]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
         data.append(traces.line("True", x, table["true"], "truth", 1.6,
                                 hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
-        title=f"Error {number(method.error)}", xaxis=axis(axis_title(answer)),
+        title=f"Error {number(result.error)}", xaxis=axis(axis_title(answer)),
         yaxis=axis(value_title(answer), grid=True, range=_span(answer, k)))}
-    return Chart(spec, f"{method.label}: {len(method.releases)} possible releases, error "
-                 f"{number(method.error)}.", table)
+    return Chart(spec, f"{result.label}: {len(result.releases)} possible releases, error "
+                 f"{number(result.error)}.", table)
 
 
 def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
@@ -99,18 +106,20 @@ def _second_axis(answer: SummariesAnswer) -> Spec:
 
 
 def errors(answer: SummariesAnswer) -> Chart:
-    """The error of every way with its 95 % range, on a log axis.
+    """The error of every method with its 95 % range, on a log axis.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
     """
-    methods = [method for method in answer.ways if method.errors is not None]
-    ranges = [np.quantile(method.errors, [0.025, 0.975]).tolist() for method in answer.ways
-              if method.errors is not None]
-    names, ends = [method.label for method in methods], list(chain(*ranges))
-    data = [_range(method, near, far) for method, (near, far) in zip(methods, ranges, strict=True)]
+    results, ranges = [], []
+    for result in answer.results:
+        if result.errors is not None:
+            results.append(result)
+            ranges.append(np.quantile(result.errors, [0.025, 0.975]).tolist())
+    names, ends = [result.label for result in results], list(chain(*ranges))
+    data = [_range(result, near, far) for result, (near, far) in zip(results, ranges, strict=True)]
     if answer.baseline:
         ends.append(answer.baseline)
         data.append(traces.line("Non-private", [answer.baseline] * 2, [names[0], names[-1]],
@@ -118,41 +127,40 @@ def errors(answer: SummariesAnswer) -> Chart:
     unit = unit_of(answer)
     spec = {"data": data, "layout": layout(
         hovermode="closest",
-        title=labels.smallest_error({method.label: method.error for method in methods}),
+        title=labels.smallest_error({result.label: result.error for result in results}),
         xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(autorange="reversed", type="category"))}
-    summary = "; ".join(f"{method.label} {in_unit(method.error, unit)}"
-                        for method in methods)
+    summary = "; ".join(f"{result.label} {in_unit(result.error, unit)}" for result in results)
     return Chart(spec, f"Errors: {summary}.", {
-        "way": names, "error": plain([method.error for method in methods], 4),
+        "way": names, "error": plain([result.error for result in results], 4),
         "2.5 % below": plain([near for near, _ in ranges], 4),
         "2.5 % above": plain([far for _, far in ranges], 4)})
 
 
-def _range(method: Way, near: float, far: float) -> Spec:
-    shade, _, marker = method_style(method.mechanism.key, method.mechanism.family)
+def _range(result: MethodResult, near: float, far: float) -> Spec:
+    shade, _, marker = method_style(result.mechanism.key, result.mechanism.family)
     return traces.points(
-        method.label, [method.error], [method.label], {"size": 11, "color": shade,
+        result.label, [result.error], [result.label], {"size": 11, "color": shade,
                                                        "symbol": marker},
-        error_x=traces.off_by([far - method.error], [method.error - near], shade, 2, 5))
+        error_x=traces.off_by([far - result.error], [result.error - near], shade, 2, 5))
 
 
 def split(answer: SummariesAnswer) -> Chart:
-    """What the squared error of every way is made of, in shares.
+    """What the squared error of every method is made of, in shares.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
     """
-    parts = {method.label: method.parts for method in answer.ways if method.parts is not None}
+    parts = {result.label: result.parts for result in answer.results if result.parts is not None}
     names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
              "x": [100 * float(shares[k]) for shares in parts.values()],
              "hovertemplate": f"{part}: %{{x:.0f}} %<extra></extra>",
-             "marker": pattern(role, shape)}
-            for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
+             "marker": pattern(shade, hatching)}
+            for k, (part, (shade, hatching)) in enumerate(zip(PARTS, _PART_PATTERNS, strict=True))]
     spec = {"data": data, "layout": layout(
         legend=True, barmode="stack", hovermode="closest", bargap=0.35, title=_private_share(parts),
         xaxis=axis("Share of the squared error (%)", range=[0, 100]),
@@ -165,7 +173,7 @@ def split(answer: SummariesAnswer) -> Chart:
 
 
 def _private_share(parts: Mapping[str, Array]) -> str:
-    """The first part of the error, by the way in which it weighs most."""
+    """The first part of the error, by the method in which it weighs most."""
     if not parts:
         return "Nothing would be published"
     most = max(parts, key=lambda name: float(parts[name][0]))
@@ -315,11 +323,11 @@ def value_title(answer: SummariesAnswer) -> str:
 
 
 def _span(answer: SummariesAnswer, k: int) -> list[float]:
-    """One height for all ways: that of the curves, with room for the middle half of releases."""
+    """One height for all methods: that of the curves, with room for the middle half of releases."""
     lines = [answer.non_private[k]] + ([] if answer.truth is None else [answer.truth[k]])
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     half = max(high - low, 1e-9)
-    known = [method.releases[:, k] for method in answer.ways if method.releases is not None]
+    known = [result.releases[:, k] for result in answer.results if result.releases is not None]
     if known:
         best = min(known, key=np.ptp)
         low = min(low, max(float(np.quantile(best, 0.005)), low - 2 * half))

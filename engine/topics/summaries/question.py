@@ -1,30 +1,30 @@
-"""Summaries: every way to publish one, and the protection of the chosen one."""
+"""Summaries: every method to publish one, and the protection of the chosen one."""
 
 from __future__ import annotations
 
 from engine.core.tasks import SUMMARIES
-from engine.topics.asking import WITHIN, Kind, Numbers, QuestionLike, as_floats, protection
+from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.summaries import charts
 from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
 def numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
-    """Errors of every way, and the protection of the chosen one, which is the first.
+    """Errors of every method, and the protection of the chosen one, which is the first.
 
     Parameters
     ----------
     answer : SummariesAnswer
         Methods side by side.
     question : QuestionLike
-        The question, with whose odds are said.
+        The question; its person is the one whose odds are computed.
     """
-    errors = as_floats({f"{name}, {method.label}": value for method in answer.ways
-                        for name, value in (("error", method.error), (WITHIN, method.within))})
+    errors = as_floats({f"{name}, {result.label}": value for result in answer.results
+                        for name, value in (("error", result.error), (WITHIN, result.within))})
     if answer.baseline is not None:
         errors["error without privacy"] = answer.baseline
-    spends = answer.ways[0].spends
+    spends = answer.results[0].spends
     return errors | protection(spends, question.person) if spends else errors
 
 
-KIND = Kind("summary", "Summaries", summaries_answer, numbers,
-            lambda answer, _: charts.errors(answer), SUMMARIES)
+KIND = QuestionKind("summary", "Summaries", summaries_answer, numbers,
+                    lambda answer, _: charts.errors(answer), SUMMARIES)

@@ -13,33 +13,39 @@ from engine.language.grammar import conjunction, uncapital
 from engine.language.numbers import in_unit, number, small, times
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
-from engine.topics.summaries.answer import Components, Spectrum, SummariesAnswer, Way, WorstPair
+from engine.topics.summaries.answer import (
+    Components,
+    MethodResult,
+    Spectrum,
+    SummariesAnswer,
+    WorstPair,
+)
 from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
 
 PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
-def guarantee(method: Way) -> str:
+def guarantee(result: MethodResult) -> str:
     """The guarantee of one method in a line.
 
     Parameters
     ----------
-    method : Way
+    result : MethodResult
         With its ledger.
     """
-    budget = method.guarantee
+    budget = result.guarantee
     if math.isinf(budget.epsilon):
         return "no protection: chosen on the data"
     failing = "δ = 0" if budget.is_pure else f"δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:.3g}, {failing}"
 
 
-def off(methods: Sequence[Way]) -> dict[str, str]:
+def off(results: Sequence[MethodResult]) -> dict[str, str]:
     """The error of each method that can publish anything.
 
     Parameters
     ----------
-    methods : sequence of Way
+    results : sequence of MethodResult
         At one budget.
 
     Returns
@@ -47,7 +53,7 @@ def off(methods: Sequence[Way]) -> dict[str, str]:
     dict of str to str
         Written errors by label.
     """
-    known = {method.label: method.error for method in methods if method.errors is not None}
+    known = {result.label: result.error for result in results if result.errors is not None}
     return {label: number(error) for label, error in known.items()}
 
 
@@ -59,8 +65,8 @@ def compared(answer: SummariesAnswer) -> str:
     answer : SummariesAnswer
         Methods side by side.
     """
-    known = sorted((method for method in answer.ways if method.errors is not None),
-                   key=lambda w: w.error)
+    known = sorted((result for result in answer.results if result.errors is not None),
+                   key=lambda result: result.error)
     if not known:
         return "None of the ways can publish anything at this budget."
     unit = unit_of(answer)
@@ -92,34 +98,34 @@ def unit_of(answer: SummariesAnswer) -> str:
     return answer.facts.value_unit if has_unit else ""
 
 
-def not_comparable(methods: Sequence[Way]) -> str:
+def not_comparable(results: Sequence[MethodResult]) -> str:
     """When guarantees of different kinds stand side by side.
 
     Parameters
     ----------
-    methods : sequence of Way
+    results : sequence of MethodResult
         Side by side.
     """
-    approximate = [method.label for method in methods if method.spends
-                   and not method.guarantee.is_pure]
-    if not approximate or len(approximate) == len(methods):
+    approximate = [result.label for result in results if result.spends
+                   and not result.guarantee.is_pure]
+    if not approximate or len(approximate) == len(results):
         return ""
     return (f"**Pure and approximate DP differ.** With {conjunction(approximate)}, ε may be "
             "exceeded with probability δ. At equal ε, compare the attacker’s accuracy.")
 
 
-def largest(method: Way) -> str:
+def largest(result: MethodResult) -> str:
     """What most of the error of one method is; empty where that is not known.
 
     Parameters
     ----------
-    method : Way
+    result : MethodResult
         With the parts of its squared error.
     """
-    if method.parts is None:
+    if result.parts is None:
         return ""
-    k = int(method.parts.argmax())
-    return f"{method.label}: {100 * method.parts[k]:.0f} % of the squared error is {PARTS[k]}."
+    k = int(result.parts.argmax())
+    return f"{result.label}: {100 * result.parts[k]:.0f} % of the squared error is {PARTS[k]}."
 
 
 def clipped_share(answer: SummariesAnswer) -> str:

@@ -167,7 +167,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Line:
+class SweepLine:
     """The points of one value of the second axis, or of all, in the order of the first.
 
     `theory` (points,) is the rate with two constants fitted to the whole sweep; None without a
@@ -189,7 +189,7 @@ class SweepView:
     along: str
     across: str
     kind: str
-    lines: tuple[Line, ...]
+    lines: tuple[SweepLine, ...]
     fitted: FittedRate | None = None
 
     @property
@@ -216,9 +216,10 @@ def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepVi
         for name in dict.fromkeys(names)), fitted)
 
 
-def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None) -> Line:
-    return Line("" if name is None else f"{name:g}", tuple(points[k] for k in members),
-                None if theory is None else theory[list(members)])
+def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None
+          ) -> SweepLine:
+    return SweepLine("" if name is None else f"{name:g}", tuple(points[k] for k in members),
+                     None if theory is None else theory[list(members)])
 
 
 def _point(outcome: Outcome, along: str, kind: str) -> Point:

@@ -13,7 +13,7 @@ from engine.figures import labels, traces
 from engine.figures.theme import Chart, Spec, axis, layout, log_axis
 from engine.figures.traces import DASHES
 from engine.language.numbers import number
-from engine.topics.sweeps.answer import TOTAL, Line, Point, SweepView, columns
+from engine.topics.sweeps.answer import TOTAL, Point, SweepLine, SweepView, columns
 
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
@@ -53,7 +53,7 @@ def _finding(view: SweepView) -> str:
     return labels.changed("Squared error", measured[0], measured[-1])
 
 
-def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str
+def _of_line(k: int, line: SweepLine, view: SweepView, labels: Mapping[str, str], unit: str
              ) -> list[Spec]:
     label = (f"{labels[view.across]} = {line.name}" if view.across else
              "Measured (± 95 %)")
@@ -67,7 +67,7 @@ def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], uni
     return drawn
 
 
-def _measured(k: int, line: Line, label: str, unit: str) -> Spec:
+def _measured(k: int, line: SweepLine, label: str, unit: str) -> Spec:
     """Errors with their bars; hollow where the method would publish nothing."""
     there = [point for point in line.points if point.mean > 0]
     shade, marker = _ROLES[k % len(_ROLES)], _MARKERS[k % len(_MARKERS)]

@@ -31,7 +31,7 @@ _HEIGHT, _PHONE = 200, 180
 
 
 class SideBySide(View):
-    """What stands side by side: `ways` that draw something or refuse, `known` those that draw."""
+    """Methods side by side: `answers` of all of them, `known` of those that refuse nothing."""
 
     page, fold_prefix, chart_prefix = "compare", "compare_", "compare_"
     formula_label, code_scope = "Formulas and sources", words.CODE
@@ -42,11 +42,11 @@ class SideBySide(View):
         self.facts, self.words = self.source.facts, chosen_methods()
         self.methods = [_member(word, self.source) for word in self.words]
         self.delta = self.settings.delta_on(self.source).value
-        self.step = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.budgets]
-        self.ways = compare_topic.side_by_side(
+        self.steps = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.budgets]
+        self.answers = compare_topic.side_by_side(
             self.source, self.methods, self.delta, self.settings.seed, self.settings.group,
             run.mean_at_every_step)
-        self.known = compare_topic.published(self.ways)
+        self.known = compare_topic.not_refused(self.answers)
         self.floor = (run.answer(compare_topic.floor, self.source, self.delta, self.settings.group)
                       if self.facts.is_simulated else None)
 
@@ -60,8 +60,8 @@ class SideBySide(View):
 
     def strip(self) -> None:
         """The facts, with the spans of errors and odds of all pictures below."""
-        odds = [method.odds[k] for method in self.known for k in self.step]
-        errors = [method.error[k] for method in self.known for k in self.step]
+        odds = [method.odds[k] for method in self.known for k in self.steps]
+        errors = [method.error[k] for method in self.known for k in self.steps]
         strips.fixed(self.facts, words.budgets(self.settings.budgets), "compare_strip",
                      odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
@@ -70,7 +70,7 @@ class SideBySide(View):
 
     def formula(self) -> None:
         """What each method computes."""
-        for method in self.ways:
+        for method in self.answers:
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> questions.Question:
@@ -90,19 +90,20 @@ def _written(method: MethodAnswer, k: int) -> str:
                          method.study.within[k])
 
 
-def _line(method: MethodAnswer, errors: Array | None = None) -> charts.Line:
+def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErrors:
     """What charts know of a method, with its errors or others."""
     within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
-    return charts.Line(method.label, method.mechanism.key, method.mechanism.family,
-                       controls.variant(method.mechanism, method.label),
-                       method.error if errors is None else errors, method.right, within)
+    return charts.MethodErrors(method.label, method.mechanism.key, method.mechanism.family,
+                               controls.variant(method.mechanism, method.label),
+                               method.error if errors is None else errors,
+                               method.attacker_accuracy, within)
 
 
-def _floor_line(view: SideBySide) -> charts.Line | None:
+def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
     """The floor as a line under those of the methods."""
     if view.floor is None:
         return None
-    return charts.Line(FLOOR, "", "", 0, view.floor.errors, view.floor.right)
+    return charts.MethodErrors(FLOOR, "", "", 0, view.floor.errors, view.floor.attacker_accuracy)
 
 
 def chosen_methods() -> tuple[str, ...]:
@@ -166,10 +167,10 @@ def sizes(view: SideBySide) -> None:
     if not view.known:
         return
     verdict(view)
-    epsilons, floor = [EPSILON_STEPS[k] for k in view.step], _floor_line(view)
+    epsilons, floor = [EPSILON_STEPS[k] for k in view.steps], _floor_line(view)
     rows = len(view.known) + (floor is not None)
     view.draw("Errors side by side", charts.sizes(
-        [_line(method) for method in view.known], view.step, epsilons, view.facts.value_unit,
+        [_line(method) for method in view.known], view.steps, epsilons, view.facts.value_unit,
         floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
     st.markdown(f":small[{words.SIZES}]")
 
@@ -178,16 +179,16 @@ def pictures(view: SideBySide) -> None:
     """Rows are methods, columns budgets, each row on axes of its own; one column on phones."""
     promises(view)
     first_said: dict[str, str] = {}  # what was said of which method first
-    for method in view.ways:
+    for method in view.answers:
         st.subheader(method.label, anchor=False)
         if isinstance(method, RefusedMethod):
             st.markdown(controls.message(method.problem))
             continue
         _caution(method, view, first_said)
         st.markdown(f":small[{words.promise(method.picture.budgets[0].delta)}]")
-        edge = charts.edge_of([view.difference(method, k) for k in view.step
+        edge = charts.edge_of([view.difference(method, k) for k in view.steps
                                if not method.picture.is_refused(k)], view.facts)
-        for column, k in zip(st.columns(len(view.step), gap="small"), view.step, strict=True):
+        for column, k in zip(st.columns(len(view.steps), gap="small"), view.steps, strict=True):
             with column:
                 _cell(view, method, k, edge)
     st.markdown(f":small[{words.DIFFERENCE}]")
@@ -195,7 +196,7 @@ def pictures(view: SideBySide) -> None:
 
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
-    released = dict.fromkeys(text for k in view.step for text in method.picture.warnings[k])
+    released = dict.fromkeys(text for k in view.steps for text in method.picture.warnings[k])
     for caution in (method.mechanism.unsuited_because(view.facts), quality.few_in_a_round(
             method.mechanism.fewest_in_a_round(method.picture.data.sizes)), *released):
         if caution in first_said:
@@ -227,18 +228,18 @@ def verdict(view: SideBySide) -> None:
     lines = [words.least(EPSILON_STEPS[k],
                          {method.label: float(method.error[k]) for method in view.known},
                          {method.label: _written(method, k) for method in view.known})
-             for k in view.step]
+             for k in view.steps]
     is_truth = view.source.is_random
     if view.floor is not None:
-        lines.append(words.floor({EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.step},
-                                 view.facts))
+        least_errors = {EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.steps}
+        lines.append(words.floor(least_errors, view.facts))
     st.markdown("  \n".join(lines) + "  \n" + words.aim(is_truth))
 
 
 def table(view: SideBySide) -> None:
     """What errors are made of, and the risk, a row for each method and budget."""
     st.header("Error components and attacker", anchor=False)
-    data = pd.DataFrame([_row(view, method, k) for k in view.step for method in view.known])
+    data = pd.DataFrame([_row(view, method, k) for k in view.steps for method in view.known])
     layout.table(data, view.is_own, "content")
     st.markdown(":small[Parts are shares of the squared error. The attacker’s accuracy: between "
                 "two curves (guessing: 50 %). Power: at a 5 % false-positive rate (no "
@@ -262,9 +263,10 @@ def equal_protection(view: SideBySide) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Error against the attacker’s accuracy", charts.against_risk(
-            [_line(method) for method in view.known], view.step, view.facts.value_unit,
+            [_line(method) for method in view.known], view.steps, view.facts.value_unit,
             2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
-        st.markdown(f":small[{words.RISK}{words.BELOW * (view.floor is not None)}]")
+        below = "" if view.floor is None else words.BELOW
+        st.markdown(f":small[{words.RISK}{below}]")
     with right:
         st.markdown(words.equal_risk(*compare_topic.at_equal_risk(view.known), view.facts))
 
@@ -304,7 +306,7 @@ def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer)
     """How often one method keeps the answer at the chosen budgets."""
     each = [f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "
             f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
-            f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.step]
+            f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.steps]
     st.markdown(f"{method.label}: {', '.join(each)}.")
 
 

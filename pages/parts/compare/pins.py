@@ -30,7 +30,7 @@ from engine.topics.regression.answer import Method, Readings, regression_answer
 from engine.topics.sites import words as site_words
 from engine.topics.sites.site_table import with_delta
 from engine.topics.sparse import words as sparse_words
-from engine.topics.sparse.answer import Way, sparse_answer
+from engine.topics.sparse.answer import SparseEstimator, sparse_answer
 from engine.topics.summaries import words as summary_words
 from engine.topics.summaries.answer import summaries_answer
 from pages.parts.decide.view import delta_of, linked
@@ -254,21 +254,21 @@ def _regression(scenario: Settings) -> dict[str, Any]:
 
 
 def _summary(scenario: Settings) -> dict[str, Any]:
-    """A whole function in the chosen way."""
+    """A whole function by the chosen method."""
     task, source = scenario.summary, scenario.source_of(scenario.summary)
     delta = scenario.delta_on(source).value
     answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
                         Budget(scenario.epsilon, delta), scenario.seed)
-    method = answer.ways[0]
-    if method.refusal:
-        raise InputError(method.refusal)
+    chosen = answer.results[0]
+    if chosen.refusal:
+        raise InputError(chosen.refusal)
     is_curve = TASKS[task].unit is Unit.CURVE
     unit = tags.unit_tag(answer.facts)[0] if is_curve else "One record"
-    return {"facts": answer.facts, "protects": unit, "people": answer.n, "budget": method.budget,
-            "method": f"{method.label}: {TASKS[task].result}", "spends": method.spends,
-            "budgets": tags.budget_chip(method.budget), "error": method.error,
-            "within": method.within, "error_unit": summary_words.unit_of(answer),
-            "limits": "" if method.parts is None else _largest(summary_words.PARTS, method.parts)}
+    return {"facts": answer.facts, "protects": unit, "people": answer.n, "budget": chosen.budget,
+            "method": f"{chosen.label}: {TASKS[task].result}", "spends": chosen.spends,
+            "budgets": tags.budget_chip(chosen.budget), "error": chosen.error,
+            "within": chosen.within, "error_unit": summary_words.unit_of(answer),
+            "limits": "" if chosen.parts is None else _largest(summary_words.PARTS, chosen.parts)}
 
 
 def _sparse(scenario: Settings) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
     task = tasks.SPARSE_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = _budget(scenario, task)
-    assert isinstance(mechanism, Way)
+    assert isinstance(mechanism, SparseEstimator)
     answer = run.answer(sparse_answer, source, mechanism, budget, scenario.seed)
     return {"facts": answer.facts,
             "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],

@@ -13,7 +13,7 @@ from engine.language import glossary
 from engine.language.numbers import digits_up
 from engine.topics.decision import words
 from pages.parts import plan, regression, sites
-from pages.parts.decide.view import Study, choose
+from pages.parts.decide.view import DecideView, choose
 from pages.shared.cards import guarantees
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
@@ -21,7 +21,7 @@ from pages.shared.frame.page import cards
 from pages.shared.state.lab_tasks import LAB_TASKS
 
 
-def of(view: Study) -> list[Detail]:
+def of(view: DecideView) -> list[Detail]:
     """All details; those of an answer only where there is one."""
     details = _of_means(view) if view.decided is MEAN_FUNCTION else [Detail(
         "hospitals", "Sizes and single sites", _means_alone, _OF_MEANS)]
@@ -40,7 +40,7 @@ def of(view: Study) -> list[Detail]:
     return details
 
 
-def _of_means(view: Study) -> list[Detail]:
+def _of_means(view: DecideView) -> list[Detail]:
     """What is worked out for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
@@ -82,7 +82,7 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
     return draw
 
 
-def _solver(view: Study) -> None:
+def _solver(view: DecideView) -> None:
     """Asks for the typical error of the recommendation, and says for which sizes."""
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
     if view.recommended is None:
@@ -91,7 +91,7 @@ def _solver(view: Study) -> None:
         plan.section(digits_up(view.recommended.accuracy.error, 3), notes)
 
 
-def _trust(view: Study) -> None:
+def _trust(view: DecideView) -> None:
     """Of the study, with a gloss of each word of the field; and of sites that add noise."""
     if view.answer is not None:
         for heading, sentence in words.protection(view.answer.profile, view.settings.group).items():
@@ -100,7 +100,7 @@ def _trust(view: Study) -> None:
         _sites(sites.trust, sites.protected)()
 
 
-def _options(view: Study) -> None:
+def _options(view: DecideView) -> None:
     task = view.decided
     if task is WAVELET_REGRESSION:  # its sites, and their δ, are those of the sentence
         regression.method_choice()
@@ -111,7 +111,7 @@ def _options(view: Study) -> None:
     controls.more_options(task.key, epsilon=task is MEAN_FUNCTION)
 
 
-def _ledger(view: Study) -> None:
+def _ledger(view: DecideView) -> None:
     assert view.answer is not None
     option = view.answer.chosen or view.answer.options[0][1]
     guarantees.ledger(option.spends, option.budget)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.core.enumerations import NoisePlace
 from engine.exports.memo import study_memo
-from pages.parts.decide.view import Study
+from pages.parts.decide.view import DecideView
 from pages.shared import components
 from pages.shared.state import links, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
@@ -22,7 +22,7 @@ _LONGEST_NAME = 80  # characters
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
 
 
-def show(view: Study) -> None:
+def show(view: DecideView) -> None:
     """The live preview; the author's name is in no link."""
     if view.answer is None:
         session.recommend(None)
@@ -44,7 +44,7 @@ def show(view: Study) -> None:
     _to_lab(view)
 
 
-def _to_lab(view: Study) -> None:
+def _to_lab(view: DecideView) -> None:
     """The way to the same study in Lab at the recommended budget.
 
     Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
@@ -64,7 +64,7 @@ def _to_lab(view: Study) -> None:
         st.switch_page(_LAB)
 
 
-def _link(view: Study) -> str:
+def _link(view: DecideView) -> str:
     """The address of the same study; empty where it is one of this machine alone.
 
     So it is for one's own file, which no link holds.
@@ -76,5 +76,5 @@ def _link(view: Study) -> str:
     page = urlsplit(st.context.url)
     if page.hostname in _LOOPBACK:
         return ""
-    study = f"?{urlencode({'s': token}, safe='~')}" * bool(token)
+    study = f"?{urlencode({'s': token}, safe='~')}" if token else ""
     return f"{page.scheme}://{page.netloc}{page.path}{study}"

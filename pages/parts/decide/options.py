@@ -16,7 +16,7 @@ from engine.topics.decision import charts, words
 from engine.topics.decision.answer import Decision, Option
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
-from pages.parts.decide.view import Study, use_simulated
+from pages.parts.decide.view import DecideView, use_simulated
 from pages.shared.frame import controls, layout, timed
 from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
@@ -26,7 +26,7 @@ _HEIGHT = 380  # of the map alone
 _COLUMNS = 3  # of cards
 
 
-def solve(view: Study) -> None:
+def solve(view: DecideView) -> None:
     """Simulate the study, with progress; what is known is there at once.
 
     Why there is none stays with the view, for the place of the cards.
@@ -48,7 +48,7 @@ def solve(view: Study) -> None:
         bar.empty()
 
 
-def cards(view: Study) -> None:
+def cards(view: DecideView) -> None:
     """The budget for the target, and one step of the scale to either side."""
     answer = view.answer
     if answer is None:
@@ -70,7 +70,7 @@ def cards(view: Study) -> None:
                  "privacy ledger.", icon=":material/error:")
 
 
-def _refused(view: Study) -> None:
+def _refused(view: DecideView) -> None:
     """Why there is no study, and a button that mends it where there is one."""
     problem = view.refusal
     if problem is None:
@@ -84,7 +84,7 @@ def _refused(view: Study) -> None:
                   on_click=lambda: session.change(noise=NoisePlace.SITES))
 
 
-def _remedies(view: Study, answer: Decision) -> None:
+def _remedies(view: DecideView, answer: Decision) -> None:
     """What would help, by what it gives up: first what takes nothing of the accuracy."""
     shared = view.shared() if words.is_shared_instead(answer) else None
     if shared is not None and shared.chosen is None:
@@ -98,8 +98,8 @@ def _remedies(view: Study, answer: Decision) -> None:
                       kwargs={"target": remedy.target, "confidence": remedy.confidence})
 
 
-def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
-    mark = ":blue[:material/check_circle:] " * is_chosen
+def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
+    mark = ":blue[:material/check_circle:] " if is_chosen else ""
     assert view.answer is not None
     title, lines = words.on_card(view.answer, name, option)
     st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))
@@ -108,7 +108,7 @@ def _card(view: Study, name: str, option: Option, is_chosen: bool) -> None:
               f"band_{name.replace(' ', '_').lower()}", 130, 120)
 
 
-def error_map(view: Study) -> None:
+def error_map(view: DecideView) -> None:
     """The map with the target line, and below which error nobody can help."""
     if view.answer is None:
         return
@@ -118,25 +118,25 @@ def error_map(view: Study) -> None:
         st.markdown(f":small[{floor}]", help=glossary.explain("Floor"))
 
 
-def _map(view: Study, answer: Decision) -> None:
+def _map(view: DecideView, answer: Decision) -> None:
     """Simulated row by row once the page stands; it is drawn from the second row on."""
     st.header("Accuracy by people and ε", anchor=False)
     tables = decision_topic.map_tables(view.rows)
     calls = [view.with_rows(rows) for rows in tables]
     if uses_workers() and not all(run.knows(decision_topic.map_row, *call) for call in calls):
         timed.row_by_row("The map is being simulated", decision_topic.map_row, calls,
-                         lambda rows: _drawn(view, answer, tables[:len(rows)], rows), _HEIGHT)
+                         lambda rows: _draw_map(view, answer, tables[:len(rows)], rows), _HEIGHT)
         return
     try:
         rows = [run.answer(decision_topic.map_row, *call) for call in calls]
     except InputError as problem:  # a method may refuse fewer people
         st.markdown(f":small[{controls.message(problem)}]")
         return
-    _drawn(view, answer, tables, rows)
+    _draw_map(view, answer, tables, rows)
 
 
-def _drawn(view: Study, answer: Decision, tables: Sequence[Sequence[SiteRow]],
-           errors: Sequence[Array]) -> None:
+def _draw_map(view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]],
+              errors: Sequence[Array]) -> None:
     """The map of some rows, and how it is read."""
     people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):

@@ -20,7 +20,7 @@ from engine.topics.planning.answer import Setting, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts import sites
-from pages.parts.decide.view import Study, change_unit, choose, data_choice, resize
+from pages.parts.decide.view import DecideView, change_unit, choose, data_choice, resize
 from pages.shared.frame import controls
 from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
@@ -47,7 +47,7 @@ def _open(token: str) -> None:
     st.session_state.rev += 1
 
 
-def show(view: Study) -> None:
+def show(view: DecideView) -> None:
     """The sentence with its brackets."""
     facts, included = view.facts, view.included
     task = view.decided
@@ -72,11 +72,12 @@ def show(view: Study) -> None:
             _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
             _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
         _sites_bracket(view)
-        more = (f"({words.spread(view.rows)} at each)" if is_uneven else
-                f"({in_all} in all)" if len(included) > 1 else "")
-        has_several = task.data is DataType.CURVES
-        _say(" ".join([more] * bool(more) + ["with"] * has_several) + "." * (not has_several))
-        if has_several:
+        sizes = (f"({words.spread(view.rows)} at each)" if is_uneven else
+                 f"({in_all} in all)" if len(included) > 1 else "")
+        if task.data is not DataType.CURVES:
+            _say(f"{sizes}.")
+        else:
+            _say(f"{sizes} with" if sizes else "with")
             each = {row.n_observations_per_curve for row in included}
             if len(each) > 1:
                 _say(f"{min(each)} to {max(each)}")
@@ -100,12 +101,13 @@ def show(view: Study) -> None:
         for _ in range(_FEWER):
             st.empty()
     is_below = not view.on_screen.has_free_sites  # else the box of the sites says it
-    for key in ("people", *["sites"] * is_below, "readings"):
-        controls.show_problem(f"w_study_{key}")
+    for key in ("people", "sites", "readings"):
+        if key != "sites" or is_below:
+            controls.show_problem(f"w_study_{key}")
     controls.show_problem("w_target")
 
 
-def _sites_bracket(view: Study) -> None:
+def _sites_bracket(view: DecideView) -> None:
     """How many sites there are; where they can have any sizes, a table of them can be pasted."""
     included = view.included
     nouns = words.site_noun(view.facts)
@@ -120,7 +122,7 @@ def _sites_bracket(view: Study) -> None:
         paste(view)
 
 
-def _means(view: Study) -> tuple[int, int]:
+def _means(view: DecideView) -> tuple[int, int]:
     """People and observations of a site, on average."""
     included = view.included
     return (round(sum(row.n_curves for row in included) / len(included)),
@@ -131,7 +133,7 @@ def _say(text: str) -> None:
     st.markdown(text, width="content")
 
 
-def _set_target(view: Study) -> Callable[[float], None]:
+def _set_target(view: DecideView) -> Callable[[float], None]:
     """Take a target over that asks for more than the middle of the stated range would give."""
     def write(value: float) -> None:
         unit, half = view.unit, view.facts.value_half_width
@@ -141,12 +143,12 @@ def _set_target(view: Study) -> Callable[[float], None]:
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
                 f"range; got {target:g}.", field="target",
                 hint="The middle of the range is as close without any data. "
-                     + f"Errors are in {unit}." * bool(unit))
+                     + (f"Errors are in {unit}." if unit else ""))
         session.change(target=target)
     return write
 
 
-def _unit(view: Study) -> None:
+def _unit(view: DecideView) -> None:
     """Of the target: of all values, where the quantity is given in several units."""
     units = view.on_screen.units
     if not view.unit:
@@ -160,7 +162,7 @@ def _unit(view: Study) -> None:
                        "target_unit", options=list(units), label_visibility="collapsed")
 
 
-def _who(view: Study) -> None:
+def _who(view: DecideView) -> None:
     site = view.site
     with st.container(width=260):
         controls.bound(st.selectbox, "Who adds noise", view.settings.noise,
@@ -181,7 +183,7 @@ def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None
 def _resize(dial: str) -> Callable[[int], None]:
     """Change a size of the study as it is by then: two can be typed before the page is drawn."""
     def write(value: int) -> None:
-        view = Study()
+        view = DecideView()
         if view.refusal is not None:
             return
         if view.on_screen.has_free_sites and view.settings.sites:
@@ -259,7 +261,7 @@ def example_on_screen(settings: Settings) -> str | None:
 _BOX = "sites_of_study"
 
 
-def show_table(view: Study) -> None:
+def show_table(view: DecideView) -> None:
     """Who takes part; curves that come with their sites keep them."""
     free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
@@ -280,14 +282,14 @@ def show_table(view: Study) -> None:
         sites.buttons(view.facts)
 
 
-def contributions(view: Study) -> None:
+def contributions(view: DecideView) -> None:
     """Whose curves the result hangs on."""
     sentence = "" if view.answer is None else words.contributions(view.answer)
     if sentence:
         st.markdown(f":small[{sentence}]")
 
 
-def bracket(view: Study) -> DeltaGenerator:
+def bracket(view: DecideView) -> DeltaGenerator:
     """The sites in the sentence: behind it their number, and the box for a table."""
     n = len(view.included)
     return st.popover(f"{n} {_nouns(view)[n != 1]}", key=_BOX, on_change="rerun",
@@ -299,7 +301,7 @@ def is_open() -> bool:
     return bool(st.session_state.get(_BOX))
 
 
-def paste(view: Study) -> None:
+def paste(view: DecideView) -> None:
     """The box for a table from a spreadsheet."""
     st.text_area(f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
                  f"you like observations of each {view.facts.person}", key="pasted_table",
@@ -310,7 +312,7 @@ def paste(view: Study) -> None:
               args=(observations, view.facts.people, _nouns(view)))
 
 
-def _nouns(view: Study) -> tuple[str, str]:
+def _nouns(view: DecideView) -> tuple[str, str]:
     return words.site_noun(view.facts)
 
 

@@ -154,7 +154,7 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
         session.change(sites=())
 
 
-class Study(View):
+class DecideView(View):
     """The sentence on screen; `answer` is None until it was simulated, or where it is refused.
 
     `problem` says why the last table was not taken over, `refusal` why there is no study at all.

@@ -160,10 +160,10 @@ ESTIMANDS = {estimand.key: estimand for estimand in (
     Estimand(
         key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
         choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
-        cards=(summaries.ways, (summaries.accuracy, attacker), summaries.components,
+        cards=(summaries.methods_side_by_side, (summaries.accuracy, attacker), summaries.components,
                summaries.noise)),
     Estimand(
-        key="sparse", title="Sparse regression", see=sparse.look, choices=sparse.choices,
+        key="sparse", title="Sparse regression", see=sparse.current_view, choices=sparse.choices,
         budget=sparse.budget, own_data=sparse.own_rows,
         cards=((sparse.coefficients, attacker), sparse.over_budgets, sparse.calculator,
                sparse.intervals, sparse.machines, sparse.trust),

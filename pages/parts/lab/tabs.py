@@ -209,7 +209,9 @@ def verify(estimand: Estimand) -> list[Detail]:
     view = page.look(audit.Audited)
     if view is not None:
         view.asks_for_budget = not estimand.has_budget
-    page.cards(view, audit.parts, *([] if view is None else [audit.SECTIONS[view.settings.part]]))
+    page.cards(view, audit.part_choice)
+    if view is not None:
+        page.cards(view, audit.SECTIONS[view.settings.part])
     return page.details(view)
 
 

@@ -18,8 +18,8 @@ from pages.shared import components, places
 from pages.shared.components import guess
 from pages.shared.frame import controls, drawer, layout, page
 from pages.shared.frame.drawer import Detail
+from pages.shared.frame.glossary_fold import entry
 from pages.shared.frame.page import View
-from pages.shared.frame.word_fold import entry
 from pages.shared.server import classroom
 from pages.shared.state import links, run, session, settings
 

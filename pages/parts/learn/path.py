@@ -12,7 +12,7 @@ from engine.language import glossary
 from engine.language.grammar import capital, escape
 from engine.lessons import Lesson, heading, lessons
 from pages.shared.frame import controls, page
-from pages.shared.frame.word_fold import entry
+from pages.shared.frame.glossary_fold import entry
 from pages.shared.places import PAGES
 from pages.shared.server.classroom import CLASSROOMS
 from pages.shared.state import session

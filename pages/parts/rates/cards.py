@@ -328,8 +328,10 @@ def _where(view: RateAtPoint) -> str:
     values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u202f")
               for symbol in view.rate.symbols if symbol.name != "delta"]
     sizes = view.source.sizes.n_curves_per_server
-    has_smallest = view.has_scenario and len(set(sizes)) > 1
-    return ", ".join(values) + " (n is that of the smallest site)" * has_smallest
+    text = ", ".join(values)
+    if view.has_scenario and len(set(sizes)) > 1:
+        text += " (n is that of the smallest site)"
+    return text
 
 
 def notions(view: RateAtPoint) -> None:

@@ -172,8 +172,11 @@ def _in_words(here: Check, symbol: str) -> str:
 
 def _coming(here: Check) -> str:
     """What will be on screen."""
-    parts = ["measured errors on top of the rate"] * bool(here.values) + [
-        f"{_how_many(limits)} miss the truth" for limits in (here.limits,) if limits is not None]
+    parts = []
+    if here.values:
+        parts.append("measured errors on top of the rate")
+    if here.limits is not None:
+        parts.append(f"{_how_many(here.limits)} miss the truth")
     return f"{capital(', and '.join(parts))}."
 
 

@@ -344,7 +344,7 @@ def _same_people(choice: Choice) -> tuple[bool, dict[str, bool | None]]:
         same[group] = None
         if known_people is None:
             continue
-        about = f"{escape(group)}: " * bool(group)
+        about = f"{escape(group)}: " if group else ""
         st.warning(f"{about}{sentences.known_people(known_people, part.facts)}",
                    icon=":material/group:")
         if known_people.is_certain:

@@ -125,9 +125,9 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
     if cost is not None:
         risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
         error = cards.error_in_words(choice, cost)
+    forecast = f"forecast error{about} {error}" if error else ""
     return " · ".join(filter(None, (
-        tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk,
-        f"forecast error{about} {error}" * bool(error))))
+        tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk, forecast)))
 
 
 # -- the steps -----------------------------------------------------------------------------------

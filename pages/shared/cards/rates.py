@@ -45,22 +45,22 @@ def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
     return beside_errors(task, arguments[0], mechanism, delta, steps, simulated, epsilons)
 
 
-def note(drawn: Beside | None, source: Source, mechanism: Mechanism, delta: float,
+def note(rate: Beside | None, source: Source, mechanism: Mechanism, delta: float,
          epsilon: float) -> None:
     """What is fitted, over which range, how far it is from what was measured, and what rules.
 
     Parameters
     ----------
-    drawn : Beside or None
-        What is drawn.
+    rate : Beside or None
+        The fitted rate; None where none is shown.
     source, mechanism, delta
-        As for `drawn`.
+        As for `beside`.
     epsilon : float
         On screen.
     """
-    if drawn is not None:
-        st.markdown(f":small[{words.fitted(drawn.fitted, not source.is_random)}]")
-        st.markdown(f":small[{words.limits_by_fit(drawn.fitted, drawn.point, epsilon)}]")
+    if rate is not None:
+        st.markdown(f":small[{words.fitted(rate.fitted, not source.is_random)}]")
+        st.markdown(f":small[{words.limits_by_fit(rate.fitted, rate.point, epsilon)}]")
     elif not source.is_random:
         arguments = _of_twin(source, mechanism, delta)
         if not _is_known(arguments):

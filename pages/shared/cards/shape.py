@@ -261,8 +261,8 @@ def _how_often(scene: Scene, asked: Question) -> None:
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.step, scene.budget, facts)
     label, variant = controls.named(mechanism)
-    line = charts.Line(label, mechanism.key, mechanism.family, variant,
-                       np.where(kept_answer.known, scene.error, np.nan), np.array([]))
+    line = charts.MethodErrors(label, mechanism.key, mechanism.family, variant,
+                               np.where(kept_answer.known, scene.error, np.nan), np.array([]))
     chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
                                   scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)

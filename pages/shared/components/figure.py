@@ -473,7 +473,9 @@ def _flat(arrays: Any) -> Array:
 
 def _source_words(facts: PublicFacts) -> str:
     """What a saved figure says about where its curves come from."""
-    public = f"Public data: {facts.name}" + f" ({facts.credit})" * bool(facts.credit)
+    public = f"Public data: {facts.name}"
+    if facts.credit:
+        public += f" ({facts.credit})"
     return {"simulated": "Simulated curves: for looking, not for publishing",
             "public": public}.get(facts.kind, "Not private")
 

@@ -95,7 +95,8 @@ def strip(
                 f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
                  "brackets: what 95 % of releases stay within."
-                 + " Of releases of a twin, which is simulated from stated facts." * is_forecast,
+                 + (" Of releases of a twin, which is simulated from stated facts."
+                    if is_forecast else ""),
         "link": "Opens the same view with the same seed. The link holds settings, never data; of "
                 "a table of sites on Decide it holds names and sizes."
                 if link else "Your own curves cannot be put into a link.",

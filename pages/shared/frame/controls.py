@@ -294,7 +294,9 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
     label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
     value = getattr(member, parameter.name)
     if parameter.choices:
-        options = [_DEFAULT] * parameter.optional + list(parameter.choices)
+        options = list(parameter.choices)
+        if parameter.optional:
+            options.insert(0, _DEFAULT)
         bound(st.selectbox, label, value or _DEFAULT,
               lambda chosen: set_to(None if chosen == _DEFAULT else chosen), key, options=options,
               help=parameter.help, format_func=_in_words)

@@ -161,7 +161,7 @@ def empty(text: str) -> None:
 
 
 def link_problems() -> None:
-    """What a link asked for in vain."""
+    """Settings of the link that are unknown or invalid."""
     with st.container():  # always there: what follows keeps its place when this goes
         for name in st.session_state.get("link_problems", []):
             st.warning("**The link asked for something this page does not have "
@@ -240,7 +240,7 @@ def reset() -> None:
     from pages.shared.frame.controls import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE
-    studies = {task: settings.Study(preset_of(study.source), preset_of(study.mechanism))
+    studies = {task: settings.DataAndMethod(preset_of(study.source), preset_of(study.mechanism))
                for task, study in current.studies.items()}
     session.change(studies=studies, rate=preset_of(current.rate), sites=default.sites,
                    delta=default.delta, seed=default.seed, group=default.group,

@@ -5,9 +5,9 @@
     page.cards(view, *estimand.cards)
     drawer.show(page.details(view))
 
-Above the cards stand title, what a link asked for in vain, strip, promise and lead. Numbers, from
-whom it protects, ledger, formula and code are details, in the drawer. A `View` says what each of
-these is about.
+Above the cards stand title, settings of a link that are unknown or invalid, strip, promise and
+lead. Numbers, from whom it protects, ledger, formula and code are details, in the drawer. A `View`
+says what each of these is about.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ Card = Callable[[V], None]
 
 
 def begin(title: str) -> None:
-    """The title, and what a link asked for in vain."""
+    """The title, and the settings of a link that are unknown or invalid."""
     st.title(title, anchor=False)
     layout.link_problems()
 

@@ -168,7 +168,7 @@ def _line(source: Source, group: str) -> None:
         words = left(source.facts, spent) if people is None else known_people(people, source.facts)
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
-    about = f"**{escape(group)}.** " * bool(group)
+    about = f"**{escape(group)}.** " if group else ""
     st.markdown(f":material/receipt_long: {about}{words}")
 
 

@@ -1,7 +1,7 @@
 """What a link holds: settings as one readable token of `name-value` words joined by `~`.
 
-Only what differs from the front page is written. An address holds settings, never data; whatever
-it asks for in vain is named, and the usual value stands in.
+Only what differs from the front page is written. An address holds settings, never data; settings
+that are unknown or invalid are named, and the default stands in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
-from pages.shared.state.settings import FRONT_PAGE, Settings, Study
+from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
 _LONGEST = 4000  # characters of an address that are read
 _RATE = "r"  # the letter of the rate
@@ -45,7 +45,7 @@ def encode(wanted: Settings) -> str:
 
 
 def decode(token: str) -> tuple[Settings, list[str]]:
-    """Settings of a token, and the names of what it asked for in vain."""
+    """Settings of a token, and the names of those that are unknown or invalid."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
     studies = {task: _study(LAB_TASKS[task].letters, words, default, problems)
@@ -83,10 +83,10 @@ def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
     return by_letter | {_RATE: chosen.rate}
 
 
-def _study(letters: tuple[str, str], words: Mapping[str, str], default: Study,
-           problems: list[str]) -> Study:
+def _study(letters: tuple[str, str], words: Mapping[str, str], default: DataAndMethod,
+           problems: list[str]) -> DataAndMethod:
     of_source, of_mechanism = letters
-    return Study(_plugged(of_source, words, sources, default.source, problems),
+    return DataAndMethod(_plugged(of_source, words, sources, default.source, problems),
                  _plugged(of_mechanism, words, mechanisms, default.mechanism, problems))
 
 

@@ -36,7 +36,9 @@ class Pin:
 def join(token: str, scenarios: Sequence[Pin]) -> str:
     """The token of *Compare* with the pins."""
     words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in scenarios]
-    return "~".join([token] * bool(token) + words)
+    if token:
+        words.insert(0, token)
+    return "~".join(words)
 
 
 def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:

@@ -141,14 +141,14 @@ POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference
 
 
 @dataclass(frozen=True)
-class Study:
+class DataAndMethod:
     """The data and the method of a task."""
 
     source: Source
     mechanism: Mechanism
 
     @classmethod
-    def default(cls, task: Task) -> Study:
+    def default(cls, task: Task) -> DataAndMethod:
         """What a task begins with."""
         return cls(sources.default(task.source, task.key),
                    mechanisms.default(task.mechanism, task.key))
@@ -158,8 +158,8 @@ class Study:
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    studies: Mapping[str, Study] = field(default_factory=lambda: {
-        key: Study.default(TASKS[key]) for key in LAB_TASKS})  # by task
+    studies: Mapping[str, DataAndMethod] = field(default_factory=lambda: {
+        key: DataAndMethod.default(TASKS[key]) for key in LAB_TASKS})  # by task
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
@@ -287,7 +287,7 @@ class Settings:
                    mechanism: Mechanism | None = None) -> Settings:
         """The same with other data or another method of a task."""
         before = self.studies[task]
-        study = Study(source or before.source, mechanism or before.mechanism)
+        study = DataAndMethod(source or before.source, mechanism or before.mechanism)
         return replace(self, studies={**self.studies, task: study})
 
     def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:

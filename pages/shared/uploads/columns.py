@@ -286,10 +286,11 @@ def _with_roles(table: Table, layout: Layout, roles: Sequence[str]) -> Layout:
     with st.container(horizontal=True):
         for role in roles:
             default = getattr(layout, role)
+            is_known = default in names
             columns[role] = st.selectbox(
-                _ROLES[role], names, index=names.index(default) if default in names else None,
+                _ROLES[role], names, index=names.index(default) if is_known else None,
                 format_func=_person if role == "id" else shortened, placeholder="Choose",
-                key=key_of(f"upload_role_{role}" + "_open" * (default not in names)))
+                key=key_of(f"upload_role_{role}" if is_known else f"upload_role_{role}_open"))
     return replace(layout, **columns)
 
 
