@@ -422,8 +422,8 @@ def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, site
     --------
     >>> facts = PublicFacts(person="patient", people="patients")
     >>> by_precision(np.array([0.8, 0.2]), (300, 100), facts, "hospitals")
-    'Hospitals with more precise results get more weight: if their patients differ, the result is not \
-the average over all patients.'
+    'Hospitals with more precise results get more weight: if their patients differ, the result is \
+not the average over all patients.'
     >>> by_precision(np.array([0.75, 0.25]), (300, 100), facts, "hospitals")
     ''
     """

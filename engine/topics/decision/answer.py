@@ -240,6 +240,17 @@ def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
                  for row in rows if row.included)
 
 
+def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
+    """The same sites, named by their numbers: no simulated number depends on what they are called.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table of sites, a row for each.
+    """
+    return tuple(replace(row, name=f"Site {k}") for k, row in enumerate(rows, 1))
+
+
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     """The curves at the sites that take part.
 
