@@ -200,13 +200,16 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
     """
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
-    diamond = "" if answer.chosen is None else " ◇ the recommendation."
-    return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', answer.profile.unit)}. "
-            f"Thin lines: other errors{of_errors}. "
-            f"Stronger blue: less accurate.{diamond}"
-            + (" Where it is empty, nothing useful could be released." if is_empty else "")
-            + _with_more(answer, on_map(answer, people, errors)))
+    target = with_unit(f"{answer.target:g}", answer.profile.unit)
+    known = on_map(answer, people, errors)
+    is_met = any((row <= answer.target).any() for row in known.values())
+    parts = [f"Thick line: {answer.confidence} of 20 releases within {target}." if is_met else
+             f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",
+             f"Thin lines: other errors{of_errors}.", "Stronger blue: less accurate.",
+             "◇ this study at the largest ε." if answer.chosen is None else "◇ the recommendation."]
+    if is_empty:
+        parts.append("Where it is empty, nothing useful could be released.")
+    return " ".join(parts) + _with_more(answer, known)
 
 
 def _with_more(answer: Decision, known: dict[int, Array]) -> str:
