@@ -79,11 +79,12 @@ class CoinFlip(Lesson):
     shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
              "%** ± {error} points ({level}). Crosses: answers that the coins flipped.")
     explains = (
-        "The coins flip {turned} % of the answers on average. That share is known, so it can "
-        "be corrected in the total.",
+        "The coins flip {turned} % of the answers on average. If nobody had copied, {turned} % "
+        "would say yes; if all had, {unturned} %. So the total can be corrected: "
+        "({said} % − {turned} %) / {between} = {estimate} %.",
         "Which answers were flipped is not known. So no single answer can be corrected.",
         "Changing the truth about a pupil makes neither answer more than {ratio} times as likely. "
-        "The logarithm of {ratio} is the privacy budget: ε = {epsilon}.")
+        "The natural logarithm of {ratio}, ln {ratio} = {epsilon}, is the privacy budget ε.")
     question = Question("Mia said yes. What does the teacher know about Mia?", (
         Option("That she has copied.", "The coins may have said yes for her. They flip "
                "{turned} % of the answers."),
@@ -98,12 +99,13 @@ class CoinFlip(Lesson):
     def work(cls, seed: int) -> Worked:
         answers = ask(seed)
         yes, true = 100 * float(answers.reported.mean()), 100 * float(answers.true.mean())
-        estimate = 100 * answers.estimate
+        estimate, turned = 100 * answers.estimate, float(_MECHANISM.turn_chance(plan())[0])
         words = {"n": str(PUPILS), "said_yes": str(int(answers.reported.sum())),
                  "said": f"{yes:g}", "true": f"{true:g}",
                  "estimate": f"{estimate:.3g}",
                  "error": f"{100 * ROUNDED_NORMAL * answers.standard_error:.0f}", "level": "95 %",
-                 "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
+                 "turned": f"{100 * turned:.0f}", "unturned": f"{100 - 100 * turned:.0f}",
+                 "between": f"{1 - 2 * turned:g}",
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
                       unit="%", off_unit="percentage points")

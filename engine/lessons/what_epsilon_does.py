@@ -68,17 +68,19 @@ class WhatEpsilonDoes(Lesson):
     story = (
         "The mean growth curve of {n} children is to be published; each was measured {m} times. "
         "Noise is added first, so that no child’s curve can be worked out from it.",
-        "The line shows one child’s influence: how far the mean moves if one child is as tall as "
-        "the bounds allow. It is wavy because the curve is drawn with a few smooth building "
-        "blocks.",
+        "The orange line shows how far the mean moves if one child’s curve is replaced by the "
+        "tallest we allow. The line is wavy because the mean is made of a few smooth "
+        "building blocks.",
         "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
     ask = "At each age, how far above or below the non-private mean do {share} of releases stay?"
-    shows = ("Averaged over age it is **± {noise} cm**; one child moves the mean by **{moved} "
-             "cm**. Thin lines are {drawn} releases, all equally likely. {inside} of them stay "
-             "between the thick lines at every age.")
+    shows = ("Averaged over age, the distance within which {share} of releases stay is **{noise} "
+             "cm**. One child moves the mean by **{moved} cm** on average. Thin lines are {drawn} "
+             "releases, all equally likely. Between the thick lines are {share} of releases at "
+             "each age taken alone. A whole curve has many chances to leave the band, so only "
+             "{inside} of {drawn} stay inside all the way.")
     explains = (
-        "So the noise hides what one child adds. The mean is about all {n} children, so it "
-        "survives.",
+        "So the noise hides what one child adds. The mean draws on all {n} children, so it stays "
+        "readable.",
         "ε sets the trade-off. From the true mean the error is {error_less} cm at ε = {less}. At "
         "ε = {epsilon} it is {error} cm, at ε = {more} only {error_more} cm.",
         "In exchange a smaller ε makes it harder to tell which of two curves a child has. A later "
@@ -125,7 +127,8 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
         Mark(*gaps(others), "gradient", "Releases", width=1, opacity=0.35, after=True),
         Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % at each age", width=2.6,
              after=True))
-    alt = f"One child moves the mean by {over_the_curve(shift):.1f} cm, hardly off its line."
+    alt = (f"One child moves the mean by {over_the_curve(shift):.1f} cm on average, "
+           "hardly off its line.")
     few = slice(None, None, 5)
     ticks = plain_ticks(*np.arange(-top, top + 0.5, max(1.0, np.ceil(top / 4))))
     return Picture(

@@ -224,6 +224,9 @@ def test_coins_turn_a_quarter_round_and_what_is_left_is_taken_off_the_total():
     assert int(words["said_yes"]) == yes and float(words["said"]) == 100 * yes / (yes + no)
     # P(yes) = 3/4 true + 1/4 (1 − true) is solved for the true share
     assert words["estimate"] == f"{100 * (2 * yes / (yes + no) - 0.5):.0f}"
+    said, flipped, between = (float(words[name]) for name in ("said", "turned", "between"))
+    assert f"{(said - flipped) / between:.0f}" == words["estimate"]  # as the lesson works it out
+    assert between == (float(words["unturned"]) - flipped) / 100
     assert words["error"] == f"{100 * 1.96 * 2 * math.sqrt(3 / 16 / (yes + no)):.0f}"
     turned_yes = sum(place <= picture.marks[0].x.max() for place in picture.marks[2].x)
     assert float(words["true"]) == 100 * (yes - turned_yes + turned - turned_yes) / (yes + no)
