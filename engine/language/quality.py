@@ -211,16 +211,19 @@ _NOISE = {"not feasible": "too large", "coarse": "large", "usable": "moderate", 
           "nearly free": "very small"}  # by verdict
 
 
-def noise_forecast(verdict: Feasibility) -> str:
+def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
     """How large privacy noise is bound to be, and that nothing else is forecast.
 
     Parameters
     ----------
     verdict : Feasibility
         From sizes and budget alone.
+    is_smoothed : bool
+        Whether values are clipped or curves smoothed, about which it says nothing; counts are not.
     """
-    return (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
-            "beside the stated range. It says nothing about smoothing and clipping.")
+    noise = (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
+             "beside the stated range.")
+    return f"{noise} It says nothing about smoothing and clipping." if is_smoothed else noise
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
