@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.audit.laws import audited
 from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, Budget, CurveData
-from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps
+from engine.mechanisms.summaries.covariance import CovarianceSmoothing, CovarianceSummary
 from engine.mechanisms.summaries.parts import Linear, Smoothing
 
 _CLIMBS, _STEPS, _KEPT = 60, 25, 8  # of the search for couples
@@ -125,7 +125,7 @@ def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, 
     summary = CovarianceSummary(mechanism, usual.sizes, usual.facts)
     plan = mechanism.plan(usual.public, (budget,))
     noise, smoothing = plan.noise[0][0][-1], plan.smoothings[0]
-    assert isinstance(smoothing, Steps)
+    assert isinstance(smoothing, CovarianceSmoothing)
     per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)
     weights = summary.basis.matrices(per_pair * np.sqrt(summary.basis.multiplicity))
     is_euclidean = audited(noise.law).is_euclidean

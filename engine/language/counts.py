@@ -8,12 +8,13 @@ from typing import Any
 
 from engine.core.names import uncapital
 from engine.core.types import EventFacts
-from engine.language.numbers import in_unit, number
+from engine.language.numbers import in_unit, number, stated
 from engine.numerics.counts.cells import Cells, Counted
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.tables import CountTable
 
+_FEW_DIGITS = 6  # of an edge that somebody may have stated; one that is computed mostly has more
 _NOTICED = 0.25  # of a half-width, by which censoring widens a band before it is told
 CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the label"
 
@@ -53,12 +54,28 @@ def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
     return [*(uncapital(event) for event in events), CENSORED]
 
 
+def at_edge(value: float, curve: CountedCurve, unit: str) -> str:
+    """An edge of an interval with its unit: rounded if it is computed, and never if it is stated.
+
+    Parameters
+    ----------
+    value : float
+        The edge.
+    curve : CountedCurve
+        Whose edges end at the stated follow-up, or at the end of the stated range.
+    unit : str
+        May be empty.
+    """
+    is_stated = value == curve.edges[-1] or value == float(f"{value:.{_FEW_DIGITS}g}")
+    return stated(value, unit) if is_stated else in_unit(value, unit)
+
+
 def median(curve: CountedCurve, unit: str) -> str:
     """The median with its interval, or that it is not reached; empty of other curves."""
     if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
-    last = in_unit(float(curve.last), unit)
+    last = at_edge(float(curve.last), curve, unit)
     if not math.isfinite(float(curve.median.time)):
         return f"Median: not reached within {last}."
     until = f"to {in_unit(high, unit)}" if math.isfinite(high) else f"to beyond {last}"
@@ -88,7 +105,7 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     if ended:
         last = min(ended)
         where = ("Nothing of the curve is" if last <= curves[0].edges[0] else
-                 f"Beyond {in_unit(last, facts.time_unit)}, no curve is")
+                 f"Beyond {at_edge(last, curves[0], facts.time_unit)}, no curve is")
         return f"{where} shown: {why}. {remedy}"
     if any(float(curve.limits.widening) > _NOTICED for curve in curves):
         return f"The band is wider because {why}. {remedy}"
@@ -114,7 +131,7 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
     if min(ended) <= curves[0].edges[0]:
         return (f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
                 f"{facts.people} are left after the first interval{why}.")
-    until = in_unit(min(ended), facts.time_unit)
+    until = at_edge(min(ended), curves[0], facts.time_unit)
     return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
 
@@ -122,7 +139,7 @@ def mean(curve: CountedCurve, unit: str) -> str:
     """The restricted mean, where it is given."""
     if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
         return ""
-    until = in_unit(float(curve.mean.until), unit)
+    until = at_edge(float(curve.mean.until), curve, unit)
     middle = in_unit(float(curve.mean.mean), unit)
     return (f"Mean time without an event, within {until}: {middle} "
             f"± {number(float(curve.mean.half_width))}.")

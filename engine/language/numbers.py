@@ -351,6 +351,24 @@ def in_unit(value: float, unit: str, digits: int = 3) -> str:
     return with_unit(number(value, digits), unit)
 
 
+def stated(value: float, unit: str) -> str:
+    """A stated number with its unit, with all of its digits.
+
+    Parameters
+    ----------
+    value : float
+        As somebody stated it.
+    unit : str
+        May be empty.
+
+    Examples
+    --------
+    >>> stated(1095, "days").isascii(), stated(0.1234, "cm")
+    (False, '0.1234 cm')
+    """
+    return with_unit(_signs(f"{value:,.15g}"), unit)
+
+
 def unbroken(text: str) -> str:
     r"""A sentence in which no line ends inside a quantity: "95 %", "0.5 mmol/L", "ε = 0.8", "± 2".
 

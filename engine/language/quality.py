@@ -74,7 +74,7 @@ def rests_on(claim: str, simulated: Proportion) -> str:
     alike = ("" if count >= simulated.n else f", that of {whole(count)} independent releases, "
              "since those about the same simulated people are alike")
     return (f"“{claim}” is counted: {whole(simulated.count)} of {whole(simulated.n)} simulated "
-            f"ones. Of all, {low} to {high} stay within it (95 % confidence interval{alike}).")
+            f"ones. The true share is between {low} and {high} (95 % confidence interval{alike}).")
 
 
 def floor(facts: PublicFacts, least: float, error: float) -> str:
@@ -211,16 +211,19 @@ _NOISE = {"not feasible": "too large", "coarse": "large", "usable": "moderate", 
           "nearly free": "very small"}  # by verdict
 
 
-def noise_forecast(verdict: Feasibility) -> str:
+def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
     """How large privacy noise is bound to be, and that nothing else is forecast.
 
     Parameters
     ----------
     verdict : Feasibility
         From sizes and budget alone.
+    is_smoothed : bool
+        Whether values are clipped or curves smoothed, about which it says nothing; counts are not.
     """
-    return (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
-            "beside the stated range. It says nothing about smoothing and clipping.")
+    noise = (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
+             "beside the stated range.")
+    return f"{noise} It says nothing about smoothing and clipping." if is_smoothed else noise
 
 
 def compared(here: float, others: Mapping[str, float]) -> str:
@@ -422,16 +425,16 @@ def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, site
     --------
     >>> facts = PublicFacts(person="patient", people="patients")
     >>> by_precision(np.array([0.8, 0.2]), (300, 100), facts, "hospitals")
-    'Hospitals count by the precision of what they send: if their patients differ, this is not the \
-average of all patients.'
+    'Hospitals with more precise results get more weight: if their patients differ, the result is \
+not the average over all patients.'
     >>> by_precision(np.array([0.75, 0.25]), (300, 100), facts, "hospitals")
     ''
     """
     shares = np.array(people) / sum(people)
     if not 0.5 * np.abs(weights - shares).sum() >= _UNLIKE:
         return ""
-    return (f"{capital(sites)} count by the precision of what they send: if their "
-            f"{escape(facts.people)} differ, this is not the average of all "
+    return (f"{capital(sites)} with more precise results get more weight: if their "
+            f"{escape(facts.people)} differ, the result is not the average over all "
             f"{escape(facts.people)}.")
 
 

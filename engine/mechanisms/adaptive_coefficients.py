@@ -37,7 +37,7 @@ from engine.mechanisms.families.coefficient_fit import CoefficientFit, Coefficie
 from engine.mechanisms.families.covariate_moments import MAX_DOUBT
 from engine.mechanisms.families.covariate_moments import steps as covariate_steps
 from engine.mechanisms.families.location import release_steps
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.moments import Moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
@@ -186,14 +186,16 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
         shares = constants.joint_shares(effective) if is_joint else self._usual_shares
         then = tuple(share * (1 - sum(first)) for share in shares)
         size = self.size(sizes, effective, facts)
+        releases = [*zip(covariate_steps(verdict.n_functions), first, strict=True),
+                    # without a band the last of six steps has no share and is not released
+                    *zip(release_steps(is_joint)[:len(then)], then, strict=True)]
         return CoefficientPlan(
-            size, budgets, then, verdict,
-            self._shrinks(effective >= constants.SHRINK_FROM, size, facts), is_joint, first,
-            self._clipping_constants(effective, facts, is_joint),
-            spends=ledger(sizes, budgets, verdict, [
-                (step, share) for step, share in (
-                    *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                    *zip(release_steps(is_joint), then, strict=False)) if share > 0]))
+            size=size, budgets=budgets, shares=then, verdict=verdict,
+            shrinks=self._shrinks(effective >= constants.SHRINK_FROM, size, facts),
+            is_joint=is_joint, covariate_shares=first,
+            constants=self._clipping_constants(effective, facts, is_joint),
+            spends=ledger(sizes, budgets, verdict,
+                          [(step, share) for step, share in releases if share > 0]))
 
     def _clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
                             ) -> constants.Constants:
@@ -221,7 +223,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
             return self.truncation
         per_function = min(effective, 1e6) / (len(facts.covariates) + 1)
         size = basis_size(sizes, per_function, constants.MAX_FUNCTIONS, facts)
-        return size | 1 if self.functions(1, facts).family == "fourier" else size
+        return with_whole_pairs(size) if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
         default = "fourier" if facts.periodic else "cosine"
@@ -230,7 +232,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
     def why_not_published(self, budget: Budget) -> str:
         return ""
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "

@@ -46,9 +46,9 @@ from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRe
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
 from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import are_told_apart
-from engine.numerics.public_curves import PublicCurve
+from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
 CENTRE_NOT_MEAN = (
@@ -244,8 +244,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             errors = standard_errors(fit.band.covariance, rows)
             wide = ROUNDED_NORMAL * errors > constants.UNDETERMINED * scale.half
             yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > constants.SOMEWHERE))
-            yield from self._doubts(facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
-                                    released & ~few[:, None, None])
+            yield from self._too_few_functions(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
+                released & ~few[:, None, None])
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
@@ -253,9 +254,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, model.sizes.n_curves, scale.half))
 
-    def _doubts(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
-                half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        """Which releases say that their functions are not enough: `released` are those asked."""
+    def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
+                           half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
+        """Which of the releases in `released` say that their functions are not enough."""
         finer, steep = np.zeros((2, *released.shape), dtype=bool)
         for k, plan in enumerate(plans):
             if plan.feasible:
@@ -287,18 +288,22 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
                              field="design", hint="Choose cosine, or state how times are spread.")
         effective = verdict.effective_size
         pure = any_pure(budgets)
-        shares = tuple(share * (1 - TIMES_SHARE * learns_times)
-                       for share in self.shares(pure, is_joint, effective))
+        shares = self.shares(pure, is_joint, effective)
+        if learns_times:
+            shares = tuple(share * (1 - TIMES_SHARE) for share in shares)
+        # without a band, or where δ = 0, the last of six steps has no share and is not released
+        releases = list(zip(release_steps(is_joint)[:len(shares)], shares, strict=True))
+        if learns_times:
+            releases.insert(0, (TIMES, TIMES_SHARE))
         size = self.size(sizes, effective, facts, pure)
+        is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
+        clips = self.clipping_constants(sizes, effective, facts, is_joint)
         return MeanPlan(
-            size, budgets, shares, verdict, self._shrinks(
-                effective >= constants.SHRINK_FROM or not verdict.is_feasible, size, facts),
-            is_joint, learns_times,
-            replace(self.clipping_constants(sizes, effective, facts, is_joint),
-                    by_people=self.weights == "people"),
-            spends=ledger(sizes, budgets, verdict, [
-                *[(TIMES, TIMES_SHARE)] * learns_times,
-                *zip(release_steps(is_joint), shares, strict=False)]))
+            size=size, budgets=budgets, shares=shares, verdict=verdict,
+            shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
+            learns_times=learns_times,
+            constants=replace(clips, by_people=self.weights == "people"),
+            spends=ledger(sizes, budgets, verdict, releases))
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -333,7 +338,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
         size = basis_size(sizes, effective, most, factor=factor)
-        return size | 1 if self.basis_family(facts) == "fourier" else size
+        return with_whole_pairs(size) if self.basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
                            is_joint: bool) -> Constants:
@@ -513,7 +518,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             return None
         return centre_budget(n_people, budget)
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:
             return ""
         return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
@@ -522,7 +527,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
 
     def _stated_shares(self, is_joint: bool, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
-        shares = PublicCurve.stated(self.split or "", "split").heights
+        shares = stated_numbers(self.split or "", "split")
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
                              hint="For example "

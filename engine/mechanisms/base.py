@@ -493,7 +493,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         """
         return None
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         """What does not suit these curves, in words; empty if nothing is known against it.
 
         Parameters

@@ -28,9 +28,9 @@ class Bernstein(FunctionalRelease):
     """f̃(x) = Σ_v (f(v/k) + Lap(b)) b_v(x): lattice values with equal noise; pure ε-privacy.
 
     A bound on the norm of a curve bounds none of its values. So a curve's vector of lattice values
-    is held to root mean square τ before it is averaged: replacing the curve moves the average by at
-    most 2τ√m/n in norm, m = k + 1 values, and by 2τm/n in sum. For a density, and for a regression
-    function, the exact sum of changes of the lattice values is used.
+    is clipped to root mean square τ before it is averaged: replacing the curve moves the average by
+    at most 2τ√m/n in norm, m = k + 1 values, and by 2τm/n in sum. For a density, and for a
+    regression function, the exact sum of changes of the lattice values is used.
 
     With `held` "sup" a curve is clipped until no lattice value exceeds B, half the range of the
     values: its vector then has norm B√m at most, and b = 2Bm/(nε), which is what is published.

@@ -28,7 +28,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import Rows, Subject, descend, settled
+from engine.mechanisms.families.sparse import MachineRows, Subject, descend, settled
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
 from engine.mechanisms.families.sparse_directions import (
@@ -65,14 +65,14 @@ def of_machine(machine: int) -> Subject:
 
 @dataclass(frozen=True)
 class Stage:
-    """Rounds of private hard thresholding with residuals held to ±`clip`.
+    """Rounds of private hard thresholding with residuals clipped to ±`clip`.
 
     Parameters
     ----------
     rounds : Thresholding
         Of private hard thresholding.
     clip : float
-        Residuals are held to plus and minus this, in response units.
+        Residuals are clipped to plus and minus this, in response units.
     """
 
     rounds: Thresholding
@@ -99,9 +99,9 @@ class StagesPlan(Plan):
         About the rows of each machine, if that part is estimated.
     noise : tuple of NoiseDeviations
         That of the corrections of each machine; empty where no limits are asked for.
-    centre : float or None
-        Deviation of the noise in released means, in halves of stated ranges; None where features
-        are measured from the middle of these.
+    centre_noise_sd : float or None
+        Standard deviation of the noise in released means, in halves of stated ranges; None where
+        features are measured from the middle of these.
     """
 
     size: int
@@ -111,7 +111,7 @@ class StagesPlan(Plan):
     shared: Stage | None
     machine_stages: tuple[Stage, ...]
     noise: tuple[NoiseDeviations, ...]
-    centre: float | None = None
+    centre_noise_sd: float | None = None
 
     @property
     def tuning(self) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
             unprotected=columns.quiet(coefficients), functions=_names(len(machines)),
             intervals=self._limits(corrected, plan, columns),
-            cautions=self.cautions(corrected, columns, plan.centre is not None)
+            cautions=self.cautions(corrected, columns, plan.centre_noise_sd is not None)
             if corrected else ())
 
     def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
@@ -369,7 +369,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             c.row, n, sizes.n_covariates, rho), clip)
 
 
-def _less(rows: Rows, shared: Array) -> Rows:
+def _less(rows: MachineRows, shared: Array) -> MachineRows:
     """Rows whose responses have lost x'u, u (repeats, d)."""
     return replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
 

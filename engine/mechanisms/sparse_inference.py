@@ -85,9 +85,9 @@ class InferencePlan(AveragesPlan):
         Clips and public guesses.
     noise : NoiseDeviations
         That of all later messages.
-    centre : float or None
-        Deviation of the noise in released means, in halves of stated ranges; None where features
-        are measured from the middle of these.
+    centre_noise_sd : float or None
+        Standard deviation of the noise in released means, in halves of stated ranges; None where
+        features are measured from the middle of these.
     """
 
     n: int
@@ -99,7 +99,7 @@ class InferencePlan(AveragesPlan):
     thresholding: Thresholding | None
     constants: Constants
     noise: NoiseDeviations
-    centre: float | None = None
+    centre_noise_sd: float | None = None
 
     @property
     def chooses_first(self) -> bool:
@@ -222,7 +222,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             limits = replace(limits, half_width=limits.half_width + bound[..., None])
         return Fit(basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
                    unprotected=columns.quiet(coefficients), intervals=limits,
-                   cautions=self.cautions([corrected], columns, plan.centre is not None))
+                   cautions=self.cautions([corrected], columns, plan.centre_noise_sd is not None))
 
     def parts(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
               rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:

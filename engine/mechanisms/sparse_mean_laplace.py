@@ -19,7 +19,7 @@ from engine.noise.laplace import laplace
 class SparseMeanLaplace(UntrustedMean):
     """Each machine sends averages of its own rows, for k coordinates, with Laplace noise.
 
-    Numbers are held within ±B, B = max|μ| + σ √(2 log 2N), both stated. Machine i with n rows
+    Numbers are clipped to ±B, B = max|μ| + σ √(2 log 2N), both stated. Machine i with n rows
     sends, for each of its k coordinates, the average plus Lap(2Bk/(nε)). The server averages what
     it hears for each coordinate, weights being inverse to variances, and keeps the s largest.
 
@@ -32,7 +32,7 @@ class SparseMeanLaplace(UntrustedMean):
     *Unit of protection.* One row: neighbouring data replace one row of one machine. A machine as a
     whole, with n rows, is protected with nε only. Sizes are public.
 
-    *Privacy.* A number held within ±B moves by at most 2B when its row is replaced, so an average
+    *Privacy.* A number clipped to ±B moves by at most 2B when its row is replaced, so an average
     of n moves by at most 2B/n, and each of the machine's k averages does. Noise Lap(2Bk/(nε))
     makes each (ε/k)-DP, all k together ε-DP. What is no number counts as 0. δ = 0.
 

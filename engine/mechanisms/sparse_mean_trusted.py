@@ -54,7 +54,7 @@ class CentrePlan(Plan):
     scales : Scales
         Those of the noise in the choice and in the values.
     bound : float
-        Numbers are held to plus and minus this.
+        Numbers are clipped to plus and minus this.
     largest_mean : float
         And means to this.
     budgets : tuple of Budget
@@ -75,7 +75,7 @@ class CentrePlan(Plan):
 class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
     """The server averages all N rows, chooses the s largest means with noise and releases those.
 
-    Numbers are held within ±B, B = max|μ| + σ √(2 log 2N), both stated. With δ > 0 the choice is
+    Numbers are clipped to ±B, B = max|μ| + σ √(2 log 2N), both stated. With δ > 0 the choice is
     by Gumbel noise and values have Gaussian noise, half of ρ each; with δ = 0 one Laplace noise
     serves the choice, and fresh noise of the same scale 3sλ/ε the values.
 
@@ -157,7 +157,7 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         return plan.n_selected * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:
-        """The mean of all rows, each number held to its bound.
+        """The mean of all rows, each number clipped to its bound.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ from engine.mechanisms.families.sparse import (
     MIN_EIGENVALUE,
     SEVERAL_STEPS,
     CentreSees,
-    Steps,
+    DescentSettings,
     descend,
     fewest_rounds,
     is_standard,
@@ -135,9 +135,9 @@ class NewtonPlan(inference.AveragesPlan):
     scale : float or None
         Deviation of the noise in the mean squared length of rows; None where their scale is as
         stated.
-    centre : float or None
-        Deviation of the noise in released means, in halves of stated ranges; None where features
-        are measured from the middle of these.
+    centre_noise_sd : float or None
+        Standard deviation of the noise in released means, in halves of stated ranges; None where
+        features are measured from the middle of these.
     """
 
     sparsity: int
@@ -154,7 +154,7 @@ class NewtonPlan(inference.AveragesPlan):
     residuals: float
     last: float
     scale: float | None = None
-    centre: float | None = None
+    centre_noise_sd: float | None = None
 
     @property
     def chooses_first(self) -> bool:
@@ -329,7 +329,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct, is_narrow = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
-        is_narrow = (is_narrow | corrected.is_narrow) & (plans[0].centre is not None)
+        is_narrow = (is_narrow | corrected.is_narrow) & (plans[0].centre_noise_sd is not None)
         end = first.copy()
         selected = np.take_along_axis(first, where, axis=-1)
         np.put_along_axis(end, where, np.where(
@@ -411,8 +411,8 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                        for clip_of_stage, share in zip(clips, shares.stages, strict=False))
         step = self.step_size or LONGEST_STEP
         rounds = None if stages else Thresholding.planned(
-            Steps(s, self.rounds or fewest_rounds(step, MIN_EIGENVALUE), step,
-                  self.largest_norm(facts)),
+            DescentSettings(s, self.rounds or fewest_rounds(step, MIN_EIGENVALUE), step,
+                            self.largest_norm(facts)),
             self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
             shares.rounds * rho)
         messages = [*([(inference.GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
@@ -463,7 +463,8 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         values = inference.ball(plan.sparsity) * plan.last
         if plan.thresholding is not None:
             scale = plan.thresholding.scales.choice
-            return LargestNoise(plan.thresholding.most, scale, values, scale * math.log(d))
+            return LargestNoise(plan.thresholding.step_sensitivity, scale, values,
+                                scale * math.log(d))
         each = [inference.ball(d) * stage.deviations[0] for stage in plan.stages]
         both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
         most = 2 * inference.ball(d) * plan.stages[-1].clip

@@ -28,8 +28,8 @@ from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import (
     LONGEST_STEP,
     CentreSees,
-    Rows,
-    Steps,
+    DescentSettings,
+    MachineRows,
     descend,
     fewest_rounds,
     is_standard,
@@ -59,35 +59,36 @@ class ThresholdingPlan(Plan):
 
     Parameters
     ----------
-    steps : sparsity, rounds, size of a step and largest norm.
+    steps : sparsity, rounds, learning rate and largest norm.
     feature_clip, residual_clip, response_clip : infinite where there is none.
-    most : λ, by which a row moves an entry of a step at full pace.
+    step_sensitivity : λ, by which a row moves an entry of a step at full pace at most.
     scales : those of the noise in choices and values.
-    bound, deviation : sensitivity of the number that sets the pace, and its noise; None where the
-        step is stated.
-    centre : deviation of the noise in released means, in halves of stated ranges; None where
-        features are measured from the middle of these.
+    pace_sensitivity : of the number that sets the pace; None where the learning rate is stated.
+    pace_noise_sd : standard deviation of the noise in that number.
+    centre_noise_sd : standard deviation of the noise in released means, in halves of stated ranges;
+        None where features are measured from the middle of these.
     """
 
-    steps: Steps
+    steps: DescentSettings
     feature_clip: float
     residual_clip: float
     response_clip: float
-    most: float
+    step_sensitivity: float
     scales: Scales
-    bound: float | None
-    deviation: float
-    centre: float | None = None
+    pace_sensitivity: float | None
+    pace_noise_sd: float
+    centre_noise_sd: float | None = None
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"rounds": self.steps.rounds, "step_size": self.steps.size,
+        return {"rounds": self.steps.rounds, "step_size": self.steps.learning_rate,
                 "feature_clip": self.feature_clip, "residual_clip": self.residual_clip,
-                "sensitivity": self.most, "choice_scale": self.scales.choice}
+                "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
 
     @property
     def thresholding(self) -> Thresholding:
-        return Thresholding(self.steps, self.most, self.scales, self.bound, self.deviation)
+        return Thresholding(self.steps, self.step_sensitivity, self.scales,
+                            self.pace_sensitivity, self.pace_noise_sd)
 
 
 @mechanisms.register
@@ -175,9 +176,9 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """Never as published: nothing of the budget is left for it."""
         return self.constants != "published" and super().has_centre(facts)
 
-    def caution(self, facts: PublicFacts) -> str:
-        """As `PublicGuesses.caution`; and rounds are counted for features that vary as stated."""
-        text = super().caution(facts)
+    def unsuited_because(self, facts: PublicFacts) -> str:
+        """As in `PublicGuesses`; and rounds are counted for features that vary as stated."""
+        text = super().unsuited_because(facts)
         return text if is_standard(facts) else f"{text} {STATED_ROUNDS}"
 
     @property
@@ -227,7 +228,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """Least squares on the best features of all rows, neither clipped nor noised."""
         return self.least_squares(data, self.sparsity)
 
-    def _rows(self, data: Data, plan: ThresholdingPlan) -> Rows:
+    def _rows(self, data: Data, plan: ThresholdingPlan) -> MachineRows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
                        plan.response_clip, self.is_secure)
@@ -244,23 +245,25 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """
         sizes, facts = public.sizes, public.facts
         radius = self.largest_norm(facts)
-        steps = Steps(min(self.sparsity, sizes.n_covariates), self._rounds(sizes, radius),
-                      self.step, radius)
+        steps = DescentSettings(min(self.sparsity, sizes.n_covariates),
+                                self._rounds(sizes, radius), self.learning_rate, radius)
         feature, residual, response = self._clips(sizes, facts)
-        bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
-        most = sensitivity(steps.size, bound, feature, sizes.n_curves)
+        residual_bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
         if self.constants == "published":
-            scales = self._printed(steps, most, budgets, sizes.n_covariates)
-            return ThresholdingPlan(steps, feature, residual, response, most, scales, None, 0.0,
-                                    spends=ledger(self.law, steps, most, scales, budgets))
+            step_sensitivity = sensitivity(steps.learning_rate, residual_bound, feature,
+                                           sizes.n_curves)
+            scales = self._printed(steps, step_sensitivity, budgets, sizes.n_covariates)
+            return ThresholdingPlan(
+                steps, feature, residual, response, step_sensitivity, scales, None, 0.0,
+                spends=ledger(self.law, steps, step_sensitivity, scales, budgets))
         centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rounds = Thresholding.planned(
-            steps, self.step_size is not None, self.law, bound, feature,
+            steps, self.step_size is not None, self.law, residual_bound, feature,
             row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
             centre.rest)
         return ThresholdingPlan(
-            steps, feature, residual, response, rounds.most, rounds.scales, rounds.bound,
-            rounds.deviation, centre.deviation,
+            steps, feature, residual, response, rounds.step_sensitivity, rounds.scales,
+            rounds.pace_sensitivity, rounds.pace_noise_sd, centre.deviation,
             spends=(*centre.spends, *rounds.lines(self.law, budgets)))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -272,11 +275,11 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """
         plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         each = (self.law.value_deviation * plan.scales.values) ** 2
-        left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
+        left = (1 - plan.steps.learning_rate) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())
 
     @property
-    def step(self) -> float:
+    def learning_rate(self) -> float:
         """η."""
         if self.step_size is not None:
             return self.step_size
@@ -290,7 +293,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         if self.constants == "published":
             log = math.log(8 * radius**2 * _LARGEST_EIGENVALUE * sizes.n_curves)
             return max(1, math.ceil(_LARGEST_EIGENVALUE**2 * log))
-        return fewest_rounds(self.step, 1 / _LARGEST_EIGENVALUE)
+        return fewest_rounds(self.learning_rate, 1 / _LARGEST_EIGENVALUE)
 
     def _clips(self, sizes: Sizes, facts: PublicFacts) -> tuple[float, float, float]:
         """Of features, residuals and responses; infinite where there is none."""
@@ -307,15 +310,18 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return (feature, math.inf if residual is None else residual,
                 math.inf if response is None else response)
 
-    def _printed(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
+    def _printed(self, steps: DescentSettings, step_sensitivity: float, budgets: tuple[Budget, ...],
+                 size: int) -> Scales:
         """The noise of one round as published."""
-        printed = max(printed_scale(self.law, steps.sparsity, most, budget.epsilon / steps.rounds,
-                                    budget.delta / steps.rounds, size) for budget in budgets)
+        printed = max(
+            printed_scale(self.law, steps.sparsity, step_sensitivity,
+                          budget.epsilon / steps.rounds, budget.delta / steps.rounds, size)
+            for budget in budgets)
         return Scales(printed, printed)
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                       ) -> LargestNoise:
         """The noise in every choice, whose largest of d is about log d times its scale."""
         plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
-        return LargestNoise(plan.most, plan.scales.choice, plan.scales.values,
+        return LargestNoise(plan.step_sensitivity, plan.scales.choice, plan.scales.values,
                             plan.scales.choice * math.log(sizes.n_covariates))

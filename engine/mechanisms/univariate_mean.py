@@ -126,7 +126,7 @@ class AveragePlan(Plan):
 class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     """Average numbers and add Laplace noise: by each item, each person, each site, or one centre.
 
-    Every number is held within the public range [a, b] of width w; one that is not finite counts
+    Every number is clipped to the public range [a, b] of width w; one that is not finite counts
     as its middle. What is averaged is an *item* (a single number) or the mean of a *person*; each
     curve of the data is a person, and each server a site. With `setting`
 
@@ -134,8 +134,8 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     - "site": site s, with n_s items, sends its mean + Lap(w/(n_s ε)); means are averaged with
       weights n_s/N;
     - "central_item": the mean of all N items + Lap(w/(Nε));
-    - "local_user": every person sends their mean, held to an interval of width v, + Lap(v/ε);
-    - "central_user": the average of U people's means, held to it, + Lap(v/(Uε));
+    - "local_user": every person sends their mean, clipped to an interval of width v, + Lap(v/ε);
+    - "central_user": the average of U people's means, clipped to it, + Lap(v/(Uε));
     - "site_user": site s, with U_s people, sends the average of their means + Lap(w/(U_s ε)), with
       no vote; averages are averaged with weights U_s/U;
     - "none": the mean of all items, as it is.
@@ -167,9 +167,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     protected item by item has nε as a whole. Sizes are public.
 
     *Averages.* An item lies in [a, b], so replacing it moves it by at most w, a mean of n_s items
-    by w/n_s, and nothing else. A person's mean held to an interval of width v moves by at most v,
-    whatever the items, and an average over U people by v/U; the interval comes from the vote and is
-    the same for both neighbours. Noise Lap(Δ/ε) makes a number of sensitivity Δ ε-DP.
+    by w/n_s, and nothing else. A person's mean, clipped to an interval of width v, moves by at most
+    v, whatever the items, and an average over U people by v/U; the interval comes from the
+    vote and is the same for both neighbours. Noise Lap(Δ/ε) makes a number of sensitivity Δ ε-DP.
 
     *Votes.* A person's ballot has a one at one place and zeros elsewhere; replacing the person
     changes two entries by one each. With ε' the vote's budget, locally each of the k entries is

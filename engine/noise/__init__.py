@@ -1,12 +1,13 @@
 """Samplers of noise, and the scales it has for a sensitivity: arrays and numbers in, arrays out.
 
-Noise is *added* in the files of the mechanisms and of their families, in the line before a call of
-`engine.privacy.transcript`: `sent`, `sent_by_each` and `summed` for numbers; `weighed` draws the
-noise of choices itself. Nothing else leaves a server, but for two: the smoothing that
-`engine.mechanisms.summaries.selection` chooses by noisy scores, which certified releases refuse,
-and what a site sends by itself, whose noise `Site` of `engine.sites.site` adds. In a real release
-the mechanism adds zeros there, and `engine.release.certified` puts noise by `hardened` in their
-place.
+Noise is *added* in the files of the mechanisms and of their families, where they call
+`engine.privacy.transcript` or just before: `sent`, `sent_by_each` and `summed` for numbers;
+`weighed` draws the noise of choices itself. Exact numbers leave a machine only for a trusted
+centre, by `entrusted`; nothing of them is published. Two releases call none of these: the
+smoothing that `engine.mechanisms.summaries.selection` chooses by noisy scores, which certified
+releases refuse, and what a site sends by itself, whose noise `Site` of `engine.sites.site` adds.
+In a real release the mechanism adds zeros there, and `engine.release.certified` puts noise by
+`hardened` in their place.
 
 A new kind of noise is
 

@@ -133,6 +133,22 @@ class Basis(OrthonormalBasis):
         return np.asarray(((difference @ self.gram) * difference).sum(axis=-1))
 
 
+def with_whole_pairs(size: int) -> int:
+    """The least odd size that is not smaller: a Fourier basis is 1 and pairs of cosine and sine.
+
+    Parameters
+    ----------
+    size : int
+        How many functions are wanted.
+
+    Examples
+    --------
+    >>> with_whole_pairs(6), with_whole_pairs(7)
+    (7, 7)
+    """
+    return size if size % 2 else size + 1
+
+
 @lru_cache(maxsize=64)
 def _gram(basis: Basis) -> Array:
     if basis.extension == 0:

@@ -10,8 +10,38 @@ import numpy as np
 from engine.core.arrays import Array
 from engine.core.errors import InputError
 
-_MAX_HEIGHTS = 400
+_MAX_NUMBERS = 400
 _FINE = 4001  # points on which a stated density is inverted
+
+
+def stated_numbers(text: str, field: str) -> tuple[float, ...]:
+    """Read numbers such as "1, 2.5, 2".
+
+    Parameters
+    ----------
+    text : str
+        At most 400 numbers with commas between them.
+    field : str
+        Name of the control, for messages.
+
+    Raises
+    ------
+    InputError
+        If a part is no finite number or there are too many.
+
+    Examples
+    --------
+    >>> stated_numbers("0.25, 0.75", "split")
+    (0.25, 0.75)
+    """
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = (math.nan,)
+    if not all(map(math.isfinite, numbers)) or len(numbers) > _MAX_NUMBERS:
+        raise InputError(f"“{field}” must be at most {_MAX_NUMBERS} numbers with commas "
+                         "between them.", field=field, hint="For example 1, 2.5, 2.")
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -63,13 +93,7 @@ class PublicCurve:
         InputError
             If a part is no finite number or there are too many.
         """
-        try:
-            heights = tuple(float(part) for part in text.split(","))
-        except ValueError:
-            heights = (math.nan,)
-        if not all(map(math.isfinite, heights)) or len(heights) > _MAX_HEIGHTS:
-            raise InputError(f"“{field}” must be at most {_MAX_HEIGHTS} numbers with commas "
-                             "between them.", field=field, hint="For example 1, 2.5, 2.")
+        heights = stated_numbers(text, field)
         return cls(heights * 2 if len(heights) == 1 else heights)
 
     def as_density(self, field: str) -> PublicCurve:

@@ -337,7 +337,7 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
     covariance = moments[..., 1:, 1:] - moments[..., 1:, :1] * mean[..., None, :]
     drawn = np.clip(matrix_root(covariance) @ covariates.T + mean[..., None], -1.0, 1.0)
     raw = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
-    directions, regressors = regressor_map.directions(raw), regressor_map.whole @ raw
+    directions, regressors = regressor_map.directions(raw), regressor_map.full @ raw
     average = directions @ regressors.swapaxes(-1, -2) / _SAMPLE
     average = average + 1e-6 * np.eye(average.shape[-1])  # also where all are the same
     left = np.linalg.inv(np.linalg.cholesky(average))

@@ -23,12 +23,12 @@ class RegressorMap:
     ----------
     standard : (repeats, columns, K, K)
         V, which centres and scales regressors: the average of (V G)(V G)' is about the identity.
-    whole : (repeats, columns, K, K)
+    full : (repeats, columns, K, K)
         W, which also undoes what weights and the noise in V have left.
     """
 
     standard: Array
-    whole: Array
+    full: Array
 
     def repeats(self, part: slice) -> RegressorMap:
         """The map of some of the data sets.
@@ -38,7 +38,7 @@ class RegressorMap:
         part : slice
             Which data sets.
         """
-        return RegressorMap(self.standard[part], self.whole[part])
+        return RegressorMap(self.standard[part], self.full[part])
 
     def directions(self, regressors: Array) -> Array:
         """w(G) W G: weighted regressors in the new coordinates.
@@ -52,7 +52,7 @@ class RegressorMap:
         -------
         (repeats, columns, K, people)
         """
-        return np.asarray(weights(self.standard @ regressors) * (self.whole @ regressors))
+        return np.asarray(weights(self.standard @ regressors) * (self.full @ regressors))
 
     def coefficients(self, located: Array) -> Array:
         """Coefficients of F as those of G: a'G = b'F for a = W'b.
@@ -67,7 +67,7 @@ class RegressorMap:
         (repeats, columns, K, r)
             a.
         """
-        return np.asarray(self.whole.swapaxes(-1, -2) @ located)
+        return np.asarray(self.full.swapaxes(-1, -2) @ located)
 
     def covariance(self, located: Array) -> Array:
         """The covariance of coefficients of F as that of those of G.
@@ -82,8 +82,8 @@ class RegressorMap:
         (repeats, columns, K, r, K, r)
             Of a = W'b.
         """
-        rotated = np.einsum("...ka,...krjs->...arjs", self.whole, located)
-        return np.asarray(np.einsum("...arjs,...jb->...arbs", rotated, self.whole))
+        rotated = np.einsum("...ka,...krjs->...arjs", self.full, located)
+        return np.asarray(np.einsum("...arjs,...jb->...arbs", rotated, self.full))
 
 
 def weights(standard: Array) -> Array:
@@ -122,7 +122,7 @@ def floored(moments: Array, least: Array) -> Array:
     return np.asarray((vectors * raised) @ vectors.swapaxes(-1, -2))
 
 
-def standardising(moments: Array) -> Array:
+def whitening(moments: Array) -> Array:
     """V with V Γ V' = 1, lower triangular: each covariate less what those before it explain.
 
     Parameters
@@ -137,8 +137,10 @@ def standardising(moments: Array) -> Array:
     return np.asarray(np.linalg.inv(np.linalg.cholesky(moments)))
 
 
-def mixed(maps: Array) -> Array:
+def reflected(maps: Array) -> Array:
     """The same coordinates reflected so that the first has an equal part in all of them.
+
+    By the Householder reflection that takes the first unit vector to (1, …, 1)/√K.
 
     A rare answer would otherwise stand alone in a coordinate in which nearly everybody deviates by
     0, so that the typical size of deviations there says nothing of those who gave it.
@@ -153,9 +155,9 @@ def mixed(maps: Array) -> Array:
     (…, K, K)
     """
     n_functions = maps.shape[-1]
-    mirror = np.full(n_functions, 1 / np.sqrt(n_functions))
-    mirror[0] -= 1.0
     if n_functions == 1:
         return maps
-    along = mirror @ maps  # (…, K)
-    return np.asarray(maps - 2 / (mirror @ mirror) * mirror[:, None] * along[..., None, :])
+    normal = np.full(n_functions, 1 / np.sqrt(n_functions))  # to the mirror
+    normal[0] -= 1.0
+    along = normal @ maps  # (…, K)
+    return np.asarray(maps - 2 / (normal @ normal) * normal[:, None] * along[..., None, :])

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
-from engine.core.types import Budget, Cost, Spend
+from engine.core.types import MIN_EPSILON, Budget, Cost, Spend
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import (
     Approximate,
@@ -116,6 +116,35 @@ def exact_epsilon(mu: float, delta: float) -> float:
     if math.isinf(mu) or delta == 0:
         return math.inf
     return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
+
+
+def with_more_noise(budget: Budget, ratio: float) -> Budget:
+    """The budget with μ/√ratio and the same δ: that of noise with `ratio` times the variance.
+
+    Parameters
+    ----------
+    budget : Budget
+        With δ > 0.
+    ratio : float
+        Of variances, above 0.
+
+    Returns
+    -------
+    Budget
+        With the smallest ε there is where δ alone allows for more than μ/√ratio.
+
+    Raises
+    ------
+    InputError
+        If δ = 0.
+
+    Examples
+    --------
+    >>> round(with_more_noise(Budget(1.0, 1e-6), 20 / 19).epsilon, 3)
+    0.973
+    """
+    mu = exact_mu(budget.epsilon, budget.delta) / math.sqrt(ratio)
+    return Budget(max(exact_epsilon(mu, budget.delta), MIN_EPSILON), budget.delta)
 
 
 def certified_epsilon(mu: float, delta: float) -> float:

@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import __version__
 from engine.language.grammar import capital, safe_cell
+from engine.language.numbers import exactly
 from engine.release import sentences, stated
 from engine.release.captions import columns, explained, heading, headline, statements
 from engine.release.picture import picture
@@ -180,5 +181,5 @@ def _bounds(bounds: Mapping[str, Any]) -> str:
 
 
 def _range(bound: Mapping[str, Any]) -> str:
-    ends = f"{bound['low']:g} to {bound['high']:g}".replace("-", "−")
+    ends = f"{exactly(bound['low'])} to {exactly(bound['high'])}".replace("-", "−")
     return f"{bound['name']} {ends} {bound['unit']}".strip()

@@ -18,7 +18,7 @@ from engine.core.types import (
     Sizes,
     Step,
 )
-from engine.language.grammar import of
+from engine.language.grammar import capital, of
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
@@ -111,7 +111,7 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": facts.name, "what": mechanism.main_task.label,
+                    "of": _data_name(facts), "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
         "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
         "unit_of_protection": plan.plain["unit"],
@@ -131,6 +131,11 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
         "versions": dict(made_with), **_in_ranges(functions),
     }
+
+
+def _data_name(facts: PublicFacts) -> str:
+    """Of public data their name; of a file, which is nobody else's, the people in it."""
+    return capital(facts.people) if facts.is_upload else facts.name
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:

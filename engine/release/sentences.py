@@ -6,10 +6,18 @@ import math
 from collections.abc import Sequence
 
 from engine.core.names import uncapital
-from engine.core.types import Budget, Data, PublicFacts
+from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import error, in_unit, percent, small, whole, with_unit
+from engine.language.numbers import (
+    error,
+    exactly,
+    in_unit,
+    percent,
+    small,
+    whole,
+    with_unit,
+)
 from engine.language.odds_words import odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism
@@ -103,7 +111,7 @@ def left(facts: PublicFacts, odometer: Odometer | None) -> str:
         What was spent on them; None if nothing was.
     """
     if odometer is None:
-        return f"Nothing published of these {escape(facts.people)} yet."
+        return f"Nothing about these {escape(facts.people)} has been published yet."
     return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(odometer.left, 0.0))} of "
             f"{_epsilon(odometer.total.epsilon)}**.")
 
@@ -363,7 +371,7 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average"
                      f"{quality.at_common_times(facts, band.at_times)}.")
     if verdict is not None and not uncertainty.is_coarse:
-        parts.append(quality.noise_forecast(verdict))
+        parts.append(quality.noise_forecast(verdict, not isinstance(facts, EventFacts)))
     if band is None and not uncertainty.findings:
         parts.append("This method states no confidence band: how far the release is from the truth "
                      "is not known from it.")
@@ -404,7 +412,9 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
     if band is None:
         return findings
     time = uncapital(facts.time_name)
-    low, high = (f"{end:.4g}".replace("-", "−") for end in band.covered)
+    stated = facts.time_low, facts.time_high
+    low, high = ((exactly(end) if end in stated else f"{end:.4g}").replace("-", "−")
+                 for end in band.covered)
     span = with_unit(f"from {low} to {high}", facts.time_unit)
     if band.kind == STAIRCASE:
         return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "

@@ -296,8 +296,10 @@ def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> 
     return np.asarray(np.sqrt(np.mean(np.square(errors), axis=axis)))
 
 
-def within(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
-    """The distance that 95 % of releases stay within, over an axis of releases.
+def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float = LEVEL) -> Array:
+    """The smallest distance that at least 95 % of releases stay within, over an axis of releases.
+
+    It is the distance of one of the releases, so that those within it can be counted.
 
     Parameters
     ----------
@@ -305,13 +307,20 @@ def within(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
         Distances, in response units.
     axis : int or tuple of int, optional
         The axes of releases; None for all.
+    share : float
+        Another share than 95 %.
 
     Returns
     -------
     ndarray
         In response units.
+
+    Examples
+    --------
+    >>> float(within(np.arange(1.0, 109.0)))  # 103 of 108
+    103.0
     """
-    return np.asarray(np.quantile(errors, LEVEL, axis=axis))
+    return np.asarray(np.quantile(errors, share, axis=axis, method="inverted_cdf"))
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,8 @@ _ROWS = {
         "times", ("time", "days", "months", "years", "weeks", "survival_time", "duration",
                   "follow_up", "futime", "end", "end_date", "exit", "date_of_end"),
         ("start", "status", "id"), "the planned follow-up", "planned follow-up",
-        "It comes from how the study was planned: the longest time seen would leak.",
+        "It comes from how the study was planned: the longest time in the file would reveal "
+        "something about somebody.",
         "For example the protocol of the study.", ("time", "as censored at once"),
         "no status: {:,} people, who count as censored"),
     Counted.VALUES: _Rows(

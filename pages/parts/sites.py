@@ -280,7 +280,7 @@ def answer(view: SitesTable) -> None:
 def warnings(view: SitesTable) -> None:
     """What does not suit these curves, or so few, and promises that the constants do not keep."""
     assert view.answer is not None
-    for words in (view.settings.mechanism.caution(view.facts),
+    for words in (view.settings.mechanism.unsuited_because(view.facts),
                   quality.few_in_a_round(view.answer.together.fewest_in_a_round)):
         if words:
             st.warning(words, icon=":material/warning:")

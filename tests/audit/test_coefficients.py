@@ -132,7 +132,7 @@ def no_clipping(patch):
 
 
 def one_sided_sensitivity(patch):
-    patch.setattr(location, "LOCATION", 1.0)
+    patch.setattr(location, "JOINT_MOMENTS", location.JOINT_MOMENTS / 2)
 
 
 @pytest.mark.parametrize("broken", few([

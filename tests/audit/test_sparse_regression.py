@@ -64,7 +64,7 @@ def moved(mechanism, data, vectors, plan):
     """A step from these vectors, as in the rounds: (1, columns, d)."""
     with np.errstate(all="ignore"):
         rows = mechanism._rows(data, plan)
-        return vectors - plan.steps.size * rows.gradient(vectors, plan.residual_clip)
+        return vectors - plan.steps.learning_rate * rows.gradient(vectors, plan.residual_clip)
 
 
 def with_row(data, row, x, y):
@@ -90,7 +90,7 @@ def search(mechanism, tries=150):
         if not np.isfinite(shift).all():
             return math.inf
         # one of the rows may be at the worst vector, the other at its mirror image
-        worst = max(worst, float(shift.max()) / plan.most)
+        worst = max(worst, float(shift.max()) / plan.step_sensitivity)
     return worst
 
 
@@ -115,7 +115,7 @@ def test_the_published_bound_is_attained_by_a_row_along_the_vector_and_one_again
     against = np.where(np.arange(D) < 5, -2.0, 2.0)  # the last entries keep their sign
     one, other = (moved(mechanism, with_row(data, 4, x, y), vector, plan)
                   for x, y in ((along, -1e9), (against, 1e9)))
-    assert 0.95 <= np.abs(one - other).max() / plan.most <= 1 + 1e-9
+    assert 0.95 <= np.abs(one - other).max() / plan.step_sensitivity <= 1 + 1e-9
 
 
 # -- broken versions that must be caught --------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_the_printed_projection_onto_a_cube_is_caught(monkeypatch):
     against = np.where(np.arange(D) < 5, -2.0, 2.0)
     one, other = (moved(PUBLISHED, with_row(data, 4, x, y), vector, plan)
                   for x, y in ((np.full(D, 2.0), -1e9), (against, 1e9)))
-    assert np.abs(one - other).max() / plan.most > 1.2
+    assert np.abs(one - other).max() / plan.step_sensitivity > 1.2
 
 
 # -- the noise of the rounds ----------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def rounds_of(mechanism, draws=4000):
         return values
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse.transcript, "sent", record)
-        sparse_regression.descend(lambda v: (v - far) / plan.steps.size, (1, draws, D), plan.steps,
+        sparse_regression.descend(lambda v: (v - far) / plan.steps.learning_rate, (1, draws, D), plan.steps,
                                   mechanism.law, [plan.scales], generator(1, 1, 0))
     return plan, np.stack(seen)
 
@@ -167,7 +167,7 @@ def true_rho(mechanism):
              for one, other in zip(noise[1:], noise[:-1], strict=True)]
     if max(again) > 0.2:
         return math.inf  # the same noise twice cancels
-    return plan.steps.rounds * sum(costs(law, s, plan.most, Scales(plan.scales.choice, seen)))
+    return plan.steps.rounds * sum(costs(law, s, plan.step_sensitivity, Scales(plan.scales.choice, seen)))
 
 
 def claimed_rho(mechanism):
@@ -198,7 +198,7 @@ class ValuesForNothing(SparseRegression):
     def plan(self, public, budgets):
         honest = super().plan(public, budgets)
         scales = Scales(honest.scales.choice / math.sqrt(2), honest.scales.values)
-        rho = costs(self.law, honest.steps.sparsity, honest.most, scales)[0]
+        rho = costs(self.law, honest.steps.sparsity, honest.step_sensitivity, scales)[0]
         kept = tuple(replace(line, rho=rho) for line in honest.spends if line.mu is None)
         return replace(honest, scales=scales, spends=kept)
 
@@ -224,14 +224,14 @@ def test_the_choice_from_rows_at_the_clipping_edge_keeps_its_cost_at_near_ties(k
     y[0, 3:18] = 1.0
     ties = replace(ties, x=x, y=y)
     plan = mechanism.plan(ties.public, BUDGET)
-    scale = 4 * plan.most  # a choice at this scale; the budget's own would be far larger
-    rho = costs(mechanism.law, 2, plan.most, Scales(scale, scale))[0]
+    scale = 4 * plan.step_sensitivity  # a choice at this scale; the budget's own would be far larger
+    rho = costs(mechanism.law, 2, plan.step_sensitivity, Scales(scale, scale))[0]
     zero, laws, steps = np.zeros((1, 1, 3)), [], []
     for row in ([4.0, 4.0, -4.0], [-4.0, -4.0, 4.0], [1e9, -1e9, np.nan]):
         step = moved(mechanism, with_row(ties, 0, row, 1e9), zero, plan)[0, 0]
         steps.append(step)
         laws.append(pairs_law(mechanism.law, np.abs(step), scale))
-    assert np.abs(steps[0] - steps[1]).max() == pytest.approx(plan.most)
+    assert np.abs(steps[0] - steps[1]).max() == pytest.approx(plan.step_sensitivity)
     for here in laws:
         for there in laws:
             for order in (1.5, 4.0, 16.0):

@@ -150,7 +150,7 @@ def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
     assert int(said.group(1)) > 50 and "Large (400 of 480 people)" in memo(at)
     alike = words(visit("decide", f"{SMALL}~c.n_servers-3"))
     assert "has a weight" not in alike
-    unlike = "count by the precision of what they send: if their people differ"
+    unlike = "with more precise results get more weight: if their people differ"
     assert unlike in words(at) and unlike in memo(at) and unlike not in alike
 
 
@@ -448,3 +448,13 @@ def test_only_the_browsers_back_leads_to_an_address_that_it_has_not_replaced_yet
     at.session_state["frame"] = {"went_back": 1}
     at.run()
     assert at.session_state.settings.source.n_curves == 250 and at.query_params["s"] == before
+
+
+def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkeypatch):
+    token = "c-sparse_curves~target-1~sites-{}_400_6_1__Small_20_6_1__Middle_60_6_1"
+    visit("decide", token.format("Large"))
+    computed, asked = run.computed, []
+    monkeypatch.setattr(run, "computed", lambda key, *call, **more: (
+        asked.append(key), computed(key, *call, **more))[1])
+    assert "Capital (400 of 480 people)" in memo(visit("decide", token.format("Capital")))
+    assert asked == []

@@ -192,7 +192,7 @@ def test_the_button_waits_for_the_tick_and_a_name():
     (box,) = at.checkbox
     box.check().run()
     assert at.button(key="release_publish").disabled
-    assert "Nothing published of these years yet" in words(at)
+    assert "Nothing about these years" in words(at)
 
 
 def test_a_demonstration_that_others_may_reach_publishes_nothing(monkeypatch):
@@ -427,7 +427,7 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     state = {"upload": mine, "show_upload": True}
     at = open_page("m-bernstein", **state)
-    assert "Nothing published of these children yet" in words(at)
+    assert "Nothing about these children" in words(at)
     release_step(at.switch_page("../publish.py").run())
     assert "a manual" in words(at)
     publish(at, "growth")

@@ -57,7 +57,7 @@ def show(at):
 
 def test_status_codes_groups_and_people_are_asked_for_and_never_guessed(dialog):
     at = choose(dialog(TRIAL), event_time="days", event_status="end")
-    assert at.multiselect(key="upload_event_codes_end").value == [] and "which texts are events" in said(at)
+    assert at.multiselect(key="upload_event_codes_end").value == [] and "which status values" in said(at)
     assert at.multiselect(key="upload_event_codes_end").options == ["alive", "death", "relapse"]
     at.multiselect(key="upload_event_codes_end").set_value(["death", "relapse"])
     choose(at, who="patient", event_group="arm")
@@ -128,4 +128,4 @@ def test_how_many_lie_outside_what_was_stated_stands_beside_ones_own_data_alone(
     at.multiselect(key="upload_event_codes_end").set_value(["death"])
     ran(at)
     show(state(at, time_high=500))
-    assert "beyond the stated end" in said(at) and "for you only" in said(at)
+    assert "beyond the stated end" in said(at) and "only to you" in said(at)

@@ -144,12 +144,12 @@ def test_a_detail_that_comes_back_with_its_question_is_told_to_the_browser(panel
 
 def test_a_file_that_the_uploader_forgot_is_named_and_can_be_removed(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert "as it was read" not in words(at)
+    assert ": own.csv" not in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)  # as in a dialog opened again
     at.run()
-    assert "own.csv, as it was read" in words(at) and "**30 curves" in words(at)
+    assert ": own.csv" in words(at) and "**30 curves" in words(at)
     at.button(key="remove_file").click().run()
-    assert "as it was read" not in words(at) and "30 curves" not in words(at)
+    assert "own.csv" not in words(at) and "30 curves" not in words(at)
     assert not at.text_input and not at.error
     kept = at.session_state["answers_of_form"]  # words and numbers that were typed, and no table
     assert "upload_read" not in at.session_state and not {"upload_read", "upload_built"} & {*kept}

@@ -48,7 +48,7 @@ def plans_of(mechanism, source, budgets=BUDGETS):
 @cache
 def moments(source, repeats, seed=1):
     """Of all rows, for data sets of a source whose machines are alike."""
-    return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
+    return sparse_averages.sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
                                  source.n_curves, repeats, generator(seed, 0, 0))
 
 
@@ -70,7 +70,7 @@ def parts(mechanism, source, repeats, budgets=BUDGETS, seed=1):
 def machine_study(mechanism, source, repeats, budgets=BUDGETS, seed=1):
     vectors = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     rng, sizes = generator(seed, 0, 0), source.sizes
-    machines = [sparse_averages.drawn(source.covariance, own, source.noise_sd, n, repeats, rng)
+    machines = [sparse_averages.sample_moments(source.covariance, own, source.noise_sd, n, repeats, rng)
                 for own, n in zip(vectors, sizes.n_curves_per_server, strict=True)]
     return mechanism.estimate(sparse_averages.pooled(machines), machines,
                               plans_of(mechanism, source, budgets), repeats, 1,

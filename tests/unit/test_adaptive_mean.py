@@ -123,10 +123,10 @@ def test_a_guessed_spread_scales_the_planned_error():
 
 
 def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
-    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").caution(
+    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").unsuited_because(
         SparseCurves(mean="growth").facts)
-    assert AdaptiveMean(basis="fourier").caution(SparseCurves(mean="mu1").facts) == ""
-    assert AdaptiveMean().caution(SparseCurves(mean="growth").facts) == ""
+    assert AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="mu1").facts) == ""
+    assert AdaptiveMean().unsuited_because(SparseCurves(mean="growth").facts) == ""
 
 
 # -- invariances ----------------------------------------------------------------------------
@@ -192,6 +192,7 @@ def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_noth
 @pytest.mark.parametrize(("chosen", "words"), [
     ({"split": "1, 2"}, "positive shares that sum to 1"),
     ({"split": "0.5, 0.5"}, "must have 6 shares"),
+    ({"split": "1"}, "must have 6 shares"),
     ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
     ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
     ({"prior": "tall"}, "numbers with commas"),

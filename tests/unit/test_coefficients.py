@@ -20,7 +20,7 @@ from engine.numerics.gradients import mean_clipped_gradient
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_moments import RegressionDeviations, regression_moments
-from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
+from engine.numerics.regressor_maps import RegressorMap, floored, reflected, weights, whitening
 from engine.privacy import transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation.metrics import coverage, integrated_squared_errors
@@ -124,17 +124,17 @@ def test_every_person_has_the_same_influence_and_weighted_coordinates_are_orthon
         x = covariates.map.standard[0, 0] @ g
         assert np.allclose(weights(x) * (x**2).sum(axis=0), len(g))
         assert np.allclose(covariates.moments[0, 0], g @ g.T / g.shape[1])
-        f, weighted = covariates.map.whole[0, 0] @ g, covariates.map.directions(g)[0, 0]
+        f, weighted = covariates.map.full[0, 0] @ g, covariates.map.directions(g)[0, 0]
         assert np.allclose(weighted @ f.T / g.shape[1], np.eye(len(g)), atol=1e-6)
         assert (covariates.doubt < 1e-9).all() and np.allclose(covariates.reach, 1)
 
 
-def test_the_intercept_has_an_equal_part_in_all_mixed_coordinates():
-    v = standardising(np.diag([1.0, 0.2, 0.4]))
-    turned = mixed(v)
+def test_the_intercept_has_an_equal_part_in_all_reflected_coordinates():
+    v = whitening(np.diag([1.0, 0.2, 0.4]))
+    turned = reflected(v)
     assert np.allclose(turned[:, 0], v[0, 0] / np.sqrt(3))
     assert np.allclose(turned.T @ turned, v.T @ v)
-    assert (mixed(np.eye(1)) == 1).all()
+    assert (reflected(np.eye(1)) == 1).all()
 
 
 def test_coefficients_and_covariances_go_back_to_the_covariates():
@@ -172,7 +172,7 @@ def test_deviations_average_to_the_distance_from_the_truth():
     data = draw(CoefficientCurves(n_curves=4000, noise_variance=0.0))
     covariates = without_noise(data.regressors[0]).map
     best, at = FOURIER.project(data.truth)[0], np.linspace(-1, 1, 9)
-    target = np.linalg.solve(covariates.whole[0, 0].T, best).ravel()
+    target = np.linalg.solve(covariates.full[0, 0].T, best).ravel()
     (_, curves), = weighted_within_curves(moments_of(data).moments, data.counts, {3}, Design())
     own = RegressionDeviations(curves, data.regressors, covariates).from_centres(
         at[None, None], slice(None))[0, 0]

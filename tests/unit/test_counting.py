@@ -11,7 +11,8 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.tasks import COUNTED, TASKS
 from engine.core.types import Budget, EventData, EventFacts
-from engine.language.counts import censoring, too_few
+from engine.language.counts import at_edge, censoring, mean, median, too_few
+from engine.language.numbers import in_unit
 from engine.mechanisms.noisy_counts import NoisyCounts, usual_intervals
 from engine.noise.laplace import laplace
 from engine.numerics import product_limit
@@ -476,6 +477,15 @@ def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
     assert mean.mean == pytest.approx(0.5 * (1 - np.exp(-mean.until / 0.5)), abs=0.005)
     never = quantile(table.cells.edges, limits, 0.01)
     assert np.isinf(never.time).all() and np.isinf(never.high).all()
+
+
+@pytest.mark.parametrize(("end", "written"), [(1095.0, "1 095 days"), (36.5, "36.5 days"), (12_345.75, "12 345.75 days")])
+def test_the_end_that_was_stated_is_never_rounded_and_computed_edges_are(end, written):
+    cells = Cells(equal_edges(0.0, end, 7))
+    curve, = survival_curves(exact_table(cells, np.array([20.0] * 7 + [10.0] * 7 + [790.0])))
+    spoken = " ".join([median(curve, "days"), mean(curve, "days")]).replace("\u202f", " ")
+    assert curve.last == end and spoken.count(written) == 2
+    assert at_edge(curve.edges[1], curve, "days") == in_unit(curve.edges[1], "days")
 
 
 # -- groups and sites ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.noise.hardened import CountNoise
-from engine.release import files, published
+from engine.release import captions, files, published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources.event_times import EventTimes
@@ -120,7 +120,8 @@ def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_pat
         assert ((low <= one.columns[name] + 1e-9) & (one.columns[name] <= high + 1e-9)).all()
     report = written["release.html"].decode()
     assert "Log-rank test" in report and "ε = 2" in report and "counts.csv" in report
-    json.loads(written["guarantee.json"])
+    assert json.loads(written["guarantee.json"])["release"]["of"] == "Patients"
+    assert "smoothing" not in captions.headline(one) and "privacy noise is" in captions.headline(one)
     again = published.again(book, one.release_id)
     assert files.all_files(again) == written
     assert content_of(asked.source) == content_of(asked.source)

@@ -8,7 +8,7 @@ from engine.core.types import Design
 from engine.mechanisms.families import location
 from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.filters import Combined, Independent, Joint
-from engine.mechanisms.families.location import Site, locate
+from engine.mechanisms.families.location import SiteDeviations, locate
 from engine.numerics.bases import Basis
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import (
@@ -198,7 +198,7 @@ def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
     noise = rng.standard_normal((5, repeats, columns, p))
     square = rng.standard_normal((repeats, columns, p, p))
     unit = np.full((6, columns), max(noise_size, 1e-12))
-    return [Site(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
+    return [SiteDeviations(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
             for part in parts]
 
 
@@ -228,7 +228,7 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
     parts = [identity_deviations(t) for t in np.split(targets, n_sites, axis=2)]
     made = sites(parts, 0.02, repeats=4, columns=5)
     result = locate(made, np.full(3, 0.5), heavy_tailed(3))
-    again = locate([Site(s.deviations, s.unit, s.noise) for s in made], np.full(3, 0.5),
+    again = locate([SiteDeviations(s.deviations, s.unit, s.noise) for s in made], np.full(3, 0.5),
                    heavy_tailed(3))
     assert np.allclose(result.covariance, result.covariance.swapaxes(-1, -2))
     assert (np.linalg.eigvalsh(result.covariance) > 0).all()

@@ -19,7 +19,7 @@ from engine.mechanisms.families.sparse_as_published import (
     restricted_eigenvalue,
     two_stages,
 )
-from engine.mechanisms.families.sparse_averages import drawn, pooled
+from engine.mechanisms.families.sparse_averages import pooled, sample_moments
 from engine.numerics.correlated import covariance
 from engine.privacy import accounting
 
@@ -180,7 +180,7 @@ def machines():
     rng = np.random.default_rng(8)
     sigma, beta = covariance("ar1", C.size), np.zeros(C.size)
     beta[:C.sparsity] = 0.25
-    machine, others = (drawn(sigma, beta, C.sd, n, 60, rng) for n in (20_000, 60_000))
+    machine, others = (sample_moments(sigma, beta, C.sd, n, 60, rng) for n in (20_000, 60_000))
     return sigma, beta, machine, pooled([machine, others])
 
 

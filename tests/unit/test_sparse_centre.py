@@ -218,10 +218,10 @@ def test_simulated_rows_of_size_one_are_measured_from_zero_and_spend_nothing_on_
 def test_as_published_there_is_no_constant_and_the_page_says_so():
     facts = people(n=200)[0].facts
     printed = SparseRegression(constants="published")
-    assert "no constant" in printed.caution(facts).lower()
+    assert "no constant" in printed.unsuited_because(facts).lower()
     for mechanism in EVERY:
-        assert "no constant" not in mechanism.caution(facts).lower()
-        assert "no constant" in replace(mechanism, centre="stated").caution(facts).lower()
+        assert "no constant" not in mechanism.unsuited_because(facts).lower()
+        assert "no constant" in replace(mechanism, centre="stated").unsuited_because(facts).lower()
     with pytest.raises(InputError):
         SparseRegression(constants="published", centre="released")
 

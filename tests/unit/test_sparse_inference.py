@@ -79,7 +79,7 @@ def test_one_interval_without_the_gram_matrix_has_the_worked_noise():
     plan = worked(**ALONE)
     assert accounting.rho_of(1.0, 1e-6) == pytest.approx(0.024356, abs=5e-7)
     rounds = plan.thresholding
-    assert rounds.most == pytest.approx(5.6e-5, rel=1e-12)
+    assert rounds.step_sensitivity == pytest.approx(5.6e-5, rel=1e-12)
     assert rounds.scales.choice == pytest.approx(4.698e-3, abs=5e-7)
     assert rounds.scales.values == pytest.approx(4.698e-3, abs=5e-7)
     assert plan.noise.column.choice == pytest.approx(1.0765e-2, abs=5e-7)
@@ -198,7 +198,7 @@ def test_drawn_moments_have_the_law_of_those_of_rows():
     """600 data sets of 300 rows, 20 000 drawn: means and spreads agree to five standard errors."""
     source = SparseRows(n_curves=300, n_servers=1, n_features=6, n_shared=3)
     rows = of_rows(RowAverages(rows_of(draw(repeats=600, source=source), 4.0, math.inf)))
-    drawn = sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
+    drawn = sparse_averages.sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
                                   300, 20_000, generator(2, 0, 0))
     for name in ("second", "cross", "square"):
         one, other = getattr(rows, name), getattr(drawn, name)
@@ -333,6 +333,14 @@ def test_what_machines_entrust_to_the_centre_is_marked_as_such():
         release(SparseInference(sparsity=2, target="band"), draw())
     entrusted = {m.step.key for m in messages if m.is_entrusted}
     assert {"average squared residual", "average of x x'", "average correction"} < entrusted
+
+
+@pytest.mark.parametrize("is_secure", [False, True])
+def test_products_without_a_response_are_not_called_gradients(is_secure):
+    rows = rows_of(draw(), 4.0, 4.0, is_secure=is_secure)
+    with recorded() as messages:
+        RowAverages(rows).products(np.ones((len(rows.x), 1, rows.n_features)))
+    assert {m.step.key for m in messages} == {"average product"}
 
 
 def test_the_same_rows_on_one_machine_give_the_same_limits():

@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from engine.mechanisms.families import sparse
-from engine.mechanisms.families.sparse import Rows, Steps
+from engine.mechanisms.families.sparse import DescentSettings, MachineRows
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
@@ -43,7 +43,7 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
     published = SparseRegression(constants="published", sparsity=15)
     plan = replace(published, rounds=10).plan(Public(sizes, facts_of(800)), asked)
     assert plan.feature_clip == pytest.approx(19.0, abs=0.05)
-    assert plan.most * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
+    assert plan.step_sensitivity * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
     assert plan.scales.choice == plan.scales.values == pytest.approx(1.68, abs=5e-3)
     whole = published.plan(Public(sizes, facts_of(800)), asked)
     assert whole.steps.rounds == 128
@@ -76,10 +76,10 @@ def test_the_usual_plan_is_the_tabulated_one():
     """200 000 rows, ε = 1: λ = 5.6e-5, c = 4, R = 2, T = 12 at η = .7; longer at η = .5."""
     plan = SparseRegression().plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
-    assert (plan.steps.rounds, plan.steps.size, plan.steps.radius) == (12, 0.7, 1.0)
-    assert plan.most == pytest.approx(5.6e-5)
+    assert (plan.steps.rounds, plan.steps.learning_rate, plan.steps.radius) == (12, 0.7, 1.0)
+    assert plan.step_sensitivity == pytest.approx(5.6e-5)
     stated = SparseRegression(step_size=0.5).plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
-    assert (stated.steps.rounds, stated.steps.size, stated.bound) == (17, 0.5, None)
+    assert (stated.steps.rounds, stated.steps.learning_rate, stated.pace_sensitivity) == (17, 0.5, None)
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
@@ -213,7 +213,7 @@ def test_a_machine_without_rows_changes_nothing():
 def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
     """Every row alone, against x'(xb − y)/n with clips written out, at dense and sparse vectors."""
     rng = np.random.default_rng(1)
-    rows = Rows(rng.standard_normal((2, 50, 6)), 3 * rng.standard_normal((2, 50)), (20, 30))
+    rows = MachineRows(rng.standard_normal((2, 50, 6)), 3 * rng.standard_normal((2, 50)), (20, 30))
     vectors = rng.standard_normal((2, 3, 6))
     vectors[:, 1:, 2:] = 0.0
     for many in (vectors, vectors[:, 1:]):
@@ -221,7 +221,7 @@ def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
         expected = np.einsum("rnk,rnd->rkd", residual, rows.x) / 50
         assert np.allclose(rows.gradient(many, 2.0), expected, atol=1e-12)
         monkeypatch.setattr(sparse, "_BLOCK", 7)
-        assert np.allclose(Rows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12)
+        assert np.allclose(MachineRows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12)
 
 
 def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_data():
@@ -236,7 +236,7 @@ def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_da
                       for d in (data, moved))
         assert np.allclose(one, other, atol=1e-9)
     assert SparseRegression().largest_norm(result) == 8.0
-    assert "standard deviations" in standard.caution(result) and not standard.caution(data.facts)
+    assert "standard deviations" in standard.unsuited_because(result) and not standard.unsuited_because(data.facts)
 
 
 # -- how good ------------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
             patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGET, generator(5, 1, 0)))
     plan = mechanism.plan(small().public, BUDGET * 3)
-    assert len(first) == plan.steps.rounds + (plan.bound is not None)
+    assert len(first) == plan.steps.rounds + (plan.pace_sensitivity is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends
 
@@ -379,7 +379,8 @@ def test_the_rounds_find_a_column_of_the_precision_matrix():
     rows = replace(sparse.rows_of(data, 4.0, 4.0), y=np.zeros((1, 100_000)))
     unit = np.eye(8)[3]
     result = sparse.descend(lambda theta: rows.gradient(theta, 5.0) - unit, (1, 1, 8),
-                           Steps(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)], generator(1, 1, 0))
+                            DescentSettings(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)],
+                            generator(1, 1, 0))
     assert result[0, 0] == pytest.approx(
         [0, 0, -2 / 3, 5 / 3, -2 / 3, 0, 0, 0], abs=0.03)
 

@@ -271,7 +271,7 @@ def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():
     assert regression_topic.suited(WaveletGlobal(), ends) == WaveletGlobal()
     assert regression_topic.suited(WaveletGlobal(), open_ended).edges == "corrected"
     literal = WaveletGlobal(plan_rule="literal")
-    assert regression_topic.suited(literal, open_ended) == literal and literal.caution(open_ended)
+    assert regression_topic.suited(literal, open_ended) == literal and literal.unsuited_because(open_ended)
     point = regression_topic.at_a_point(replace(WaveletGlobal(), edges="corrected"))
     assert point.edges == "corrected"
 

@@ -263,7 +263,7 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
     def step(rows):
         data = UploadRows(rows=rows, declared=base.declared).draw(1, RNG)
         result = method._rows(data, plan)
-        return plan.steps.size * result.gradient(vector, plan.residual_clip)
+        return plan.steps.learning_rate * result.gradient(vector, plan.residual_clip)
 
     vector[0, 0, :2] = [8, -8]
     for k in range(200):
@@ -272,9 +272,9 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
         response = np.array(base.rows.values)
         response[where] = rng.choice([-1e300, 0, 100, 1e9, np.nan])
         moved = np.abs(step(replace(base.rows, covariates=other, values=response)) - step(base.rows)).max()
-        assert moved <= plan.most * (1 + 1e-9), k
+        assert moved <= plan.step_sensitivity * (1 + 1e-9), k
         largest = max(largest, moved)
-    assert largest > 0.4 * plan.most  # the bound is not idle
+    assert largest > 0.4 * plan.step_sensitivity  # the bound is not idle
 
 
 # -- the views ----------------------------------------------------------------------------------------

@@ -222,9 +222,9 @@ def test_gaussian_noise_on_values_needs_delta_and_laplace_noise_does_not():
 
 def test_what_is_known_of_the_ends_is_cautioned():
     open_ended = RegressionPoints(signal="ramp").facts
-    assert "corrected" in WaveletGlobal().caution(open_ended)
-    assert not WaveletGlobal(edges="corrected").caution(open_ended)
-    assert not WaveletGlobal().caution(SOURCE.facts)
+    assert "corrected" in WaveletGlobal().unsuited_because(open_ended)
+    assert not WaveletGlobal(edges="corrected").unsuited_because(open_ended)
+    assert not WaveletGlobal().unsuited_because(SOURCE.facts)
 
 
 # -- points -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from engine.mechanisms.families.location import (
     SECOND_CENTRE,
     SECOND_SPREAD,
     SEPARATE,
-    Site,
+    SiteDeviations,
 )
 from engine.mechanisms.families.mean_fit import MeanFit
 from engine.numerics.deviations import AffineDeviations
@@ -38,9 +38,9 @@ def _places(*steps: Step) -> list[int]:
 class _ChangedSites(MeanFit):
     """A fit that changes every site before it is used."""
 
-    change: Callable[[Site], Site]
+    change: Callable[[SiteDeviations], SiteDeviations]
 
-    def site(self, *args: Any) -> Site:
+    def site(self, *args: Any) -> SiteDeviations:
         return self.change(super().site(*args))
 
 
@@ -48,9 +48,9 @@ class _OtherSites(Broken, AdaptiveMean):
     """Sites that do something else with their curves."""
 
     fit_class = _ChangedSites
-    site_class: ClassVar[type[Site]]
+    site_class: ClassVar[type[SiteDeviations]]
 
-    def site(self, honest: Site) -> Site:
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
         """What takes the place of an honest site: by default another one with the same curves."""
         return self.site_class(honest.deviations, honest.unit, honest.noise, honest.symmetric,
                                honest.index, honest.mixing, honest.steps)
@@ -82,7 +82,7 @@ class EveryReleaseSpendsEverything(Broken, AdaptiveMean):
 class LocationsAsIfLeftOut(_OtherSites):
     """Noise of averages for a curve that is left out instead of one that is replaced."""
 
-    def site(self, honest: Site) -> Site:
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
         unit = honest.unit.copy()
         unit[_places(FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE)] /= 2
         return replace(honest, unit=unit)
@@ -92,7 +92,7 @@ class LocationsAsIfLeftOut(_OtherSites):
 class SizesAreFree(_OtherSites):
     """How large deviations are is released with a tenth of its noise, being only a scale."""
 
-    def site(self, honest: Site) -> Site:
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
         unit = honest.unit.copy()
         unit[_places(FIRST_SPREAD, SECOND_SPREAD)] /= 10
         return replace(honest, unit=unit)
@@ -126,11 +126,11 @@ class _Passing:
 class MissingReadingsPass(_OtherSites):
     """A curve with a reading that is no number is averaged like any other."""
 
-    def site(self, honest: Site) -> Site:
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
         return replace(honest, deviations=_Passing(honest.deviations))
 
 
-class _Sending(Site):
+class _Sending(SiteDeviations):
     """A site that changes what it is about to send: a statistic, its noise, and what it says."""
 
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
@@ -215,7 +215,7 @@ class AFifthOfTheNoiseIsMissing(_OtherSites):
 class SameNoiseInEveryStep(_OtherSites):
     """The five steps share one draw of noise, so that their differences give curves away."""
 
-    def site(self, honest: Site) -> Site:
+    def site(self, honest: SiteDeviations) -> SiteDeviations:
         return replace(honest, noise=np.broadcast_to(honest.noise[:1], honest.noise.shape))
 
 

@@ -18,7 +18,11 @@ from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.coefficients import CoefficientSummary
-from engine.mechanisms.summaries.covariance import CovarianceSummary, Steps, second_moments
+from engine.mechanisms.summaries.covariance import (
+    CovarianceSmoothing,
+    CovarianceSummary,
+    second_moments,
+)
 from engine.mechanisms.summaries.density import Counts, DensitySummary, Width
 from engine.mechanisms.summaries.mean import CentredMean, ClippedCurves, MeanSummary, clip_of
 from engine.mechanisms.summaries.parts import Block, Calibrated, Smoothing, Space
@@ -250,7 +254,7 @@ class NewCurvesReplaceNone(_Otherwise, Iclp):
 
 
 class _Uncentred(CovarianceSummary):
-    def _most(self, n: float) -> Any:
+    def _sensitivity(self, n: float) -> Any:
         return np.sqrt(2) / n
 
 
@@ -262,7 +266,7 @@ class ConstantOfUncentredCurves(_Otherwise, Frl):
 
 
 class _NotHeldAgain(CovarianceSummary):
-    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
+    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
                earlier: Sequence[Array]) -> Array:
         if block == 0:
             return super().values(block, records, smoothing, earlier)
@@ -278,7 +282,7 @@ class NotHeldAboutTheMean(_Otherwise, Iclp):
 
 
 class _PairsTwice(CovarianceSummary):
-    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
+    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
                earlier: Sequence[Array]) -> Array:
         honest = super().values(block, records, smoothing, earlier)
         return honest * np.sqrt(self.basis.multiplicity)

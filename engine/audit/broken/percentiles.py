@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget
-from engine.mechanisms.families.location import Located, Site
+from engine.mechanisms.families.location import Located, SiteDeviations
 from engine.mechanisms.families.percentile_stages import SHARES, STAGES, PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.percentile_surface import ShareSurface
@@ -19,7 +19,7 @@ _BUDGET = Budget(60.0, 1e-3)
 
 
 class _FullBudgetInEveryStage(PercentileFit):
-    def _site(self, s: int, stage: str, *others: Any) -> Site:
+    def _site(self, s: int, stage: str, *others: Any) -> SiteDeviations:
         honest = super()._site(s, stage, *others)
         return replace(honest, unit=honest.unit * np.sqrt(STAGES[stage]))
 
@@ -66,7 +66,7 @@ class MissingReadingsLetThrough(Broken, PercentileCurves):
 
 
 class _SingleNoise(PercentileFit):
-    def _site(self, s: int, stage: str, *others: Any) -> Site:
+    def _site(self, s: int, stage: str, *others: Any) -> SiteDeviations:
         honest = super()._site(s, stage, *others)
         if stage != SHARES:
             return honest

@@ -180,7 +180,7 @@ class CentreThatCostsNothing(_Newton):
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
         honest = super().planned(public, budgets)
-        return replace(honest, centre=(honest.centre or 0.0) / 10)
+        return replace(honest, centre_noise_sd=(honest.centre_noise_sd or 0.0) / 10)
 
 
 @bug(_ROWS, _CHUNK, sparsity=2, pilot="moments", centre="released")

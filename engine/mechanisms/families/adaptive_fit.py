@@ -22,7 +22,13 @@ from engine.core.bands import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
 from engine.mechanisms.families.adaptive import mu_of
 from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.location import SECOND_MOMENTS, Located, Site, locate, release_steps
+from engine.mechanisms.families.location import (
+    SECOND_MOMENTS,
+    Located,
+    SiteDeviations,
+    locate,
+    release_steps,
+)
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
@@ -303,7 +309,7 @@ class Piece:
         The plans, by their numbers.
     repeats : slice
         Of the data.
-    sites : sequence of Site
+    sites : sequence of SiteDeviations
         Their curves with their noise.
     public_scale, law, constants, n_functions, prior : Array
         As in `engine.mechanisms.families.location.locate`.
@@ -311,7 +317,7 @@ class Piece:
 
     members: list[int]
     repeats: slice
-    sites: Sequence[Site]
+    sites: Sequence[SiteDeviations]
     public_scale: Array
     law: DeviationLaw
     constants: Constants
@@ -433,7 +439,7 @@ class AdaptiveFit:
         return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, NOISE_FREE))
 
     def site(self, s: int, deviations: Deviations, members: Sequence[int], repeats: slice,
-             mixing: Mixing | None = None) -> Site:
+             mixing: Mixing | None = None) -> SiteDeviations:
         """One site's curves with the noise of the feasible plans, and one column without.
 
         Parameters
@@ -454,7 +460,7 @@ class AdaptiveFit:
         noise = streams.of_steps(repeats, size, pure)
         growth = math.sqrt(noise.shape[-1] + 1) if pure else 1.0
         has_moments = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps)
-        return Site(
+        return SiteDeviations(
             deviations, growth / (deviations.n_curves * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
             columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None, s,

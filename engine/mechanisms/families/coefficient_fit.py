@@ -185,7 +185,7 @@ def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
 
     Parts of the variance are those of b, scaled to the variance of a.
     """
-    n_functions = to_covariates.whole.shape[-1]
+    n_functions = to_covariates.full.shape[-1]
     shape = (*located.centre.shape[:2], n_functions, -1)
     centre = to_covariates.coefficients(located.centre.reshape(shape))
     square = (*centre.shape, *centre.shape[2:])

@@ -185,12 +185,12 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
     else:
         shape = (*sites[0].noise.shape[1:3], *declared.shape)
         moments = np.broadcast_to(declared, shape).astype(float)
-    standard = regressor_maps.standardising(moments)
+    standard = regressor_maps.whitening(moments)
     fine, noise = _combined([site.second(standard) for site in sites],
                             [site.noise_scale(SCALED) for site in sites])
     sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _MIN))
-    whole = regressor_maps.mixed(regressor_maps.standardising(sure) @ standard)
-    return CovariateMoments(RegressorMap(standard, whole), moments, _doubt(fine, standard, noise),
+    full = regressor_maps.reflected(regressor_maps.whitening(sure) @ standard)
+    return CovariateMoments(RegressorMap(standard, full), moments, _doubt(fine, standard, noise),
                             _reach(fine, noise))
 
 

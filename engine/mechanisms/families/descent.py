@@ -66,7 +66,7 @@ from engine.core.types import (
 from engine.mechanisms.base import Mechanism
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.gradients import (
     clipped_variance,
     mean_clipped_gradient,
@@ -427,7 +427,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                       private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
         size = max(1, math.ceil(self.truncation_constant * optimal))
         paired = self.uses_all_curves and self.functions == "fourier"
-        return min(size | 1 if paired else size, 33)
+        return min(with_whole_pairs(size) if paired else size, 33)
 
     def _rounds(self, sizes: Sizes) -> int:
         if self.n_iterations is not None:

@@ -97,7 +97,7 @@ class LaplaceNoise:
                              hint="Choose tight constants.")
         scales = used / epsilon * shape * differences.moving
         return Calibrated(scales, block.norms, exact, used / epsilon,
-                          epsilon * (exact / used if used else 0.0))
+                          epsilon=epsilon * (exact / used if used else 0.0))
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class NormNoise:
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
-        return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
-                          variance=r + 1.0, norm="ℓ2", law=NoiseLaw.NORM)
+        return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon,
+                          epsilon=epsilon, variance=r + 1.0, norm="ℓ2", law=NoiseLaw.NORM)
 
 
 @dataclass(frozen=True)
@@ -147,5 +147,5 @@ class GaussianNoise:
         if self.constants == "published" and budget.is_private:
             sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
             mu = exact / sigma if sigma else 0.0
-        return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, None, mu,
+        return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, mu=mu,
                           variance=1.0, norm="weighted ℓ2", law=NoiseLaw.GAUSSIAN)

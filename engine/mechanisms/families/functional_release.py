@@ -435,7 +435,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(plan.default)
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
             return ""
         return ("**This method is for dense curves with common times.** Here the observations of "

@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.types import MIN_EPSILON, Budget, Spend
+from engine.core.types import Budget, Spend
 from engine.mechanisms.families.adaptive import mu_of
 from engine.privacy import accounting
 
@@ -72,8 +72,7 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
     >>> 0.1 < centre_budget(400, Budget(10.0, 1e-5)).epsilon < 0.5
     True
     """
-    mu = accounting.exact_mu(budget.epsilon, budget.delta) / math.sqrt(n_people)
-    return Budget(max(accounting.exact_epsilon(mu, budget.delta), MIN_EPSILON), budget.delta)
+    return accounting.with_more_noise(budget, n_people)
 
 
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:

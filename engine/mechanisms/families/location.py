@@ -8,7 +8,7 @@ nothing already bought is thrown away. Deviations are clipped on purpose well in
 how much clipping shrinks them is computed from the released sizes and divided out, as in Huber's
 one-step estimator.
 
-The engine sees deviations h_i(a) = T_i a − t_i of whole curves and nothing else of the data, so
+This module sees deviations h_i(a) = T_i a − t_i of whole curves and nothing else of the data, so
 means, several sites and varying coefficients share it. Arrays are (repeats, columns, p): one
 column for each budget and draw.
 
@@ -54,7 +54,7 @@ mechanism; Hardt and Talwar, 2010), which is ε_k-DP by the same bounds, and the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,13 +73,19 @@ from engine.numerics.symmetric_matrices import as_matrix, as_vector, nearest_sem
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 
-LOCATION, SCALE = 2.0, math.sqrt(2)  # the largest ‖δ/d‖ in units of c/n
+# What one curve moves a release by at most, as proved above. Of locations and sizes it is ‖δ/d‖₂ in
+# units of c/n, of second moments ‖δ‖_F in units of m²/n, m being the radius they are clipped at.
+LOCATION = 2.0
+SIZE = math.sqrt(2)
+MOMENTS = math.sqrt(2)
+JOINT_MOMENTS = 2 * math.sqrt(2)  # with a location, where they have weight ½: see *Joint releases*
+
 FIRST_CENTRE = Step("first centre", sensitivity=LOCATION)
-FIRST_SPREAD = Step("first spread", sensitivity=SCALE)
+FIRST_SPREAD = Step("first spread", sensitivity=SIZE)
 SECOND_CENTRE = Step("second centre", sensitivity=LOCATION)
-SECOND_SPREAD = Step("second spread", sensitivity=SCALE)
+SECOND_SPREAD = Step("second spread", sensitivity=SIZE)
 FINAL_CENTRE = Step("final centre", sensitivity=LOCATION)
-SECOND_MOMENTS = Step("second moments", sensitivity=SCALE)
+SECOND_MOMENTS = Step("second moments", sensitivity=MOMENTS)
 SECOND_PAIR = Step("second centre and spread", sensitivity=LOCATION)
 THIRD_PAIR = Step("third centre and spread", sensitivity=LOCATION)
 FINAL_PAIR = Step("final centre and second moments", sensitivity=LOCATION)
@@ -113,19 +119,20 @@ def of_stage(step: Step, stage: str) -> Step:
     return Step(f"{stage}: {step.key}", sensitivity=step.sensitivity)
 
 
-CENTRE_NOISE = {step.key: row for step, row in (  # rows of a site's noise
-    (FIRST_CENTRE, 0), (SECOND_CENTRE, 2), (FINAL_CENTRE, 4),
-    (SECOND_PAIR, 2), (THIRD_PAIR, 5), (FINAL_PAIR, 4))}
-SPREAD_NOISE = {step.key: row for step, row in (
-    (FIRST_SPREAD, 1), (SECOND_SPREAD, 3), (SECOND_PAIR, 1), (THIRD_PAIR, 3))}
+# The rows of `SiteDeviations.noise` that a release takes, for its location before its sizes. No
+# release takes a row that another one of the same run takes; stored results were drawn like this.
+NOISE_ROWS = {
+    FIRST_CENTRE.key: (0,), FIRST_SPREAD.key: (1,), SECOND_CENTRE.key: (2,),
+    SECOND_SPREAD.key: (3,), FINAL_CENTRE.key: (4,),
+    SECOND_PAIR.key: (2, 1), THIRD_PAIR.key: (5, 3), FINAL_PAIR.key: (4,)}
 _NO_ZERO = 1e-300
 _FIXED_POINT_STEPS = 12
 _MAX_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
 @dataclass(frozen=True)
-class Site:
-    """One site's curves and its noise.
+class SiteDeviations:
+    """The deviations of one site's curves, and its noise.
 
     Parameters
     ----------
@@ -135,7 +142,7 @@ class Site:
         1/(n μ_k): the standard deviation of a release's noise for a sensitivity and a radius of 1,
         and a shape of ones.
     noise : (6, repeats, columns, p)
-        Of unit variance; `CENTRE_NOISE` and `SPREAD_NOISE` tell which row is for what.
+        Of unit variance; `NOISE_ROWS` tells which row is for what.
     symmetric : (repeats, columns, p, p)
         Noise of second moments; None where they are not released.
     index : int
@@ -178,8 +185,7 @@ class Site:
         if step.key == SECOND_MOMENTS.key:
             assert self.symmetric is not None
             return self.symmetric
-        parts = [self.noise[rows[step.key]] for rows in (CENTRE_NOISE, SPREAD_NOISE)
-                 if step.key in rows]
+        parts = [self.noise[row] for row in NOISE_ROWS[step.key]]
         if step.key == FINAL_PAIR.key:
             assert self.symmetric is not None
             parts.append(as_vector(self.symmetric))
@@ -281,14 +287,14 @@ class Located:
     hides_sites: NDArray[np.bool_] | None = None
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
+def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationLaw,
            constants: Constants = SEPARATELY, n_functions: int = 1, prior: Array | None = None
            ) -> Located:
     """The mean by a few releases, and its covariance where second moments are among them.
 
     Parameters
     ----------
-    sites : sequence of Site
+    sites : sequence of SiteDeviations
         The curves of every site with its noise; all release the same steps.
     public_scale : (…, p)
         u, the size of deviations expected from what is public or released.
@@ -306,39 +312,40 @@ def locate(sites: Sequence[Site], public_scale: Array, law: DeviationLaw,
     return release(sites, state, law, constants, n_functions)
 
 
-def _one_by_one(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants,
-                n_functions: int) -> Located:
+def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
+                constants: Constants, n_functions: int) -> Located:
     """Locations, sizes and second moments in releases of their own, each about a newer centre."""
-    slope = np.ones_like(state.centre)
-    for centre, spread, phase in ((FIRST_CENTRE, FIRST_SPREAD, 1),
-                                  (SECOND_CENTRE, SECOND_SPREAD, 2)):
-        if phase == 2:
-            slope = _slope(state, law, constants)
-        locations = _centres(sites, state, centre)
-        state, _ = _move(sites, state, locations, slope, _response(sites, state, law, phase),
-                         constants)
-        factor = constants.first_scale if phase == 1 else np.sqrt(
-            constants.scale_width / constants.middle_width)
-        resized = replace(state, radius=factor * state.radius)
-        scales = [_noise_scale(site, spread, resized) for site in sites]
-        sizes = Sent([site.send(spread, _average_size(site, resized), scale)
-                      for site, scale in zip(sites, scales, strict=True)], scales)
-        state = _doubted(_with_spread(resized, sizes, law, constants, n_functions), constants)
-        state = _tightened(state, constants.middle_width if phase == 1 else constants.final_width)
+    locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
+    state, _ = _move(sites, state, locations, np.ones_like(state.centre),
+                     _response(sites, state, law, 1), constants)
+    state = replace(state, radius=constants.first_scale * state.radius)
+    sizes = _sent(sites, state, FIRST_SPREAD, clipped_averages.average_size)
+    state = _with_spread(state, sizes, law, constants, n_functions)
+    state = _tightened(_doubted(state, constants), constants.middle_width)
+
     slope = _slope(state, law, constants)
-    locations = _centres(sites, state, FINAL_CENTRE)
+    locations = _sent(sites, state, SECOND_CENTRE, clipped_averages.average)
+    state, _ = _move(sites, state, locations, slope, _response(sites, state, law, 2), constants)
+    wider = np.sqrt(constants.scale_width / constants.middle_width)
+    state = replace(state, radius=wider * state.radius)
+    sizes = _sent(sites, state, SECOND_SPREAD, clipped_averages.average_size)
+    state = _with_spread(state, sizes, law, constants, n_functions)
+    state = _tightened(_doubted(state, constants), constants.final_width)
+
+    slope = _slope(state, law, constants)
+    locations = _sent(sites, state, FINAL_CENTRE, clipped_averages.average)
     state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
                            constants)
     moments = None
     if all(site.symmetric is not None for site in sites):
-        moments = _moments(sites, state, SECOND_MOMENTS, constants)
+        moments = _moments(sites, state, constants)
     return _located(sites, state, slope, locations, weights, moments, constants, law)
 
 
-def _jointly(sites: Sequence[Site], state: State, law: DeviationLaw, constants: Constants,
-             n_functions: int) -> Located:
+def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
+             constants: Constants, n_functions: int) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
-    locations = _centres(sites, state, FIRST_CENTRE)
+    locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
     state, _ = _move(sites, state, locations, np.ones_like(state.centre),
                      _response(sites, state, law, 1), constants)
     state = replace(state, radius=constants.first_scale * state.radius)
@@ -380,23 +387,25 @@ class Sent:
                 np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)))
 
 
-def _centres(sites: Sequence[Site], state: State, step: Step) -> Sent:
-    """Locations alone."""
+def _sent(sites: Sequence[SiteDeviations], state: State, step: Step,
+          average: Callable[[Deviations, Array, Array, Array], Array]) -> Sent:
+    """One clipped average of every site, with noise in the shape of the deviations."""
     scales = [_noise_scale(site, step, state) for site in sites]
-    return Sent([site.send(step, _average(site, state), scale)
-                 for site, scale in zip(sites, scales, strict=True)], scales)
+    return Sent([site.send(step, average(site.deviations, state.centre, state.shape, state.radius),
+                           scale) for site, scale in zip(sites, scales, strict=True)], scales)
 
 
-def _moments(sites: Sequence[Site], state: State, step: Step, constants: Constants) -> Sent:
+def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants) -> Sent:
     """Second moments alone, in units of the shape; the noise is that on the diagonal."""
-    assert step.sensitivity is not None
-    radius = _moments_radius(state, constants)
-    scales = [step.sensitivity * site.unit_of(step) * radius**2 for site in sites]
-    return Sent([site.send(step, _average_products(site, state, radius), scale[..., None, None])
-                 for site, scale in zip(sites, scales, strict=True)], scales)
+    step, radius = SECOND_MOMENTS, _moments_radius(state, constants)
+    scales = [MOMENTS * site.unit_of(step) * radius**2 for site in sites]
+    return Sent([site.send(step, clipped_averages.average_products(
+        site.deviations, state.centre, state.shape, radius), scale[..., None, None])
+        for site, scale in zip(sites, scales, strict=True)], scales)
 
 
-def _centres_and_sizes(sites: Sequence[Site], state: State, step: Step) -> tuple[Sent, Sent]:
+def _centres_and_sizes(sites: Sequence[SiteDeviations], state: State, step: Step
+                       ) -> tuple[Sent, Sent]:
     """Locations and sizes in one message, about one centre, shape and radius."""
     p, scales = state.centre.shape[-1], [_noise_scale(site, step, state) for site in sites]
     sent = [site.send(step, np.concatenate(clipped_averages.average_with_size(
@@ -406,44 +415,31 @@ def _centres_and_sizes(sites: Sequence[Site], state: State, step: Step) -> tuple
             Sent([each[..., p:] for each in sent], scales))
 
 
-def _centres_and_moments(sites: Sequence[Site], state: State, constants: Constants
+def _centres_and_moments(sites: Sequence[SiteDeviations], state: State, constants: Constants
                          ) -> tuple[Sent, Sent]:
     """Locations and second moments in one message, about one centre and shape."""
     step, p = FINAL_PAIR, state.centre.shape[-1]
     radius = _moments_radius(state, constants)
-    locations, moments, location_scales, moment_scales = [], [], [], []
-    for site in sites:
-        scale = _noise_scale(site, step, state)
-        of_moments = LOCATION * math.sqrt(2) * site.unit_of(step) * radius**2
+    location_scales = [_noise_scale(site, step, state) for site in sites]
+    moment_scales = [JOINT_MOMENTS * site.unit_of(step) * radius**2 for site in sites]
+    sent = []
+    for site, of_location, of_moments in zip(sites, location_scales, moment_scales, strict=True):
         location, products = _average_with_products(site, state, radius)
         of_products = np.broadcast_to(of_moments[..., None], products.shape)
-        sent = site.send(step, np.concatenate([location, products], axis=-1),
-                         np.concatenate([scale, of_products], axis=-1))
-        locations.append(sent[..., :p])
-        moments.append(as_matrix(sent[..., p:]))
-        location_scales.append(scale)
-        moment_scales.append(of_moments)
-    return Sent(locations, location_scales), Sent(moments, moment_scales)
+        sent.append(site.send(step, np.concatenate([location, products], axis=-1),
+                              np.concatenate([of_location, of_products], axis=-1)))
+    return (Sent([each[..., :p] for each in sent], location_scales),
+            Sent([as_matrix(each[..., p:]) for each in sent], moment_scales))
 
 
-def _average(site: Site, state: State) -> Array:
-    return clipped_averages.average(site.deviations, state.centre, state.shape, state.radius)
-
-
-def _average_size(site: Site, state: State) -> Array:
-    return clipped_averages.average_size(site.deviations, state.centre, state.shape, state.radius)
-
-
-def _average_products(site: Site, state: State, radius: Array) -> Array:
-    return clipped_averages.average_products(site.deviations, state.centre, state.shape, radius)
-
-
-def _average_with_products(site: Site, state: State, radius: Array) -> tuple[Array, Array]:
-    """A location and second moments as a vector, which may be clipped more tightly."""
+def _average_with_products(site: SiteDeviations, state: State, radius: Array
+                           ) -> tuple[Array, Array]:
+    """A location and second moments as a vector, which may be clipped at a smaller radius."""
+    about = (site.deviations, state.centre, state.shape)
     if (radius < state.radius).any():
-        return _average(site, state), as_vector(_average_products(site, state, radius))
-    location, products = clipped_averages.average_with_products(
-        site.deviations, state.centre, state.shape, state.radius)
+        return (clipped_averages.average(*about, state.radius),
+                as_vector(clipped_averages.average_products(*about, radius)))
+    location, products = clipped_averages.average_with_products(*about, state.radius)
     return location, as_vector(products)
 
 
@@ -456,7 +452,7 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 # -- what follows from it ----------------------------------------------------------------------
 
 
-def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
+def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
              weights: Array, moments: Sent | None, constants: Constants, law: DeviationLaw
              ) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
@@ -467,7 +463,7 @@ def _located(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
                    *_away_from_all(sites, after, slope, locations, weights, covariance))
 
 
-def _away_from_all(sites: Sequence[Site], after: State, slope: Array, locations: Sent,
+def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
                    weights: Array, covariance: Array) -> tuple[NDArray[np.bool_], ...]:
     """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
 
@@ -489,7 +485,7 @@ def _away_from_all(sites: Sequence[Site], after: State, slope: Array, locations:
     return is_told.any(axis=-1), (hidden > OFF * error)[..., 0]
 
 
-def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
+def _people(sites: Sequence[SiteDeviations], after: State, slope: Array, moments: Sent,
             constants: Constants, law: DeviationLaw) -> SecondMoments:
     """What was released of people's deviations; clipping is undone at the radius of moments."""
     if np.isfinite(constants.moments_width):
@@ -502,7 +498,7 @@ def _people(sites: Sequence[Site], after: State, slope: Array, moments: Sent,
                          after.filter.variance)
 
 
-def _parts(sites: Sequence[Site], after: State, locations: Sent, weights: Array
+def _parts(sites: Sequence[SiteDeviations], after: State, locations: Sent, weights: Array
            ) -> tuple[Array, Array]:
     """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
 
@@ -516,7 +512,7 @@ def _parts(sites: Sequence[Site], after: State, locations: Sent, weights: Array
     return np.asarray(noise), np.stack(sampling)
 
 
-def _start(site: Site, public_scale: Array, constants: Constants, law: DeviationLaw,
+def _start(site: SiteDeviations, public_scale: Array, constants: Constants, law: DeviationLaw,
            prior: Array | None) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = site.noise.shape[1:]
@@ -534,7 +530,8 @@ def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
 
-def _response(sites: Sequence[Site], state: State, law: DeviationLaw, phase: int) -> Array | None:
+def _response(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw, phase: int
+              ) -> Array | None:
     """J M where the design is stated and M is not the identity; E T in the first phase."""
     if not is_mixed(law) or sites[0].mixing is not None:
         return None
@@ -543,7 +540,7 @@ def _response(sites: Sequence[Site], state: State, law: DeviationLaw, phase: int
     return law.response(state.spread, state.shape, state.radius)
 
 
-def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
+def _move(sites: Sequence[SiteDeviations], state: State, locations: Sent, slope: Array,
           response: Array | None, constants: Constants) -> tuple[State, Array]:
     """The Kalman update of the centre by what sites sent; also the weights of the sites."""
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
@@ -559,7 +556,7 @@ def _move(sites: Sequence[Site], state: State, locations: Sent, slope: Array,
                    innovation=innovation), weights
 
 
-def _sampling(sites: Sequence[Site], state: State, weights: Array) -> Array:
+def _sampling(sites: Sequence[SiteDeviations], state: State, weights: Array) -> Array:
     """Variance of the combined average over who takes part: (repeats, columns, p)."""
     return np.asarray(sum((weight * state.spread) ** 2 / site.n_curves
                           for site, weight in zip(sites, weights, strict=True)))
@@ -628,7 +625,7 @@ def _doubted(state: State, constants: Constants) -> State:
     return replace(state, filter=state.filter.widened(allowance**2))
 
 
-def _noise_scale(site: Site, step: Step, state: State) -> Array:
+def _noise_scale(site: SiteDeviations, step: Step, state: State) -> Array:
     """g_l = Δ_k c d_l/(n μ_k), Δ_k the sensitivity of the step: (repeats, columns, p)."""
     assert step.sensitivity is not None
     radius = site.unit_of(step) * state.radius
@@ -641,11 +638,11 @@ def _weights(variances: Sequence[Array]) -> Array:
     return np.asarray(inverse / inverse.sum(axis=0))
 
 
-def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array,
+def _covariance(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array,
                 sent: Sent | None, constants: Constants) -> Array:
     """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
 
-    Where M is mostly noise it is drawn towards what the released sizes alone say, spread²/n.
+    Where M is mostly noise it is shrunk towards what the released sizes alone say, spread²/n.
     """
     by_size = constants.tail_allowance * _sampling(sites, state, weights)
     if sent is None:
@@ -658,12 +655,13 @@ def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Arra
         larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
         larger = np.clip(larger, 1.0, _MAX_LARGER)[..., None, None]
         moments, variance = larger * moments, larger**2 * variance
-    sampling = nearest_semidefinite(_drawn_towards(expected, moments, variance))
+    sampling = nearest_semidefinite(_shrink_towards(expected, moments, variance))
     sampling *= stretch[..., :, None] * stretch[..., None, :]
     return state.filter.covariance(sampling)
 
 
-def _moments_of_average(sites: Sequence[Site], weights: Array, sent: Sent) -> tuple[Array, Array]:
+def _moments_of_average(sites: Sequence[SiteDeviations], weights: Array, sent: Sent
+                        ) -> tuple[Array, Array]:
     """Σ_s ω_s ω_s' ∘ M_s/n_s and the variance of its noise: (repeats, columns, p, p) each."""
     moments, variance = np.zeros(()), np.zeros(())
     for site, weight, values, scale in zip(sites, weights, sent.values, sent.scales, strict=True):
@@ -673,7 +671,8 @@ def _moments_of_average(sites: Sequence[Site], weights: Array, sent: Sent) -> tu
     return np.asarray(moments), np.asarray(variance)
 
 
-def _excess(sites: Sequence[Site], state: State, slope: Array, weights: Array, sent: Sent) -> Array:
+def _excess(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array, sent: Sent
+            ) -> Array:
     """Variance by second moments, less two standard errors, over that by sizes."""
     moments, variance = _moments_of_average(sites, weights, sent)
     total = np.trace(moments, axis1=-2, axis2=-1)
@@ -682,7 +681,7 @@ def _excess(sites: Sequence[Site], state: State, slope: Array, weights: Array, s
     return np.asarray((total - 2 * error) / np.maximum(by_size, _NO_ZERO))
 
 
-def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:
+def _shrink_towards(expected: Array, measured: Array, variance: Array) -> Array:
     """Matrices (…, p, p) moved to what is expected of them as far as noise may have moved them.
 
     `variance` (…, p, p) is that of noise on the diagonal, twice that beside it (James and Stein).

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.errors import InputError
-from engine.core.types import MIN_EPSILON, Budget, Spend
+from engine.core.types import Budget, Spend
 from engine.noise.shares import Shares
 from engine.privacy import accounting
 
@@ -73,8 +73,7 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
     if budget.is_pure:
         raise InputError("Laplace noise on numbers that are no counts is not drawn in shares.",
                          field="noise", hint="State a δ above 0, or let each site add its noise.")
-    mu = accounting.exact_mu(budget.epsilon, budget.delta) / math.sqrt(shares.more_noise)
-    return Budget(max(accounting.exact_epsilon(mu, budget.delta), MIN_EPSILON), budget.delta)
+    return accounting.with_more_noise(budget, shares.more_noise)
 
 
 def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tuple[Spend, ...]:

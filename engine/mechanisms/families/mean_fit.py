@@ -21,7 +21,7 @@ from engine.mechanisms.families.adaptive_fit import (
     spherical,
     symmetric,
 )
-from engine.mechanisms.families.location import Site
+from engine.mechanisms.families.location import SiteDeviations
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import (
     AffineDeviations,
@@ -187,7 +187,7 @@ class MeanFit(AdaptiveFit):
         for first in range(repeats.start, repeats.stop, tall):
             yield slice(first, min(first + tall, repeats.stop))
 
-    def _piece(self, members: list[int], repeats: slice, sites: Sequence[Site]) -> Piece:
+    def _piece(self, members: list[int], repeats: slice, sites: Sequence[SiteDeviations]) -> Piece:
         plan = self.mean_plans[members[0]]
         return Piece(members, repeats, sites, public_scale(plan.size, self.sizes),
                      self._law(plan.size), plan.constants, prior=self._prior(plan.size))

@@ -10,7 +10,7 @@ Replace one person: readings, times, how many there are. Let earlier releases be
 spread, thresholds, expected shares, the rotation Q, public scales and radii are functions of
 earlier releases and public numbers alone, and A is a public table read at the person's own number
 of readings. So person i's deviation h_i is a function of person i and of what was released, it is
-finite (z is held to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
+finite (z is clipped to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
 over a public n with one summand changed: `engine.mechanisms.families.location` proves its
 sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
 readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are
@@ -37,7 +37,7 @@ from engine.mechanisms.families.adaptive import mu_of, public_scale
 from engine.mechanisms.families.adaptive_constants import Constants
 from engine.mechanisms.families.adaptive_fit import NOISE_FREE, Streams, columns, symmetric
 from engine.mechanisms.families.adaptive_release import shrunk
-from engine.mechanisms.families.location import SEPARATE, Located, Site, locate, of_stage
+from engine.mechanisms.families.location import SEPARATE, Located, SiteDeviations, locate, of_stage
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
@@ -111,7 +111,8 @@ def releases() -> list[tuple[Step, float]]:
         The shares sum to 1.
     """
     return [(of_stage(step, stage), share * part) for stage, share in STAGES.items()
-            for step, part in zip(SEPARATE, _parts(stage), strict=False)]
+            # second moments, the last step, have a part in the shares alone
+            for step, part in zip(SEPARATE[:len(_parts(stage))], _parts(stage), strict=True)]
 
 
 def _parts(stage: str) -> tuple[float, ...]:
@@ -410,19 +411,20 @@ class PercentileFit:
         return of_observed_curves(self.basis.first(size), planned, self.design)
 
     def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
-              deviations: Deviations, size: int) -> Site:
-        n_plans, budget, n = int(plan.verdict.is_feasible), plan.budgets[s], deviations.n_curves
+              deviations: Deviations, size: int) -> SiteDeviations:
+        n_plans = 1 if plan.verdict.is_feasible else 0
+        budget, n = plan.budgets[s], deviations.n_curves
         mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
         shares = STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
-        return Site(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
+        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
                     columns(streams.of_steps(repeats, size, False), n_plans, 2), moments, s,
                     stage=stage)
 
     def _n_columns(self, plan: PercentilePlan) -> int:
-        return self.draws * plan.verdict.is_feasible + 1
+        return self.draws + 1 if plan.verdict.is_feasible else 1
 
 
 @dataclass(frozen=True)

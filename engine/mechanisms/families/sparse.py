@@ -7,13 +7,13 @@ rows take part in all rounds.
 
 Privacy
 -------
-*One row.* A row is (x, y) with x held entry by entry to [−c, c]; its gradient at a vector b is
-[x'b − y]_R x, the residual held to [−R, R]. Whatever the row holds, each entry lies in [−Rc, Rc],
-so replacing it moves each entry of the average over N rows by at most 2Rc/N, and of the step by
-λ = η 2Rc/N: the sensitivity that the noise of `engine.noise.selection` is made for. Numbers that
-are not finite count as the middle of their range. Vectors of the same round are the same for both
-neighbours, because they were published in the round before. Projecting onto the ball is computed
-from what is published. ρ's of all rounds add.
+*One row.* A row is (x, y) with x clipped entry by entry to [−c, c]; its gradient at a vector b is
+[x'b − y]_R x, the residual clipped to [−R, R]. Whatever the row holds, each entry lies in
+[−Rc, Rc], so replacing it moves each entry of the average over N rows by at most 2Rc/N, and of the
+step by λ = η 2Rc/N: the sensitivity that the noise of `engine.noise.selection` is made for. Numbers
+that are not finite count as the middle of their range. Vectors of the same round are the same for
+both neighbours, because they were published in the round before. Projecting onto the ball is
+computed from what is published. ρ's of all rounds add.
 
 *Without a clip of residuals* the bound needs more: |x'b| ≤ ‖x_S‖₂‖b‖₂ ≤ √s c c₀ for b with s
 entries and ‖b‖₂ ≤ c₀, which is why the projection is onto the Euclidean ball: onto the cube of the
@@ -41,6 +41,7 @@ from engine.core.enumerations import Enumeration, NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
 from engine.noise.selection import Draw, Scales, SelectionLaw, costs, draw, noisy_hard_threshold
 from engine.numerics import sparse_fits
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
 
@@ -68,8 +69,8 @@ class CentreSees(Enumeration):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """What the machines hold: rows held to their range, machine after machine.
+class MachineRows:
+    """What the machines hold: rows clipped to their range, machine after machine.
 
     Parameters
     ----------
@@ -118,7 +119,8 @@ class Rows:
         return tuple(tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
                      for n, stop in zip(self.per_machine, stops, strict=True))
 
-    def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
+    def gradient(self, vectors: Array, clip: float = math.inf, step: Step = AVERAGE_GRADIENT
+                 ) -> Array:
         """Averages over all rows of [x'b − y]_R x.
 
         The machines' averages go to the trusted centre as they are; nothing here is published.
@@ -129,6 +131,8 @@ class Rows:
             b.
         clip : float
             R.
+        step : Step
+            What the averages are, in the transcript.
 
         Returns
         -------
@@ -139,10 +143,10 @@ class Rows:
             if pieces:
                 average = self._sums(vectors, clip, pieces) / self.per_machine[machine]
                 if not self.is_secure:
-                    transcript.entrusted(machine, AVERAGE_GRADIENT, average)
+                    transcript.entrusted(machine, step, average)
                 total += self.per_machine[machine] / self.n * average
         if self.is_secure:
-            transcript.entrusted(transcript.CENTRE, AVERAGE_GRADIENT, total)
+            transcript.entrusted(transcript.CENTRE, step, total)
         return total
 
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
@@ -165,12 +169,12 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
 
 
 def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> Rows:
+            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> MachineRows:
     """Rows in standard units, by public constants alone.
 
-    Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
-    the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
-    as they stand. What is not finite counts as 0, the middle.
+    Features are moved so that their stated range is ±`reach` and clipped to ±`clip`; responses lose
+    the middle of their stated range and are clipped to ±`response_clip`. Values of size one are
+    taken as they stand. What is not finite counts as 0, the middle.
 
     With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
@@ -189,7 +193,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     norm : float or None
         B.
     scale : float
-        Of features, in standard deviations as stated: they are divided by it before they are held.
+        Of features, in standard deviations as stated: they are divided by it before clipping.
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -207,7 +211,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     if norm is not None:
         _clip_rows(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
-    return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
+    return MachineRows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
                 is_secure)
 
 
@@ -235,8 +239,8 @@ def is_standard(facts: PublicFacts) -> bool:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The public constants of the rounds.
+class DescentSettings:
+    """The public constants of the rounds, the settings of a descent.
 
     Parameters
     ----------
@@ -244,7 +248,7 @@ class Steps:
         s, how many entries are kept.
     rounds : int
         T.
-    size : float
+    learning_rate : float
         η.
     radius : float
         c₀, the largest norm of a vector.
@@ -252,16 +256,16 @@ class Steps:
 
     sparsity: int
     rounds: int
-    size: float
+    learning_rate: float
     radius: float
 
 
-def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
+def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -> float:
     """λ = η 2Rc/N, the most by which one row moves an entry of a step.
 
     Parameters
     ----------
-    step : float
+    learning_rate : float
         η.
     residual, feature : float
         The clips R and c.
@@ -270,10 +274,10 @@ def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
 
     Examples
     --------
-    >>> sensitivity(step=0.5, residual=4.0, feature=4.0, n=1000)
+    >>> sensitivity(learning_rate=0.5, residual=4.0, feature=4.0, n=1000)
     0.016
     """
-    return 2 * step * residual * feature / n
+    return 2 * learning_rate * residual * feature / n
 
 
 def largest_residual(response: float, sparsity: int, feature: float, radius: float) -> float:
@@ -310,12 +314,12 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
     return scale * math.log(n_features) / smallest
 
 
-def fewest_rounds(step: float, least_eigenvalue: float) -> int:
+def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
     """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds.
 
     Parameters
     ----------
-    step : float
+    learning_rate : float
         η.
     least_eigenvalue : float
         ν, of the covariance of the features.
@@ -325,7 +329,7 @@ def fewest_rounds(step: float, least_eigenvalue: float) -> int:
     >>> fewest_rounds(0.7, 1 / 3)
     12
     """
-    return max(1, math.ceil(math.log(20) / -math.log1p(-step * least_eigenvalue) - 1e-9))
+    return max(1, math.ceil(math.log(20) / -math.log1p(-learning_rate * least_eigenvalue) - 1e-9))
 
 
 @dataclass(frozen=True)
@@ -374,8 +378,8 @@ class Subject:
 COEFFICIENTS = Subject()
 
 
-def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
-           subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
+def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, scales: Scales,
+           budgets: Sequence[Budget], subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
     The centre's noise is the same for all rows, whatever budget was asked for them.
@@ -384,9 +388,9 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
     ----------
     law : SelectionLaw
         Of the choice.
-    steps : Steps
+    steps : DescentSettings
         Constants of the rounds.
-    most : float
+    step_sensitivity : float
         λ.
     scales : Scales
         Of the noise in choices and values.
@@ -395,20 +399,20 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
     subject : Subject
         What the rounds are about.
     """
-    choice, values = costs(law, steps.sparsity, most, scales)
+    choice, values = costs(law, steps.sparsity, step_sensitivity, scales)
     why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
            "added once, by the trusted centre, and protects the rows of every machine alike.")
     lines = []
     for s, budget in enumerate(budgets):
         line = Spend(step=subject.choice, server=s, mu=None, rho=choice, budget=budget, why=why,
-                     sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
-                     composition=Composition.SEQUENTIAL, unit=Unit.ROW, norm="ℓ∞",
-                     noise=NoiseLaw.CHOICE)
+                     sensitivity=(step_sensitivity,), noise_scale=(scales.choice,),
+                     count=steps.rounds, composition=Composition.SEQUENTIAL, unit=Unit.ROW,
+                     norm="ℓ∞", noise=NoiseLaw.CHOICE)
         lines += [line, replace(line, step=subject.values, rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
             lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
-                                sensitivity=(most * math.sqrt(steps.sparsity),),
+                                sensitivity=(step_sensitivity * math.sqrt(steps.sparsity),),
                                 noise=NoiseLaw.GAUSSIAN)
     return tuple(lines)
 
@@ -416,8 +420,8 @@ def ledger(law: SelectionLaw, steps: Steps, most: float, scales: Scales, budgets
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: SelectionLaw,
-            scales: Sequence[Scales], rng: np.random.Generator,
+def descend(gradient: Gradient, shape: tuple[int, int, int], steps: DescentSettings,
+            law: SelectionLaw, scales: Sequence[Scales], rng: np.random.Generator,
             subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
 
@@ -430,7 +434,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
         From vectors (repeats, columns, d) to averages over rows of that shape.
     shape : tuple[int, int, int]
         (repeats, draws, d).
-    steps : Steps
+    steps : DescentSettings
         Constants of the rounds.
     law : SelectionLaw
         Of the choice.
@@ -451,15 +455,15 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
     for t in range(steps.rounds):
-        moved = vectors / pace - steps.size * gradient(vectors)
+        moved = vectors / pace - steps.learning_rate * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
         sent = _published(subject.round(t), moved, steps, law, scales, noise)
         vectors = in_ball(pace * sent, steps.radius)
     return vectors
 
 
-def _published(step: Step, moved: Array, steps: Steps, law: SelectionLaw, scales: Sequence[Scales],
-               noise: Draw) -> Array:
+def _published(step: Step, moved: Array, steps: DescentSettings, law: SelectionLaw,
+               scales: Sequence[Scales], noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]
                       for name in ("choice", "values"))
@@ -474,26 +478,26 @@ def _published(step: Step, moved: Array, steps: Steps, law: SelectionLaw, scales
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors drawn to a norm where they are longer.
+    """Vectors clipped in norm.
 
     Parameters
     ----------
     vectors : (…, d)
     radius : float
-        The norm.
+        The largest norm.
 
     Returns
     -------
     (…, d)
     """
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors * (radius / np.maximum(norm, radius)))
+    return np.asarray(vectors * norm_clip_factors(norm, radius))
 
 
 # -- without protection ---------------------------------------------------------------------------
 
 
-def settled(rows: Rows, sparsity: int) -> Array:
+def settled(rows: MachineRows, sparsity: int) -> Array:
     """Least squares on the best features, neither clipped nor noised.
 
     The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
@@ -501,7 +505,7 @@ def settled(rows: Rows, sparsity: int) -> Array:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MachineRows
         Of all machines.
     sparsity : int
         How many features are kept.

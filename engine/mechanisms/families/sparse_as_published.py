@@ -8,7 +8,7 @@ Privacy
 -------
 *Held features.* The paper holds responses to ±R and lets ‖x‖_∞ ≤ c "with high probability". A row
 beyond that moves every average without limit, so that literally no algorithm has a finite ε. All
-that follows takes features that are held to ±c, as an implementation must.
+that follows takes features that are clipped to ±c, as an implementation must.
 
 *Algorithm 3.* x_j x'θ is within ±c √s c₁c for θ with s entries and ‖θ‖ ≤ c₁, so that a row moves
 an entry of the step by 2η√s c₁c²/N: as printed.
@@ -51,7 +51,7 @@ import numpy as np
 from scipy.stats import norm
 
 from engine.core.types import Array
-from engine.mechanisms.families.sparse_averages import Moments
+from engine.mechanisms.families.sparse_averages import RowMoments
 from engine.mechanisms.families.sparse_printed import PEELING_COST
 from engine.noise.laplace import laplace
 from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
@@ -116,7 +116,7 @@ class PublishedConstants:
                          * math.log(8 * self.radius**2 * self.largest * self.pooled))
 
     @property
-    def step(self) -> float:
+    def learning_rate(self) -> float:
         """η, 1/(6L); the s in its numerator is a misprint."""
         return 1 / (6 * self.largest)
 
@@ -203,7 +203,7 @@ class PublishedConstants:
 
 def descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n: int,
             bound: float, radius: float, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """The loop of Algorithms 2, 3 and 8: T steps from 0, thresholded with noise and drawn back.
+    """The loop of Algorithms 2, 3 and 8: T steps from 0, thresholded with noise and clipped.
 
     Parameters
     ----------
@@ -227,25 +227,25 @@ def descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n
     (…, d)
         With s entries that may differ from zero.
     """
-    rounds, s = constants.rounds, constants.sparsity
-    scale = printed_scale(PEELING, s, constants.step * bound / n, constants.epsilon / rounds,
+    rounds, s, rate = constants.rounds, constants.sparsity, constants.learning_rate
+    scale = printed_scale(PEELING, s, rate * bound / n, constants.epsilon / rounds,
                           constants.delta / rounds, shape[-1])
     vector = np.zeros(shape)
     for _ in range(rounds):
-        vector = noisy_hard_threshold(vector - constants.step * gradient(vector), s, scale, scale,
+        vector = noisy_hard_threshold(vector - rate * gradient(vector), s, scale, scale,
                                       draw(PEELING, s, shape, rng))
         size = np.linalg.norm(vector, axis=-1, keepdims=True)
         vector *= radius / np.maximum(size, radius)
     return vector
 
 
-def precision_column(rows: Moments, k: int, constants: PublishedConstants,
+def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
                      rng: np.random.Generator) -> Array:
     """Algorithm 3: column k of the inverse of the features' second moments.
 
     Parameters
     ----------
-    rows : Moments
+    rows : RowMoments
         Of all machines together, for each of several data sets.
     k : int
         Which feature.
@@ -264,13 +264,13 @@ def precision_column(rows: Moments, k: int, constants: PublishedConstants,
                    constants.column_bound, constants.column_radius, (repeats, size), rng)
 
 
-def pooled_coefficients(rows: Moments, constants: PublishedConstants, radius: float,
+def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius: float,
                         rng: np.random.Generator) -> Array:
     """Algorithm 2: coefficients that all machines share.
 
     Parameters
     ----------
-    rows : Moments
+    rows : RowMoments
         Of all machines together, for each of several data sets.
     constants : PublishedConstants
         Of which B₀ counts, beside those of `descent`.
@@ -287,15 +287,15 @@ def pooled_coefficients(rows: Moments, constants: PublishedConstants, radius: fl
                    constants.gradient_bound, radius, rows.cross.shape, rng)
 
 
-def two_stages(pooled: Moments, machine: Moments, constants: PublishedConstants,
+def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedConstants,
                rng: np.random.Generator) -> Array:
     """Algorithm 8: what all machines share, then by how much one of them differs.
 
     Parameters
     ----------
-    pooled : Moments
+    pooled : RowMoments
         Of all machines together, for each of several data sets.
-    machine : Moments
+    machine : RowMoments
         Of the machine.
     constants : PublishedConstants
         Both stages take its s, T, ε and δ; both norms are at most c₀/2.
@@ -314,7 +314,7 @@ def two_stages(pooled: Moments, machine: Moments, constants: PublishedConstants,
         machine.n, constants.difference_bound, radius, common.shape, rng)
 
 
-def interval(rows: Moments, vectors: Array, column: Array, spread: Array, variances: Array,
+def interval(rows: RowMoments, vectors: Array, column: Array, spread: Array, variances: Array,
              k: int, constants: PublishedConstants, rng: np.random.Generator, level: float = 0.95,
              sign: int = 1) -> tuple[Array, Array]:
     """Algorithm 6 (rows of all machines) or 9 (rows of one machine): an interval for β_k.
@@ -323,7 +323,7 @@ def interval(rows: Moments, vectors: Array, column: Array, spread: Array, varian
 
     Parameters
     ----------
-    rows : Moments
+    rows : RowMoments
         Whose residuals correct β̂_k, for each of several data sets.
     vectors : (repeats, d)
         β̂.
@@ -473,7 +473,7 @@ def bootstrap(precision: Array, constants: PublishedConstants, bound: float | No
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What an algorithm gives, with all that it needs, if features are held to ±c.
+    """What an algorithm gives, with all that it needs, if features are clipped to ±c.
 
     Parameters
     ----------

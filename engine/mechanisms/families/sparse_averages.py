@@ -2,14 +2,14 @@
 
 Everything that is published about a sparse regression is such an average over rows, with noise.
 `RowAverages` clips every row's contribution, so that replacing a row moves an average by a known
-amount at most; releases use it alone. `Moments` has the same averages without clips, from
+amount at most; releases use it alone. `RowMoments` has the same averages without clips, from
 sufficient statistics, which for normal rows can be drawn without drawing rows: thousands of data
 sets of any size in seconds, to see how often intervals hold. Clips at four standard deviations
 change so little that the two agree.
 
 What one row can do, whatever it holds; R, τ, W and B are the clips and N the rows averaged over:
 
-    gradient            [x'b − y]_R x     2Rc/N in every entry, features being held to ±c
+    gradient            [x'b − y]_R x     2Rc/N in every entry, features being clipped to ±c
     products            [x'b]_τ x         2τc/N in every entry
     squared residuals   [y − x'b]_R²      R²/N, as squares lie in [0, R²]
     unclipped share     |y − x'b| ≤ R     1/N; with squared residuals in units of R²: √2/N together
@@ -32,9 +32,11 @@ import numpy as np
 
 from engine.core.arrays import Indices
 from engine.core.types import Array, Step
-from engine.mechanisms.families.sparse import Rows
+from engine.mechanisms.families.sparse import MachineRows
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.privacy import transcript
 
+AVERAGE_PRODUCT = Step("average product")
 _PIECE = 2**19  # numbers of rows whose products are summed at once
 
 
@@ -141,7 +143,7 @@ class Averages(Protocol):
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
-        """Averages of x x', rows drawn back to a norm.
+        """Averages of x x', rows clipped to a norm.
 
         Parameters
         ----------
@@ -155,7 +157,7 @@ class Averages(Protocol):
         ...
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
-        """Averages of x_S x_S' for places S, rows x_S drawn back to a norm.
+        """Averages of x_S x_S' for places S, rows x_S clipped to a norm.
 
         Parameters
         ----------
@@ -172,7 +174,7 @@ class Averages(Protocol):
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
-        """Averages of w [y − x'b]_R, w = Θx drawn back to norm W.
+        """Averages of w [y − x'b]_R, w = Θx clipped to norm W.
 
         Parameters
         ----------
@@ -198,11 +200,11 @@ class RowAverages:
 
     Parameters
     ----------
-    rows : Rows
-        Held to their range.
+    rows : MachineRows
+        Clipped to their range.
     """
 
-    rows: Rows
+    rows: MachineRows
 
     @property
     def n(self) -> int:
@@ -219,7 +221,7 @@ class RowAverages:
         stop = int(np.cumsum(self.rows.per_machine)[machine])
         size = self.rows.per_machine[machine]
         rows = slice(stop - size, stop)
-        counts = tuple(size * (k == machine) for k in range(len(self.rows.per_machine)))
+        counts = tuple(size if k == machine else 0 for k in range(len(self.rows.per_machine)))
         return RowAverages(replace(self.rows, x=self.rows.x[:, rows], y=self.rows.y[:, rows],
                                    per_machine=counts))
 
@@ -227,7 +229,9 @@ class RowAverages:
         return self.rows.gradient(vectors, clip)
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        return replace(self.rows, y=np.zeros_like(self.rows.y)).gradient(vectors, clip)
+        """Gradients of rows whose responses are 0; see `Averages.products`."""
+        without_response = replace(self.rows, y=np.zeros_like(self.rows.y))
+        return without_response.gradient(vectors, clip, step=AVERAGE_PRODUCT)
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
@@ -276,7 +280,7 @@ class RowAverages:
 
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
-            x = _drawn_back(self.rows.x[r, rows], norm)
+            x = _clip_rows(self.rows.x[r, rows], norm)
             return np.asarray(x.T @ x)[None]
         size = self.rows.n_features
         # adding up d² numbers for each piece costs little beside products of 2d rows
@@ -286,7 +290,7 @@ class RowAverages:
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
-            each = [_drawn_back(self.rows.x[r, rows][:, places], norm) for places in where[r]]
+            each = [_clip_rows(self.rows.x[r, rows][:, places], norm) for places in where[r]]
             return np.stack([x.T @ x for x in each])
         return self._average(Step("average of x x' of chosen features"),
                              (*where.shape, where.shape[-1]), part)
@@ -327,7 +331,7 @@ def _sum_of_squares(values: Array, clip: float) -> Array:
     return np.asarray((np.clip(values, -clip, clip) ** 2).sum(axis=0))
 
 
-def _drawn_back(rows: Array, norm: float) -> Array:
+def _clip_rows(rows: Array, norm: float) -> Array:
     """Rows with norms above `norm` clipped to it."""
     return rows if math.isinf(norm) else np.asarray(rows * _clip_factors(rows, norm)[:, None])
 
@@ -337,14 +341,14 @@ def _clip_factors(rows: Array, norm: float) -> Array:
     if math.isinf(norm):
         return np.ones(len(rows))
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(norm / np.maximum(norms, norm))
+    return norm_clip_factors(norms, norm)
 
 
 # -- without rows ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class RowMoments:
     """Averages over n rows without the rows.
 
     Clips are accepted and not applied: for studies of simulated data, never for a release.
@@ -397,7 +401,7 @@ class Moments:
         return -np.asarray((directions @ self.gradient(vectors)[..., None])[..., 0])
 
 
-def of_rows(averages: RowAverages) -> Moments:
+def of_rows(averages: RowAverages) -> RowMoments:
     """The exact moments of some rows.
 
     Parameters
@@ -406,28 +410,28 @@ def of_rows(averages: RowAverages) -> Moments:
         Over those rows.
     """
     x, y = averages.rows.x, averages.rows.y
-    return Moments(averages.n, averages.gram(), -averages.gradient(np.zeros_like(x[:, :1]))[:, 0],
-                   np.asarray((y**2).mean(axis=1)))
+    cross = -averages.gradient(np.zeros_like(x[:, :1]))[:, 0]
+    return RowMoments(averages.n, averages.gram(), cross, np.asarray((y**2).mean(axis=1)))
 
 
-def pooled(parts: Sequence[Moments]) -> Moments:
+def pooled(parts: Sequence[RowMoments]) -> RowMoments:
     """The moments of the rows of several machines together.
 
     Parameters
     ----------
-    parts : sequence of Moments
+    parts : sequence of RowMoments
         Of each machine.
     """
     n = sum(part.n for part in parts)
 
     def mean(name: str) -> Array:
         return np.asarray(sum(part.n / n * getattr(part, name) for part in parts))
-    return Moments(n, mean("second"), mean("cross"), mean("square"))
+    return RowMoments(n, mean("second"), mean("cross"), mean("square"))
 
 
-def drawn(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
-          rng: np.random.Generator) -> Moments:
-    """Moments of n rows x ~ N(0, Σ), y = x'β + σw, w ~ N(0, 1), for each of several data sets.
+def sample_moments(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
+                   rng: np.random.Generator) -> RowMoments:
+    """Draw moments of n rows x ~ N(0, Σ), y = x'β + σw, w ~ N(0, 1), for each of several data sets.
 
     X'X = RR' is a Wishart matrix, drawn by its triangular factor (Bartlett); given X, X'w = Rz with
     z standard normal, and ‖w‖² = ‖z‖² + χ² with n − d degrees of freedom. Needs n ≥ d.
@@ -458,4 +462,4 @@ def drawn(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
     energy = sd**2 / n * ((z**2).sum(axis=1) + rest)
     second = root @ root.swapaxes(1, 2)
     signal = second @ vector
-    return Moments(n, second, signal + noise, signal @ vector + 2 * noise @ vector + energy)
+    return RowMoments(n, second, signal + noise, signal @ vector + 2 * noise @ vector + energy)

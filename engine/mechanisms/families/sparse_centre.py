@@ -5,7 +5,7 @@ middle of a stated range stands far from them: ages of 0 to 105 have a mean of 4
 is then left in the responses goes into all coefficients of correlated or uncentred features. So the
 means are released first, and features and response are measured from what was released.
 
-*Privacy.* Every feature, and the response, is held to its stated range, which counts as [−1, 1].
+*Privacy.* Every feature, and the response, is clipped to its stated range, which counts as [−1, 1].
 Then replacing one of N rows moves each of the d + 1 means by at most 2/N, and all together by
 2√(d + 1)/N in the Euclidean norm, which rows at opposite ends of all ranges attain. All that
 follows clips the rows, less the released means, as it would without: each message has the
@@ -111,7 +111,7 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
     is_secure : bool
         Whether machines mask what they send.
     is_clipped : bool
-        Whether values are held to their ranges, as for a release.
+        Whether values are clipped to their ranges, as for a release.
 
     Returns
     -------

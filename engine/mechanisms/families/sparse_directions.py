@@ -201,7 +201,7 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
                   columns: Columns, rng: np.random.Generator) -> Directions:
     """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
 
-    Products are held to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
+    Products are clipped to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
 
 
 def _column_gradient(pooled: Averages, place: int, clip: float, vectors: Array) -> Array:
-    """Σ̂θ − e_k, with products x'θ held to ±clip."""
+    """Σ̂θ − e_k, with products x'θ clipped to ±clip."""
     gradient = pooled.products(vectors, clip)
     gradient[..., place] -= 1
     return gradient

@@ -120,7 +120,7 @@ class PublicGuesses(Mechanism[Data, P]):
         data : SampleData
             Rows with responses.
         plans : sequence of plans
-            One for each budget, with the deviation of the noise in means as `centre`.
+            One for each budget, with the deviation of the noise in means as `centre_noise_sd`.
         draws : int
             How often noise is drawn at each budget.
         rng : numpy.random.Generator
@@ -133,7 +133,7 @@ class PublicGuesses(Mechanism[Data, P]):
         Fit
             With a caution where the middle of stated ranges stands in for means.
         """
-        rows, deviations = with_responses(data), [plan.centre for plan in plans]
+        rows, deviations = with_responses(data), [plan.centre_noise_sd for plan in plans]
         if None in deviations:
             without = fit(rows, plans, draws, rng)
             if is_standard(rows.facts):
@@ -263,7 +263,7 @@ class PublicGuesses(Mechanism[Data, P]):
         is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
         return np.triu(units) if is_matrix else units
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         """Ranges that say nothing of standard deviations make steps too long or too short.
 
         And where nothing else tells means, the middle of ranges stands in for them.

@@ -21,9 +21,10 @@ accuracy, not coverage.
 One coefficient can be had without the Gram matrix, as published ("column"): Θ̂_k by hard
 thresholding of ½θ'Σ̂θ − θ_k, whose few entries are an assumption that nothing released can check.
 
-In order, each with its own share of the budget (`Shares`): the first estimate; Gram matrix, or Θ̂_k
-and V; squared residuals with their share within R; last the corrections. Bounds on what a row can
-do are those of `engine.mechanisms.families.sparse_averages`; noise is Gaussian, and made for them.
+In order, each with its own share of the budget (`InferenceShares`): the first estimate; Gram
+matrix, or Θ̂_k and V; squared residuals with their share within R; last the corrections. Bounds
+on what a row can do are those of `engine.mechanisms.families.sparse_averages`; noise is Gaussian,
+and made for them.
 
 Arrays are (repeats, columns, …): budgets × draws side by side, and one column without noise that
 is not published (`Columns`). In the *pooled* averages all machines take part, in *own* ones those
@@ -64,7 +65,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.sparse import Steps, Subject, ledger, sensitivity
+from engine.mechanisms.families.sparse import DescentSettings, Subject, ledger, sensitivity
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
@@ -86,7 +87,7 @@ _DRAWS = 2  # axis of what is released
 
 
 @dataclass(frozen=True)
-class Shares:
+class InferenceShares:
     """How the budget, as ρ, is divided; all shares sum to 1.
 
     Parameters
@@ -110,8 +111,10 @@ class Shares:
     correction: float
 
 
-ONE = Shares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02, correction=0.35)
-SEVERAL = Shares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0, correction=0.45)
+ONE = InferenceShares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02,
+                      correction=0.35)
+SEVERAL = InferenceShares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0,
+                          correction=0.45)
 
 
 def ball(n_entries: int) -> float:
@@ -161,7 +164,7 @@ class Constants:
         The clip of residuals of the first estimate from moments, those of β = 0.
     radius : float
         A public guess of the norm of all coefficients.
-    column : Steps
+    column : DescentSettings
         The steps for Θ̂_k, of which `column.sparsity` entries are kept.
     has_centre : bool
         Whether means of features and response are released first, and so the mean residual.
@@ -174,7 +177,7 @@ class Constants:
     guess: float
     response: float
     radius: float
-    column: Steps
+    column: DescentSettings
     product: float
     has_centre: bool = False
 
@@ -196,7 +199,7 @@ class NoiseDeviations:
     spread : float
         Of V.
     correction : float
-        For products held to norm 1.
+        For products clipped to norm 1.
     centre : float or None
         Of the released means of features, in their standard deviations; None where there are none.
     """
@@ -311,17 +314,18 @@ def column_sensitivity(c: Constants, n: int) -> float:
     n : int
         How many rows are averaged over.
     """
-    return sensitivity(c.column.size, c.product, c.feature, n)
+    return sensitivity(c.column.learning_rate, c.product, c.feature, n)
 
 
-def noise(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int) -> NoiseDeviations:
+def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
+          ) -> NoiseDeviations:
     """The noise that costs its shares of ρ.
 
     Parameters
     ----------
     c : Constants
         Clips and steps.
-    shares : Shares
+    shares : InferenceShares
         Of ρ.
     rho : float
         ρ.
@@ -370,7 +374,7 @@ _WHY_OWN = ("An average over the rows of this machine alone, whose contributions
 _IN_UNITS = " In units of W, the clip of products whitened by the published Gram matrix."
 
 
-def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, n_machine: int,
+def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int,
                     is_one: bool, server: int, budget: Budget) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
@@ -378,7 +382,7 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, n_mac
     ----------
     c : Constants
         Clips and steps.
-    shares : Shares
+    shares : InferenceShares
         Of ρ.
     rho : float
         ρ.

@@ -19,7 +19,7 @@ from engine.mechanisms.families.sparse import (
     CLIP,
     LONGEST_STEP,
     MIN_EIGENVALUE,
-    Steps,
+    DescentSettings,
     fewest_rounds,
     is_standard,
     rows_of,
@@ -40,8 +40,8 @@ from engine.mechanisms.families.sparse_inference import (
     SEVERAL,
     Columns,
     Constants,
+    InferenceShares,
     NoiseDeviations,
-    Shares,
     noise,
     row_norm,
 )
@@ -113,7 +113,7 @@ class SparseIntervals(PublicGuesses[P]):
         raise NotImplementedError
 
     @property
-    def step(self) -> float:
+    def learning_rate(self) -> float:
         """η."""
         return self.step_size or LONGEST_STEP
 
@@ -150,7 +150,7 @@ class SparseIntervals(PublicGuesses[P]):
         """
         return self.directions == "column"
 
-    def shares(self, sizes: Sizes) -> Shares:
+    def shares(self, sizes: Sizes) -> InferenceShares:
         """How the budget is divided.
 
         Parameters
@@ -160,7 +160,7 @@ class SparseIntervals(PublicGuesses[P]):
         """
         return ONE if self.is_one(sizes) else SEVERAL
 
-    def steps(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> Steps:
+    def steps(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
         """Constants of rounds of hard thresholding.
 
         Parameters
@@ -172,18 +172,19 @@ class SparseIntervals(PublicGuesses[P]):
         sparsity : int
             How many entries are kept.
         """
-        return Steps(min(sparsity, sizes.n_covariates), self.n_rounds(self.step), self.step,
-                     self.largest_norm(facts))
+        return DescentSettings(
+            min(sparsity, sizes.n_covariates), self.n_rounds(self.learning_rate),
+            self.learning_rate, self.largest_norm(facts))
 
-    def n_rounds(self, step: float) -> int:
+    def n_rounds(self, learning_rate: float) -> int:
         """T.
 
         Parameters
         ----------
-        step : float
+        learning_rate : float
             η.
         """
-        return self.rounds or fewest_rounds(step, MIN_EIGENVALUE)
+        return self.rounds or fewest_rounds(learning_rate, MIN_EIGENVALUE)
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
         """Clips, and the steps for a column of the inverse covariance.
@@ -201,7 +202,8 @@ class SparseIntervals(PublicGuesses[P]):
             If σ is not stated.
         """
         guess, size = self.spread(facts), sizes.n_covariates
-        column = Steps(min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION)
+        column = DescentSettings(min(self.precision_kept, size), self.n_rounds(0.7), 0.7,
+                                 LARGEST_PRECISION)
         feature = self.feature_clip or self.clip_of_features(facts)
         return Constants(LAW, feature, self.residual_clip or self.residual_sds * guess,
                          row_norm(size, feature), guess, self.clip_of_responses(facts),
@@ -209,7 +211,7 @@ class SparseIntervals(PublicGuesses[P]):
                          self.has_centre(facts))
 
     def noises(self, facts: PublicFacts, c: Constants, rho: float, sizes: tuple[int, int],
-               shares: Shares, centre: Centre) -> NoiseDeviations:
+               shares: InferenceShares, centre: Centre) -> NoiseDeviations:
         """The noise that costs its shares of ρ, beside that in released means.
 
         Parameters
@@ -222,7 +224,7 @@ class SparseIntervals(PublicGuesses[P]):
             ρ.
         sizes : tuple of int
             Rows of all machines, and those that the coefficients belong to.
-        shares : Shares
+        shares : InferenceShares
             Of ρ.
         centre : Centre
             As planned.

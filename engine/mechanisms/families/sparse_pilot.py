@@ -23,7 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.types import Array, Budget, Spend
-from engine.mechanisms.families.sparse import COEFFICIENTS, Steps, Subject, ledger, sensitivity
+from engine.mechanisms.families.sparse import (
+    COEFFICIENTS,
+    DescentSettings,
+    Subject,
+    ledger,
+    sensitivity,
+)
 from engine.mechanisms.families.sparse_averages import Averages
 from engine.mechanisms.families.sparse_corrections import Directions, Distance, times
 from engine.mechanisms.families.sparse_eigenvalues import row_sum, row_sum_sensitivity
@@ -82,7 +88,7 @@ class Stage:
 
 
 def stage_noise(clip: float, n: int, rho: float) -> float:
-    """2R/N over √(2ρ): products are held to norm 1 and residuals to R.
+    """2R/N over √(2ρ): products are clipped to norm 1 and residuals to R.
 
     Parameters
     ----------
@@ -162,35 +168,35 @@ class Thresholding:
 
     Parameters
     ----------
-    steps : Steps
+    steps : DescentSettings
         Constants of the rounds.
-    most : float
-        λ of a step at full pace.
+    step_sensitivity : float
+        λ, by which a row moves an entry of a step at full pace at most.
     scales : Scales
         Of the noise in choices and values.
-    bound : float or None
-        Sensitivity of the number that sets the pace; None where the step is stated.
-    deviation : float
-        Of the noise in that number.
+    pace_sensitivity : float or None
+        Of the number that sets the pace; None where the learning rate is stated.
+    pace_noise_sd : float
+        Standard deviation of the noise in that number.
     """
 
-    steps: Steps
-    most: float
+    steps: DescentSettings
+    step_sensitivity: float
     scales: Scales
-    bound: float | None
-    deviation: float
+    pace_sensitivity: float | None
+    pace_noise_sd: float
 
     @classmethod
-    def planned(cls, steps: Steps, is_stated: bool, law: SelectionLaw, residual: float,
+    def planned(cls, steps: DescentSettings, is_stated: bool, law: SelectionLaw, residual: float,
                 feature: float, norm: float, n: int, size: int, rho: float) -> Thresholding:
         """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
 
         Parameters
         ----------
-        steps : Steps
+        steps : DescentSettings
             Constants of the rounds.
         is_stated : bool
-            Whether the step is.
+            Whether the learning rate is.
         law : SelectionLaw
             Of the choice.
         residual, feature, norm : float
@@ -201,17 +207,18 @@ class Thresholding:
             ρ.
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
-        most = sensitivity(steps.size, residual, feature, n)
-        scales = scales_of(law, steps.sparsity, most, (1 - share) * rho / steps.rounds)
+        step_sensitivity = sensitivity(steps.learning_rate, residual, feature, n)
+        scales = scales_of(law, steps.sparsity, step_sensitivity, (1 - share) * rho / steps.rounds)
         if is_stated:
-            return cls(steps, most, scales, None, 0.0)
-        bound = row_sum_sensitivity(min(2 * steps.sparsity, size), feature, norm, n)
-        return cls(steps, most, scales, bound, gaussian(bound, share * rho))
+            return cls(steps, step_sensitivity, scales, None, 0.0)
+        pace_sensitivity = row_sum_sensitivity(min(2 * steps.sparsity, size), feature, norm, n)
+        return cls(steps, step_sensitivity, scales, pace_sensitivity,
+                   gaussian(pace_sensitivity, share * rho))
 
     @property
     def tuning(self) -> dict[str, float]:
-        return {"rounds": self.steps.rounds, "step_size": self.steps.size,
-                "sensitivity": self.most, "choice_scale": self.scales.choice}
+        return {"rounds": self.steps.rounds, "step_size": self.steps.learning_rate,
+                "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
 
     def pace(self, pooled: Averages, norm: float, each: Sequence[Thresholding], columns: Columns,
              rng: np.random.Generator, subject: Subject = COEFFICIENTS) -> Array | float:
@@ -238,15 +245,16 @@ class Thresholding:
         -------
         (repeats, columns, 1) or float
         """
-        if self.bound is None:
+        if self.pace_sensitivity is None:
             return 1.0
         gram = pooled.gram(norm)
         exact = row_sum(gram, min(2 * self.steps.sparsity, gram.shape[-1]))[:, None]
-        deviations = columns.per_budget([rounds.deviation for rounds in each])
+        deviations = columns.per_budget([rounds.pace_noise_sd for rounds in each])
         released = published(subject.pace, exact, deviations,
                              columns.normals((), rng))
-        most = np.maximum(released + deviations, 1.0)  # features have variance 1, as is stated
-        return np.asarray(np.minimum(1.0, _LONGEST / (self.steps.size * most)))[..., None]
+        eigenvalue = np.maximum(released + deviations, 1.0)  # variances are 1, as is stated
+        convergent = _LONGEST / (self.steps.learning_rate * eigenvalue)
+        return np.asarray(np.minimum(1.0, convergent))[..., None]
 
     def is_correlated(self, pace: Array | float, shape: tuple[int, int]) -> NDArray[np.bool_]:
         """Whether the released bound is so large that features may be mistaken.
@@ -261,9 +269,10 @@ class Thresholding:
         -------
         (repeats, columns) array of bool
         """
-        most = _LONGEST / (self.steps.size * _CORRELATED)
-        return np.broadcast_to(np.asarray(pace < most).reshape(
-            shape if isinstance(pace, np.ndarray) else (1, 1)) & (self.bound is not None), shape)
+        if self.pace_sensitivity is None or not isinstance(pace, np.ndarray):
+            return np.zeros(shape, dtype=bool)
+        slowest = _LONGEST / (self.steps.learning_rate * _CORRELATED)
+        return np.asarray(pace < slowest).reshape(shape)
 
     def lines(self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
               ) -> tuple[Spend, ...]:
@@ -278,9 +287,11 @@ class Thresholding:
         subject : Subject
             What the rounds are about.
         """
-        rounds = ledger(law, self.steps, self.most, self.scales, budgets, subject)
-        if self.bound is None:
+        rounds = ledger(law, self.steps, self.step_sensitivity, self.scales, budgets, subject)
+        if self.pace_sensitivity is None:
             return rounds
-        rho = (self.bound / self.deviation) ** 2 / 2 if self.deviation else math.inf
-        return (*(line(subject.eigenvalue, self.bound, rho, server, budget, WHY)
+        rho = math.inf
+        if self.pace_noise_sd:
+            rho = (self.pace_sensitivity / self.pace_noise_sd) ** 2 / 2
+        return (*(line(subject.eigenvalue, self.pace_sensitivity, rho, server, budget, WHY)
                   for server, budget in enumerate(budgets)), *rounds)

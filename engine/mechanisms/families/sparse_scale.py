@@ -72,7 +72,7 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     Parameters
     ----------
     averages : RowAverages
-        Over rows held to B.
+        Over rows clipped to B.
     noise : sequence of float
         Of every budget.
     size : int

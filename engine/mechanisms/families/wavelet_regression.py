@@ -429,7 +429,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         parts = self.risk_parts(source, budgets)
         return None if parts is None else parts.total
 
-    def caution(self, facts: PublicFacts) -> str:
+    def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:
             return ""
         return ("**These wavelets are periodic; these curves are not stated to.** "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class CovarianceSmoothing:
     """Smoothing of the private mean and that of the second moments about it.
 
     Parameters
@@ -42,14 +42,14 @@ class Steps:
         return self.pairs.differences(radius, loose, n)
 
 
-class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
+class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
     """Second moments of curves, about a private mean, about nothing, or about their own mean.
 
     Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
 
     *Differences*, in the Hilbert–Schmidt norm, for vectors of norm at most one: ‖xx' − yy'‖² =
     ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2, so (1/n) Σ x_i x_i' moves by at most √2/n. About a mean that has
-    been released before, deviations are held to norm one again and the same bound applies. About
+    been released before, deviations are clipped to norm one again and the same bound applies. About
     the sample mean, with a the mean of the other n − 1 curves, C − C' is (n − 1)/n² times
     (x − a)(x − a)' − (y − a)(y − a)', at most 4(n − 1)/n²: the terms share the sample mean and are
     no separate records. The filter acts on orthonormal coordinates of the ball.
@@ -88,19 +88,19 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
     def records(self, data: CurveData) -> ClippedCurves:
         return clipped_curves(data, self.space, self.grid, self.reach)
 
-    def smoothings(self, n: float, effective: float) -> tuple[Steps, ...]:
+    def smoothings(self, n: float, effective: float) -> tuple[CovarianceSmoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
         pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
                                         effective * self._shares[-1], np.maximum(j, k))
         means = self.release.smoothings(eigenvalues, n, effective * self._shares[0])
         mean = means[self.usual_candidate(len(means))]
-        return tuple(Steps(mean, each) for each in pairs if isinstance(each, Linear))
+        return tuple(CovarianceSmoothing(mean, each) for each in pairs if isinstance(each, Linear))
 
-    def blocks(self, smoothing: Steps) -> tuple[Block, ...]:
+    def blocks(self, smoothing: CovarianceSmoothing) -> tuple[Block, ...]:
         gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
         variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
         moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
-            gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
+            gain**2 * self._sensitivity(n), 2 * gain**2 / n, n), self.release.shape(variances),
             self.basis.norms, self._shares[-1])
         if len(self._shares) == 1:
             return (moments,)
@@ -109,13 +109,13 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
                      self.release.shape(eigenvalues), self.space.norms, self._shares[0])
         return mean, moments
 
-    def _most(self, n: float) -> float:
-        """How far second moments of unit vectors move."""
+    def _sensitivity(self, n: float) -> float:
+        """How far replacing one curve moves second moments of unit vectors at most."""
         if self.release.centre == "sample_mean":
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
 
-    def values(self, block: int, records: ClippedCurves, smoothing: Steps,
+    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
                earlier: Sequence[Array]) -> Array:
         centre = self.release.centre
         if centre == "private_mean" and block == 0:
@@ -136,12 +136,12 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
         """
         centre = self.release.centre
         if centre == "nothing":
-            about, most = np.zeros((len(curves), 1, self.space.size)), math.inf
+            about, radius = np.zeros((len(curves), 1, self.space.size)), math.inf
         elif centre == "sample_mean":
-            about, most = mean[:, None], math.inf
+            about, radius = mean[:, None], math.inf
         else:
-            about, most = earlier[0], self.space.gain
-        return np.asarray(self.basis.coordinates(second_moments(curves, about, most)))
+            about, radius = earlier[0], self.space.gain
+        return np.asarray(self.basis.coordinates(second_moments(curves, about, radius)))
 
     def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
                    earlier: Sequence[Array]) -> Array:
@@ -150,10 +150,10 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
         return np.stack([self._moments(curves[:, fold == k], records.mean, earlier)
                          for k in range(fold.max() + 1)], axis=2)
 
-    def most_move(self, smoothings: Sequence[Steps], n_in: int, n_out: int) -> float:
+    def most_move(self, smoothings: Sequence[CovarianceSmoothing], n_in: int, n_out: int) -> float:
         return math.sqrt(2) * max(2 / n_out, 4 / n_in)
 
-    def finished(self, averages: Sequence[Array], smoothing: Steps) -> Array:
+    def finished(self, averages: Sequence[Array], smoothing: CovarianceSmoothing) -> Array:
         return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]
 
     def reference(self, data: CurveData) -> Fit:
@@ -164,7 +164,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, Steps]):
         return Fit.exact(Tabulated(of_times(self.grid.times, 2)), values)
 
 
-def second_moments(curves: Array, about: Array, most: float) -> Array:
+def second_moments(curves: Array, about: Array, radius: float) -> Array:
     """Mean of dd' for d = curve − centre, each d clipped in norm.
 
     Parameters
@@ -173,7 +173,7 @@ def second_moments(curves: Array, about: Array, most: float) -> Array:
         Coefficients.
     about : (repeats, draws, r)
         Centres.
-    most : float
+    radius : float
         The norm that d is clipped to.
 
     Returns
@@ -182,7 +182,7 @@ def second_moments(curves: Array, about: Array, most: float) -> Array:
     """
     squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
         + (about**2).sum(axis=-1)[..., None]
-    weights = np.minimum(1.0, most**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
+    weights = np.minimum(1.0, radius**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
     out = np.empty((*about.shape, about.shape[-1]))
     for r, curves_of_repeat in enumerate(curves):
         for d, (w, m) in enumerate(zip(weights[r], about[r], strict=True)):

@@ -93,7 +93,7 @@ class ClippedCurves:
 
 
 class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
-    """Averages of curves, each held to norm one, as coefficients.
+    """Averages of curves, each clipped to norm one, as coefficients.
 
     *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
     lattice values of root mean square one), so replacing one of n curves moves the average within
@@ -187,7 +187,7 @@ COARSE, SIZE, REST = (Step("noisy coarse mean"), Step("noisy size of deviations"
 
 
 def clip_of(size: Array | float) -> Array:
-    """The norm to which deviations of this size are drawn back, at most that of a whole curve.
+    """The norm to which deviations of this size are clipped, at most that of a whole curve.
 
     Parameters
     ----------
@@ -206,13 +206,13 @@ class CentredMean(MeanSummary):
     """Averages of curves about a coarse mean that is released first.
 
     With one message noise is for curves of norm τ, however small their deviations are. Here a few
-    coefficients come first; then the mean norm s of the deviations from them, each held to τ; then
-    the mean of deviations drawn back to norm c = 2s, for which the noise is c/τ times as large.
+    coefficients come first; then the mean norm s of the deviations from them, each clipped to τ;
+    then the mean of deviations clipped to norm c = 2s, for which the noise is c/τ times as large.
 
     *Differences.* Coefficients of curves have norm at most 1, in units of τ. Replacing one of n
     curves moves the first message within a ball of radius 2/n, as in `MeanSummary`. The second is a
     mean of numbers in [0, 1] and moves by at most 1/n. The third is sent in units of c: every
-    deviation over c, drawn back, has norm at most 1 whatever centre and c are, so that it moves
+    deviation over c, clipped, has norm at most 1 whatever centre and c are, so that it moves
     within a ball of radius 2/n. Centre and c are functions of the messages before it, the same for
     all curves. All three are about the same curves, so their shares of the budget add up.
 

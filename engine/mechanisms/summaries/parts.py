@@ -13,8 +13,9 @@ Lin and Reimherr (2023), arXiv 2309.00125: Algorithm 1, sections 5 and 6.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -34,6 +35,7 @@ from engine.core.types import (
     Sizes,
     Step,
 )
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
@@ -52,7 +54,7 @@ _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than a
 class Space:
     """The functions a mechanism works with, on a grid of K points.
 
-    A curve is held to norm one on the grid; where coefficients are values on a lattice, to root
+    A curve is clipped to norm one on the grid; where coefficients are values on a lattice, to root
     mean square one there, or `by_sup` to values of size one at most.
 
     Parameters
@@ -68,7 +70,8 @@ class Space:
     is_lattice : bool
         Whether coefficients are values on a lattice.
     by_sup : bool
-        How curves are held there.
+        Whether curves on a lattice are clipped in their largest value rather than in root mean
+        square.
     """
 
     basis: FunctionBasis
@@ -89,7 +92,7 @@ class Space:
 
     @property
     def gain(self) -> float:
-        """The largest ‖coefficients‖₂ of a curve that is held."""
+        """The largest ‖coefficients‖₂ of a curve that is clipped."""
         return math.sqrt(self.size) if self.is_lattice else 1.0
 
     def clip_factors(self, curves: Array) -> Array:
@@ -108,7 +111,7 @@ class Space:
             squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
         else:
             squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
-        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+        return norm_clip_factors(np.sqrt(squares), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,39 +277,55 @@ class Block:
 class Calibrated:
     """Noise of one vector at one site: `scales` times standard noise.
 
+    Its cost is stated once: as ε, or of Gaussian noise as μ.
+
     Parameters
     ----------
     scales : (r,)
+        Of the noise of each coefficient.
     norms : (r,)
         Squared norms of the functions.
     sensitivity, multiplier : float
         In units of the noise's shape.
     epsilon : float or None
-        What it costs where it is pure.
+        ε; None of Gaussian noise.
     mu : float or None
-        What it costs where it is not.
+        μ of Gaussian noise; None of any other.
     variance : float
         Of standard noise in one coordinate.
-    norm, law : str
-        As in `Spend`.
+    norm : str
+        The norm of the sensitivity, as in `Spend`.
+    law : NoiseLaw
+        Of standard noise.
+
+    Raises
+    ------
+    ValueError
+        Unless exactly one of `epsilon` and `mu` is given.
     """
 
     scales: Array
     norms: Array
     sensitivity: float
     multiplier: float
-    epsilon: float | None
+    _: KW_ONLY
+    epsilon: float | None = None
     mu: float | None = None
     variance: float = 2.0
     norm: str = "weighted ℓ1"
     law: NoiseLaw = NoiseLaw.LAPLACE
 
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.mu is None):
+            raise ValueError("the cost of noise is either ε or μ")
+
     @property
     def cost(self) -> float:
-        """ε, or μ where the noise is not pure."""
-        spent = self.mu if self.epsilon is None else self.epsilon
-        assert spent is not None
-        return spent
+        """ε, or μ of Gaussian noise."""
+        if self.epsilon is not None:
+            return self.epsilon
+        assert self.mu is not None  # as __post_init__ sees to
+        return self.mu
 
     @property
     def energy(self) -> float:
@@ -368,7 +387,7 @@ R = TypeVar("R")
 S = TypeVar("S", bound=Smoothing)
 
 
-class Summary(Generic[D, R, S]):
+class Summary(ABC, Generic[D, R, S]):
     """What is summarised; one for each task.
 
     Generic in the data, in what is kept of a site's records, and in how averages are smoothed. It
@@ -396,8 +415,9 @@ class Summary(Generic[D, R, S]):
     functions: tuple[str, ...] = ()
     offset: Callable[[Array], Array] | None = None
 
+    @abstractmethod
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
-        raise NotImplementedError
+        ...
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
@@ -425,12 +445,12 @@ class Summary(Generic[D, R, S]):
 
     @classmethod
     def n_columns(cls, dimension: int) -> int:
-        """How many stated columns records have, where functions are of so many numbers.
+        """How many stated columns records have.
 
         Parameters
         ----------
         dimension : int
-            So many numbers.
+            How many arguments the functions have: 1 or 2.
         """
         return 0
 
@@ -462,16 +482,17 @@ class Summary(Generic[D, R, S]):
         """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
+    @abstractmethod
     def records(self, data: D) -> R:
-        """What is kept of the records of one site, each held to the unit ball on its own.
+        """What is kept of the records of one site, each clipped to the unit ball on its own.
 
         Parameters
         ----------
         data : CurveData or SampleData
             Of the site.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def smoothings(self, n: float, effective: float) -> tuple[S, ...]:
         """Candidates for the smoothing; one where it is fixed by a formula.
 
@@ -482,8 +503,8 @@ class Summary(Generic[D, R, S]):
         effective : float
             nε, over all sites.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def blocks(self, smoothing: S) -> tuple[Block, ...]:
         """The vectors that are released one after another, with the changes one record can make.
 
@@ -492,8 +513,8 @@ class Summary(Generic[D, R, S]):
         smoothing : Smoothing
             One of the candidates.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
         """One vector of one site without noise.
 
@@ -512,7 +533,6 @@ class Summary(Generic[D, R, S]):
         -------
         (repeats, 1 or draws, r)
         """
-        raise NotImplementedError
 
     def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
         """Coefficients in `basis` from the centre's averages; uses nothing else.
@@ -547,7 +567,7 @@ class Summary(Generic[D, R, S]):
         """
         return None
 
-    # -- choosing among candidates on the records; see `selection` ----------------------------
+    # -- choosing among candidates on the records, where there are several; see `selection` ----
 
     def usual_candidate(self, count: int) -> int:
         """Which of so many candidates stands for all until records are looked at: the middle one.
@@ -606,6 +626,7 @@ class Summary(Generic[D, R, S]):
         """
         raise NotImplementedError
 
+    @abstractmethod
     def reference(self, data: D) -> Fit:
         """What would be published without any protection, the same for every mechanism.
 
@@ -618,4 +639,3 @@ class Summary(Generic[D, R, S]):
         Fit
             Coefficients (1, repeats, 1, …).
         """
-        raise NotImplementedError

@@ -30,5 +30,6 @@ Further are clipped
 
 Counts need none: one person is in one cell (`engine.numerics.counts.cells`).
 
-What clipping does to normal observations is known in closed form: `normal_readings`.
+Vectors are clipped in norm by the factors min(1, c/‖x‖) of `norms`. What clipping does to normal
+observations is known in closed form: `normal_readings`.
 """

@@ -1,4 +1,4 @@
-"""Averages over curves of deviations that are first pulled into an ellipsoid.
+"""Averages over curves of deviations that are first clipped to an ellipsoid.
 
 ψ(h) = h · min(1, c/‖h/d‖₂) with a shape d (p entries) and a radius c: whatever a curve holds, its
 ψ lies in {x : ‖x/d‖₂ ≤ c}. That is all the privacy of the releases built on these averages needs.
@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from engine.core.arrays import Array
+from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.deviations import Deviations
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
@@ -164,9 +165,9 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
 
 def _factors(h: Array, shape: Array, radius: Array) -> Array:
     """min(1, c/‖h/d‖) for deviations (repeats, columns, p, curves): (repeats, columns, curves)."""
-    with np.errstate(divide="ignore", over="ignore"):  # of 0: no clipping; of 1e300: clipped to 0
+    with np.errstate(over="ignore"):  # of 1e300: clipped to 0
         squared = ((1 / shape**2)[..., None, :] @ (h * h))[..., 0, :]
-        return np.minimum(1.0, radius[..., None] / np.sqrt(squared))
+        return norm_clip_factors(np.sqrt(squared), radius[..., None])
 
 
 def _values(h: Array, factors: Array, shape: Array) -> Array:

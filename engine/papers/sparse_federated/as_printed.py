@@ -21,7 +21,7 @@ from engine.mechanisms.families.sparse_as_published import (
     restricted_eigenvalue,
     two_stages,
 )
-from engine.mechanisms.families.sparse_averages import Moments, drawn, pooled
+from engine.mechanisms.families.sparse_averages import RowMoments, pooled, sample_moments
 from engine.numerics.correlated import covariance
 from engine.papers.drawing import Scale, curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, where, within
@@ -69,7 +69,7 @@ def eigenvalue_rows(repeats: int) -> list[Row]:
     rng = generator(1, 5, 1)
     sigma = covariance("ar1", BASE.size)
     true = np.linalg.eigvalsh(sigma[:BASE.sparsity, :BASE.sparsity])  # neighbours are extreme
-    seconds = drawn(sigma, np.zeros(BASE.size), BASE.sd, BASE.pooled, repeats, rng).second
+    seconds = sample_moments(sigma, np.zeros(BASE.size), BASE.sd, BASE.pooled, repeats, rng).second
     rows: list[Row] = []
     for is_largest, exact in ((True, true[-1]), (False, true[0])):
         for epsilon in (BASE.epsilon, math.inf):
@@ -121,8 +121,8 @@ def interval_rows(repeats: int) -> list[Row]:
     precision = np.linalg.inv(sigma)
     beta = np.zeros(BASE.size)
     beta[:BASE.sparsity] = BASE.radius / (2 * math.sqrt(BASE.sparsity))
-    machine = drawn(sigma, beta, BASE.sd, BASE.rows, repeats, rng)
-    others = drawn(sigma, beta, BASE.sd, BASE.pooled - BASE.rows, repeats, rng)
+    machine = sample_moments(sigma, beta, BASE.sd, BASE.rows, repeats, rng)
+    others = sample_moments(sigma, beta, BASE.sd, BASE.pooled - BASE.rows, repeats, rng)
     together = pooled([machine, others])
     smallest, largest = np.linalg.eigvalsh(sigma[:BASE.sparsity, :BASE.sparsity])[[0, -1]]
     rows: list[Row] = []
@@ -151,7 +151,7 @@ def interval_rows(repeats: int) -> list[Row]:
     return rows
 
 
-def _interval(data: Moments, together: Moments, vectors: Array, column: Array, k: int,
+def _interval(data: RowMoments, together: RowMoments, vectors: Array, column: Array, k: int,
               c: PublishedConstants, rng: np.random.Generator, sign: int) -> tuple[Array, Array]:
     """Centres and half widths, without the bias term."""
     spread = together.squared_products(column[:, None])[:, 0]

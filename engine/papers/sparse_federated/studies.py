@@ -19,7 +19,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate
 from engine.mechanisms.families import sparse_averages
 from engine.mechanisms.families.sparse import noise_over_signal
-from engine.mechanisms.families.sparse_averages import Moments
+from engine.mechanisms.families.sparse_averages import RowMoments
 from engine.mechanisms.families.sparse_corrections import Corrected, pointwise_half_widths
 from engine.mechanisms.families.sparse_inference import Columns
 from engine.mechanisms.families.sparse_printed import (
@@ -80,8 +80,8 @@ def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilo
     """
     source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
-    machines = [sparse_averages.drawn(source.covariance, vector, source.noise_sd, setting.n, 1, rng)
-                for vector in vectors]
+    machines = [sparse_averages.sample_moments(source.covariance, vector, source.noise_sd,
+                                               setting.n, 1, rng) for vector in vectors]
     plans = [mechanism.plan(source.public, budgets)
              for budgets in setting.budgets(epsilons)]
     estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
@@ -194,8 +194,8 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
     centres, lengths = [], []
     for k in range(repeats):
         rng = generator(_SEED, DATA_STREAM, k)
-        machines = [sparse_averages.drawn(covariance, vector, source.noise_sd, setting.n, 1, rng)
-                    for vector in vectors]
+        machines = [sparse_averages.sample_moments(covariance, vector, source.noise_sd, setting.n,
+                                                   1, rng) for vector in vectors]
         intervals = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
                                        generator(_SEED, NOISE_STREAM, k)).intervals
         assert intervals is not None
@@ -213,10 +213,11 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
 # -- machines that are alike -----------------------------------------------------------------------
 
 
-def moments(source: SparseRows, repeats: int) -> Moments:
+def moments(source: SparseRows, repeats: int) -> RowMoments:
     """Of all rows of data sets with the same coefficients."""
-    return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
-                                 source.n_curves, repeats, generator(_SEED, DATA_STREAM, 0))
+    return sparse_averages.sample_moments(
+        source.covariance, source.truth.node_values, source.noise_sd, source.n_curves, repeats,
+        generator(_SEED, DATA_STREAM, 0))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from engine.figures.theme import (
     time_axis,
 )
 from engine.figures.traces import UNPROTECTED, numbers_at_risk, plain
+from engine.language import counts
 from engine.language.numbers import named, number
 from engine.numerics.counts.curves import CountedCurve
 from engine.topics.counting import words
@@ -127,7 +128,8 @@ def _alt(answer: CountingAnswer) -> str:
     for k, name in enumerate(answer.names):
         end = _last(answer, k)
         value = float(np.interp(end, answer.times, answer.releases[0, k]))
-        parts.append(f"{name or 'The release'} is at {number(value)} at {number(end)}")
+        at = counts.at_edge(end, answer.curves[k], "") if answer.curves else number(end)
+        parts.append(f"{name or 'The release'} is at {number(value)} at {at}")
     return f"{answer.estimand.quantity} by {_axis_name(answer)}: {'; '.join(parts)}."
 
 

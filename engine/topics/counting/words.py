@@ -71,7 +71,7 @@ def finding(answer: CountingAnswer) -> str:
                 f"Too few {people} are left to show a curve")
     share = percent(float(np.interp(last, answer.times, answer.releases[0, 0])))
     what = "event-free" if answer.estimand.falls else f"with {uncapital(answer.names[0])}"
-    return f"{share} {what} by {in_unit(last, unit)}{of_first}"
+    return f"{share} {what} by {counts.at_edge(last, curve, unit)}{of_first}"
 
 
 def band(answer: CountingAnswer) -> str:

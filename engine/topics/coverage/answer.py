@@ -27,7 +27,7 @@ from engine.core.types import NON_PRIVATE, Array, Budget, Data
 from engine.mechanisms import Mechanism, one_per_server
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_averages import sample_moments
 from engine.mechanisms.families.wavelet_regression import WaveletRegression
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -283,7 +283,8 @@ def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.rand
     source: Any = experiment.source
     mechanism: Any = experiment.mechanism
     truth = source.truth.node_values
-    moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
+    moments = sample_moments(source.covariance, truth, source.noise_sd, source.n_curves, EACH,
+                             chance)
     plan = mechanism.plan(source.public, (experiment.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)

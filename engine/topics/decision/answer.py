@@ -30,7 +30,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
 from engine.simulation import studies
-from engine.simulation.metrics import Accuracy
+from engine.simulation.metrics import Accuracy, within
 from engine.simulation.studies import Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
@@ -141,7 +141,7 @@ class Profile:
 
     def distance(self, share: float) -> Array:
         """The distance (steps,) that a share of releases stay within; NaN where there are none."""
-        return np.asarray(np.quantile(self.errors, share, axis=(1, 2)))
+        return within(self.errors, (1, 2), share)
 
     def simulated(self, epsilon: float, distance: float) -> Proportion:
         """How many releases at a step of the scale stay within a distance."""
@@ -238,6 +238,17 @@ def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
     """
     return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
                  for row in rows if row.included)
+
+
+def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
+    """The same sites, named by their numbers: no simulated number depends on what they are called.
+
+    Parameters
+    ----------
+    rows : sequence of SiteRow
+        The table of sites, a row for each.
+    """
+    return tuple(replace(row, name=f"Site {k}") for k, row in enumerate(rows, 1))
 
 
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:

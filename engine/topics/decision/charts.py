@@ -15,6 +15,7 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, log_ticks,
 from engine.figures.traces import plain
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, named, percent, whole, with_unit
+from engine.simulation.metrics import within
 from engine.topics.decision import words
 from engine.topics.decision.answer import MAP_EPSILONS, SHARES, Bands, Decision, Option
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -184,7 +185,7 @@ def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> 
     share = SHARES[answer.confidence]
     indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
     return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
-        n: np.quantile(row, share, axis=(1, 2)) for n, row in zip(people, errors, strict=True)}
+        n: within(row, (1, 2), share) for n, row in zip(people, errors, strict=True)}
 
 
 def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
@@ -199,13 +200,16 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
     """
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
-    diamond = "" if answer.chosen is None else " ◇ the recommendation."
-    return (f"Thick line: {answer.confidence} of 20 releases within "
-            f"{with_unit(f'{answer.target:g}', answer.profile.unit)}. "
-            f"Thin lines: other errors{of_errors}. "
-            f"Stronger blue: less accurate.{diamond}"
-            + (" Where it is empty, nothing useful could be released." if is_empty else "")
-            + _with_more(answer, on_map(answer, people, errors)))
+    target = with_unit(f"{answer.target:g}", answer.profile.unit)
+    known = on_map(answer, people, errors)
+    is_met = any((row <= answer.target).any() for row in known.values())
+    parts = [f"Thick line: {answer.confidence} of 20 releases within {target}." if is_met else
+             f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",
+             f"Thin lines: other errors{of_errors}.", "Stronger blue: less accurate.",
+             "◇ this study at the largest ε." if answer.chosen is None else "◇ the recommendation."]
+    if is_empty:
+        parts.append("Where it is empty, nothing useful could be released.")
+    return " ".join(parts) + _with_more(answer, known)
 
 
 def _with_more(answer: Decision, known: dict[int, Array]) -> str:

@@ -553,7 +553,7 @@ def not_reached(answer: Decision) -> str:
             return f"**No budget reaches the target.** {too_small(size, profile.facts)}"
         return ("**No budget reaches the target:** with so few people nothing useful could be "
                 "published at any ε of the scale.")
-    distance = float(profile.distance(decision_topic.SHARES[answer.confidence])[-1])
+    distance = digits_up(float(profile.distance(decision_topic.SHARES[answer.confidence])[-1]), 2)
     return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
             f"{CONFIDENCES[answer.confidence]} releases are only within "
             f"{in_unit(distance, unit)}{_beyond(distance, answer)}.")
@@ -565,7 +565,7 @@ _FAR = 100.0  # beyond so many times the target, how many says nothing
 def _beyond(distance: float, answer: Decision) -> str:
     """How many times the target a distance is, behind a comma."""
     factor = digits_up(distance / answer.target, 2)
-    return f", {number(factor)} times the target" if factor < _FAR else ", far beyond the target"
+    return f", {number(factor, 2)} times the target" if factor < _FAR else ", far beyond the target"
 
 
 def floor(answer: Decision) -> str:
@@ -752,9 +752,9 @@ def _of_the_noise(answer: Decision) -> list[str]:
                                                        option.odds))
     if alone == known:
         return []
-    return [f"The attacker’s accuracy follows from the noise that this method adds, and from δ. "
-            f"Another method with the same ε = {option.budget.epsilon:g} and δ could allow "
-            f"{alone}."]
+    return [f"At most {known} holds for the noise of this method. By themselves, ε = "
+            f"{option.budget.epsilon:g} and δ guarantee no more than at most {alone}, whatever the "
+            f"method: if the method changes, {alone} counts."]
 
 
 def _record(task: Task) -> str:

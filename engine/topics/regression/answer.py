@@ -366,7 +366,7 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
     facts : PublicFacts
         Public names, units and stated ranges.
     """
-    if not mechanism.caution(facts):
+    if not mechanism.unsuited_because(facts):
         return mechanism
     try:
         return replace(mechanism, edges="corrected")

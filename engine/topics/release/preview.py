@@ -35,6 +35,7 @@ from engine.release import sentences
 from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
+from engine.simulation.metrics import within
 from engine.sources.twin import SimulatedTwin
 from engine.sources.twins import ReadingTwin, twin_of
 
@@ -148,7 +149,7 @@ class ReleasePreview:
     @property
     def within(self) -> float:
         """In 95 % of releases the error is below this."""
-        return float(np.quantile(self.errors, 0.95))
+        return float(within(self.errors))
 
 
 def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget,

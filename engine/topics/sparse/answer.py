@@ -22,6 +22,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.simulation import studies
+from engine.simulation.metrics import within
 from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
@@ -71,7 +72,7 @@ class SparseAnswer:
     @property
     def within(self) -> float:
         """In 95 % of releases the distance is below this."""
-        return float(np.quantile(self.errors, 0.95))
+        return float(within(self.errors))
 
     def distance(self, vector: Array) -> float:
         """Of another estimate from the target.

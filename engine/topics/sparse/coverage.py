@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, Estimate
-from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_averages import sample_moments
 from engine.mechanisms.families.sparse_corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -102,8 +102,8 @@ def _estimates(mechanism: Any, source: SparseRows, budgets: Sequence[tuple[Budge
         return [mechanism.release_many(source.draw(1, generator(seed, DATA_STREAM, k)), budgets,
                                        _DRAWS, generator(seed, NOISE_STREAM, k))
                 for k in range(repeats)]
-    moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
-                    repeats, generator(seed, DATA_STREAM, 0))
+    moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
+                             source.n_curves, repeats, generator(seed, DATA_STREAM, 0))
     plans = [mechanism.plan(source.public, budget) for budget in budgets]
     return [mechanism.estimate(moments, plans, repeats, _DRAWS, generator(seed, NOISE_STREAM, 0))]
 

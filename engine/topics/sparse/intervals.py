@@ -14,7 +14,7 @@ import numpy as np
 from engine.core.bands import LEVEL
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Intervals, SampleData, Spend
-from engine.mechanisms.families.sparse_averages import drawn
+from engine.mechanisms.families.sparse_averages import sample_moments
 from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -196,8 +196,8 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     repeats : int
         How many data sets.
     """
-    moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
-                    repeats, generator(seed, DATA_STREAM, FRESH))
+    moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
+                             source.n_curves, repeats, generator(seed, DATA_STREAM, FRESH))
     plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
                                   generator(seed, NOISE_STREAM, FRESH))

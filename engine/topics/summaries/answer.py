@@ -18,7 +18,7 @@ from engine.core.registry import parameters
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional_release import FunctionalRelease
-from engine.mechanisms.summaries.covariance import Steps
+from engine.mechanisms.summaries.covariance import CovarianceSmoothing
 from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
 from engine.numerics.pairs import Pairs
@@ -398,7 +398,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
 
 def _shrinkage(smoothing: Any, r: int) -> Array:
     """The filter of every coefficient; one where there is none."""
-    linear = smoothing.pairs if isinstance(smoothing, Steps) else smoothing
+    linear = smoothing.pairs if isinstance(smoothing, CovarianceSmoothing) else smoothing
     if isinstance(linear, Linear) and len(linear.shrink) == r:
         return linear.shrink
     if isinstance(linear, Linear) and r % len(linear.shrink) == 0:

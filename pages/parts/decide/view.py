@@ -218,9 +218,9 @@ class DecideView(View):
 
     def with_rows(self, rows: tuple[SiteRow, ...]
                   ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
-        """The same for another table of sites."""
-        return (self.source, self.mechanism, rows, delta_of(self.settings),
-                self.settings.noise, self.settings.seed)
+        """The same for another table of sites, whose names are left out of it."""
+        return (self.source, self.mechanism, decision_topic.by_number(rows),
+                delta_of(self.settings), self.settings.noise, self.settings.seed)
 
     @property
     def recommended(self) -> Option | None:
@@ -228,7 +228,8 @@ class DecideView(View):
         return None if self.answer is None else self.answer.chosen
 
     def decide(self, profile: Profile) -> None:
-        self.answer = decision_topic.decision(profile, self.target, self.settings.confidence,
+        named = replace(profile, rows=decision_topic.at_one_budget(self.rows))
+        self.answer = decision_topic.decision(named, self.target, self.settings.confidence,
                                               self.settings.group)
 
     def shared(self) -> Decision | None:
@@ -260,10 +261,12 @@ class DecideView(View):
         guarantees.formula(self.mechanism, {})
 
     def question(self) -> Question:
-        source, mechanism, rows, delta, noise, _ = self.arguments
+        source, mechanism, _, delta, noise, _ = self.arguments
+        rows = decision_topic.at_one_budget(self.rows)
         return ask(decision_topic.decision_of, source, mechanism, rows, delta, noise, self.target,
                    self.settings.confidence, self.settings.seed).about(Person(self.settings.group))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""
+        decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
         return run.answer(decision_topic.profile_of, *self.arguments, progress=tell)

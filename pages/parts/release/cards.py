@@ -571,8 +571,8 @@ def _result_of(release: Published, suffix: str) -> None:
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
         _picture(release, suffix)
-        st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
-                    "nobody can draw it anew.")
+        st.markdown("The noised numbers are kept in the ledger, so these files can be produced "
+                    "again at no cost. The noise itself cannot be drawn again.")
         _take_away(release, suffix)
         _answers(release, suffix)
         with layout.fold("The guarantee, and the same settings again",

@@ -154,8 +154,8 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         _next("preview", is_open=False)
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
-        earlier = (" Nothing is published before. Earlier releases of this machine, and their "
-                   "files, are in the *Ledger*.") if choice.source is None else ""
+        earlier = (" Nothing is published until then. Earlier releases of this machine, and "
+                   "their files, are in the *Ledger*.") if choice.source is None else ""
         st.markdown(f":small[{then}{earlier}]")
 
 

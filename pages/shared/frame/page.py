@@ -189,7 +189,7 @@ class ReleaseView(View):
     @property
     def cautions(self) -> list[str]:
         """What does not suit these data, and what the release warns of."""
-        return [self.mechanism.caution(self.facts)]
+        return [self.mechanism.unsuited_because(self.facts)]
 
     # -- what the frame draws --
 

@@ -340,8 +340,8 @@ def site_column(table: Table, layout: Layout | EventColumns) -> str | None:
                        "trusted centre noise is added once. Sites that trust nobody with their "
                        "data each add noise of their own, which makes the result less accurate.")
     if likely:
-        st.markdown(f":small[The column “{plain(shortened(likely))}” looks like one of sites. It "
-                    "is used only if each site adds its own noise.]")
+        st.markdown(f":small[The column “{plain(shortened(likely))}” seems to name sites. It is "
+                    "used only if each site adds its own noise.]")
     if trusted is None:
         raise InputError("State who is trusted with the data.", field="trust",
                          hint="Nothing is shown before that.")

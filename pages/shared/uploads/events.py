@@ -39,8 +39,8 @@ class _File:
 
 _FILES = {
     Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: one row per person",
-                            examples.outcomes, "Time, or date of the end", "Status",
-                            "Texts of the status that are events"),
+                            examples.outcomes, "Time, or end date", "Status",
+                            "Status values that count as events"),
     Counted.VALUES: _File("Values as CSV, TSV or XLSX: one row per person",
                           examples.concentrations, "Value", "", ""),
     Counted.LABELS: _File("Scores and labels as CSV, TSV or XLSX: one row per person",
@@ -78,7 +78,7 @@ def _columns(table: Table, kind: Counted, task: str) -> EventColumns:
         time = _column(file.time, table, suggested.get("time"), "event_time")
         status = _column(file.status, table, suggested.get("status"),
                          "event_status") if has_status else None
-        start = _optional("Date of the start", table, suggested.get("start"), "event_start",
+        start = _optional("Start date", table, suggested.get("start"), "event_start",
                           "For files with dates: times are the days between both. Left at none, "
                           "the column beside holds times.") if kind is Counted.OUTCOMES else None
     events = _texts(table, status, file.events, f"event_codes_{status}", task) if status else ()
@@ -100,10 +100,10 @@ def _missing(time: str | None, status: str | None, has_events: object, person: s
     """The first question without an answer."""
     asked = (
         (time and status, "columns", "Choose the columns.", "Each person has one row."),
-        (has_events, "events", "State which texts are events.",
-         "The study says so, not the file. All other texts count as censored."),
+        (has_events, "events", "Choose which status values are events.",
+         "The study protocol decides this, not the file. All other values count as censored."),
         (not group or len(groups) == 2, "groups", "State the two groups that are compared.",
-         "The study says so, not the file."),
+         "The study protocol decides this, not the file."),
         (person, "id", "Say who a row belongs to.", "A column that names the people, or every row "
          "is another person: only you know."))
     return next((InputError(text, field=field, hint=hint) for answer, field, text, hint in asked

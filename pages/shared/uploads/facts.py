@@ -429,8 +429,8 @@ def _response(name: str, task: str) -> dict[str, Any]:
     response: dict[str, Any] = {}
     if "two_classes" in states:
         response["two_classes"] = st.toggle(
-            "It tells two classes apart", key="rows_two_classes", help="State the numbers of the "
-            "two classes below, such as 0 and 1. What lies above their middle is the second class; "
+            "It has only two values (yes or no)", key="rows_two_classes", help="State the numbers "
+            "of both below, such as 0 and 1. What lies above their middle is the second class; "
             "all else, and what is missing, the first.")
     response["value"] = _covariate(name)
     if "spread" in states:

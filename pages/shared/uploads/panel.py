@@ -123,7 +123,7 @@ def remarks(upload: Source) -> None:
     """What the holder of a file should know of it; nothing beside data that are not one's own."""
     if isinstance(upload, UploadedData):
         doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-        layout.warned([*doubts, *upload.remarks()], "**Of your file, for you only**",
+        layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you**",
                       ":material/rule:")
 
 

@@ -49,7 +49,7 @@ def uploaded(label: str, example: Callable[[], str]) -> Table | None:
                             max_upload_size=MAX_BYTES // 1_000_000)
     if file is None and (name := _name_of_earlier()):  # the uploader forgot it, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/description: {escape(name)}, as it was read", width="content")
+            st.markdown(f":material/description: {escape(name)}", width="content")
             st.button("Remove the file", icon=":material/delete:", type="tertiary",
                       key="remove_file", on_click=draft.forget_file)
     file = file or st.session_state.get("upload_held")
