@@ -111,7 +111,8 @@ def heading(release: Published) -> str:
         From `engine.release.published`.
     """
     about, facts = release.card["release"], release.facts
-    of = uncapital(facts.value_name) if facts.is_upload else about["of"]
+    of = about["of"] if not facts.is_upload else uncapital(
+        release.value if isinstance(facts, EventFacts) else facts.value_name)
     group = f" ({facts.group.name})" if facts.group is not None else ""
     return (f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}, "
             f"ε = {release.cost.budget.epsilon:g}")

@@ -57,7 +57,7 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, c
     """
     x = axes.x
     table, estimand = first_table(estimate), ESTIMANDS[mechanism.main_task.key]
-    names = estimate.functions or (estimand.value_name(data.facts),)
+    names = estimate.functions or (estimand.quantity,)
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
     curves = curves_in(table, mechanism)
     count = _last_drawn(curves, x)

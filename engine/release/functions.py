@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.core.grids import drawing_grid
-from engine.core.tasks import DENSITY, RISK_MINIMISATION, ROC, Argument, DataType
-from engine.core.types import Array, Data, Estimate, PublicFacts
+from engine.core.tasks import DENSITY, RISK_MINIMISATION, Argument, DataType
+from engine.core.types import Array, Data, Estimate, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.numbers import named, percent
 from engine.mechanisms import Mechanism
+from engine.numerics.counts.estimands import ESTIMANDS
 from engine.release.certified import ReleaseCost
 from engine.release.uncertainty import Uncertainty, band_of, covariance_inside, moved_inside
 
@@ -103,9 +104,11 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
         return Axes(grid[:1], "", value)
-    if mechanism.main_task is ROC:
-        return Axes(grid, "False-positive share", "True-positive share")
-    if argument is Argument.FEATURE and mechanism.main_task.data is not DataType.EVENTS:
+    if isinstance(facts, EventFacts):
+        estimand = ESTIMANDS[mechanism.main_task.key]
+        return Axes(estimand.points(facts), estimand.argument or named(
+            facts.time_name, facts.time_unit), estimand.quantity)
+    if argument is Argument.FEATURE:
         feature = facts.covariates[0]
         x = feature.low + grid * (feature.high - feature.low)
         axis = named(feature.name, feature.unit)

@@ -345,7 +345,7 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         chooser.wait_for(state="attached")
         page.evaluate(BEGINS, "change")
         chooser.set_input_files(folder / "curves.csv")
-        read = page.evaluate(STANDS, [DRAWN, "11,000 curves"]) / 1000
+        read = page.evaluate(STANDS, [DRAWN, "11\u202f000 curves"]) / 1000
         page.locator(".st-key-upload_value_low").wait_for()
         at_rest(page)
         for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),

@@ -40,7 +40,7 @@ class CountedEstimand(ABC):
     counted : Counted
         What tells cells apart beside the interval.
     quantity : str
-        What a curve is the value of, as its axis is called.
+        What a curve is the value of: its axis, and the one curve in what is published.
     argument : str
         What it is a function of; empty: the times, or what is counted by interval.
     falls : bool
@@ -90,10 +90,6 @@ class CountedEstimand(ABC):
             return tuple(f"{group}: {cause}" for group in groups for cause in causes)
         return groups or causes
 
-    def value_name(self, facts: EventFacts) -> str:
-        """Name of the one curve in what is published."""
-        return facts.value_name
-
     def points(self, facts: EventFacts) -> Array:
         """Where curves are drawn, in their own unit: (GRID_SIZE,)."""
         return facts.from_unit_time(drawing_grid())
@@ -134,7 +130,7 @@ class CountedEstimand(ABC):
 class SurvivalCurve(CountedEstimand):
     """The share of people to whom nothing has happened yet, of each group."""
 
-    task, quantity, falls, is_tested = SURVIVAL, "Event-free share", True, True
+    task, quantity, falls, is_tested = SURVIVAL, "Share without an event", True, True
 
     def curves(self, table: CountTable) -> Array:
         return _alone(self._drawn(table, np.stack([life.survival for life in life_tables(table)],
@@ -150,7 +146,7 @@ class SurvivalCurve(CountedEstimand):
 class CumulativeIncidence(CountedEstimand):
     """The share of people to whom each cause has happened, of each group."""
 
-    task, quantity, tells_causes = INCIDENCE, "Cumulative incidence", True
+    task, quantity, tells_causes = INCIDENCE, "Share with the event", True
 
     def curves(self, table: CountTable) -> Array:
         return _alone(self._drawn(table, np.concatenate(
@@ -167,7 +163,7 @@ class CumulativeIncidence(CountedEstimand):
 class DistributionFunction(CountedEstimand):
     """The share of people whose value is at most so large."""
 
-    task, counted, quantity, refinement = DISTRIBUTION, Counted.VALUES, "Share of people", 1.5
+    task, counted, quantity, refinement = DISTRIBUTION, Counted.VALUES, "Share at or below", 1.5
 
     def curves(self, table: CountTable) -> Array:
         return self._drawn(table, distribution(table)[0])
@@ -186,9 +182,6 @@ class RocCurve(CountedEstimand):
 
     task, counted, has_bands = ROC, Counted.LABELS, False
     quantity, argument = "True-positive share", "False-positive share"
-
-    def value_name(self, facts: EventFacts) -> str:
-        return self.quantity
 
     def points(self, facts: EventFacts) -> Array:
         return drawing_grid()

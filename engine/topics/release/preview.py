@@ -8,6 +8,7 @@ its band, as often as one likes and at no cost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -188,7 +189,8 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         squared = squared.sum(axis=-1)
     peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
-    curves = _curves(estimate, released, study, scale, facts)
+    names = estimate.functions or (_value_name(mechanism, facts),)
+    curves = _curves(estimate, released, study, scale, names)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
@@ -303,8 +305,13 @@ def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
     return axes.x, axes.scale
 
 
-def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, facts: PublicFacts
-            ) -> tuple[PreviewedCurve, ...]:
+def _value_name(mechanism: Mechanism, facts: PublicFacts) -> str:
+    """What the one released function is the value of."""
+    return mechanism.estimand.quantity if isinstance(mechanism, NoisyCounts) else facts.value_name
+
+
+def _curves(estimate: Estimate, released: Array, study: _Study, scale: float,
+            names: Sequence[str]) -> tuple[PreviewedCurve, ...]:
     """The first release, one curve for each function."""
     first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(study.truths[0]) * scale
     ends: list[Array] = []
@@ -312,7 +319,6 @@ def _curves(estimate: Estimate, released: Array, study: _Study, scale: float, fa
         ends = [np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits]
         if not all(np.isfinite(end).all() for end in ends):
             ends = []
-    names = estimate.functions or (facts.value_name,)
     return tuple(PreviewedCurve(name, first[k], truth[k], *(end[k] for end in ends)) if ends else
                  PreviewedCurve(name, first[k], truth[k], None, None)
                  for k, name in enumerate(names))

@@ -16,6 +16,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.core.tasks import MEAN_FUNCTION, TASKS, DataType
 from engine.language.grammar import capital
+from engine.language.numbers import whole
 from engine.uploads import examples
 from engine.uploads.beginnings import kind_of_times, suggested_dates
 from engine.uploads.conversions import HOURS_IN, UNITS_OF_DAY, Dates, Kind
@@ -119,21 +120,21 @@ def _counts(observations: CurveTable | RowTable | EventTable, layout: Layout | E
             ) -> list[str]:
     """How many there are, of what and where."""
     if isinstance(observations, EventTable) or isinstance(layout, EventColumns):
-        return [f"{len(observations.server):,} people"]
+        return [f"{whole(len(observations.server))} people"]
     if isinstance(observations, RowTable):
-        return [f"{observations.n_rows:,} records of "
-                f"{counted(len(observations.covariate_names), 'number')}"]
+        n_columns = len(observations.covariate_names) + (observations.values is not None)
+        return [f"{whole(observations.n_rows)} records of {counted(n_columns, 'number')}"]
     return _numbers_of(observations, layout.is_single)
 
 
 def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
     """How many curves there are, and of how many observations."""
     if is_single:
-        return [f"{read.n_curves:,} people with one observation each"]
+        return [f"{whole(read.n_curves)} people with one observation each"]
     used = read.counts[read.counts > 0]
     least, most = int(used.min()), int(used.max())
-    each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-    return [counted(read.n_curves, "curve"),
+    each = whole(most) if least == most else f"{whole(least)} to {whole(most)}"
+    return [f"{whole(read.n_curves)} curve{'' if read.n_curves == 1 else 's'}",
             f"{each} {'observation' if most == 1 else 'observations'} each"]
 
 
@@ -302,9 +303,10 @@ def _with_response(table: Table, layout: Layout, task: str) -> Layout:
     """The column that is predicted, if any; a density has none."""
     if "value" not in TASKS[task].roles:
         return replace(layout, value=None)
-    names = [None, *table.columns]
+    names = [None, *(name for name in table.columns if name != layout.id)]
+    default = names.index(layout.value) if layout.value in names else 0
     return replace(layout, value=st.selectbox(
-        "What is predicted", names, index=names.index(layout.value), key=key_of("rows_response"),
+        "What is predicted", names, index=default, key=key_of("rows_response"),
         format_func=lambda name: "none" if name is None else shortened(name)))
 
 
@@ -370,7 +372,12 @@ def _covariates(table: Table, layout: Layout, task: str) -> tuple[str, ...]:
         features.label, free, key=key_of(f"rows_features_{task}"), format_func=shortened,
         max_selections=most, placeholder="Choose" if most else "All other columns",
         help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0."))
-    if not names and not most:
+    if not names and most:  # nothing is wrong yet
+        predicts = "value" in TASKS[task].roles
+        raise InputError("Choose what is predicted and from which columns." if predicts else
+                         "Choose the columns.", field="columns",
+                         hint=f"This needs {features.words}.")
+    if not names:
         names = tuple(name for name in free if name != site_like(table))
     check_columns(task, names)
     return names

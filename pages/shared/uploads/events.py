@@ -12,6 +12,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.core.lists import shortened
+from engine.language.numbers import whole
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads import events as readers
@@ -66,7 +67,7 @@ def file_step(task: str) -> bool:
     stated = replace(stated, server=columns.site_column(table, stated))
     observations = tables.read(read_events, table, stated, None)
     draft.keep(Draft(stated, "keep", observations, None if before is None else before.declared))
-    columns.in_short([f"{len(observations.time):,} people"], observations.notes)
+    columns.in_short([f"{whole(len(observations.time))} people"], observations.notes)
     return True
 
 

@@ -396,9 +396,9 @@ def _covariate(name: str) -> StatedCovariate:
     label, key = plain(shortened(name)), f"covariate_{name}"
     low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
     with low:
-        lowest = _number(f"Range of {label}: from", "e.g. 140 or 0", f"{key}_low")
+        lowest = _number(f"Range of {label}: from", "e.g. 0", f"{key}_low")
     with high:
-        highest = _number(f"Range of {label}: to", "e.g. 200 or 1", f"{key}_high")
+        highest = _number(f"Range of {label}: to", "e.g. 1", f"{key}_high")
     with unit:
         its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
                                  max_chars=_LONGEST)
