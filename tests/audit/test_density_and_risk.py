@@ -143,7 +143,7 @@ class PrintedNoise(LaplaceNoise):
     def calibrated(self, block, n, budget):
         used = block.differences(n).published(block.shape)
         scales = used / budget.epsilon * block.shape
-        return Calibrated(scales, block.norms, used, used / budget.epsilon, budget.epsilon)
+        return Calibrated(scales, block.norms, used, used / budget.epsilon, epsilon=budget.epsilon)
 
 
 class AsPrinted(Iclp):
