@@ -29,9 +29,10 @@ run: $(VENV)/installed
 test: $(VENV)/tested browser
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Units and properties alone: no page, no browser, no other process, no statistics, no stored results,
-# and no rules of the source (tests/source). As they never wait, a process more than there are
-# processors would only import and collect once more.
+# Units and properties alone: no page, no browser, no other process, no statistics, no stored results
+# (tests/golden), no release from a file to the ledger (tests/release), no rules of the source
+# (tests/source). As they never wait, a process more than there are processors would only import and
+# collect once more.
 test-fast: $(VENV)/tested
 	$(BIN)/python -m pytest -n auto tests/unit tests/property $(PYTEST_ARGS)
 

@@ -24,10 +24,10 @@ from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
 from tests.heavy import few
 from tests.hostile.test_words import EVIL as EVIL_MARKDOWN
+from tests.release.test_release_files import children, released
 from tests.unit.test_memo import FACTS, HERE
 from tests.unit.test_pinned import pin
 from tests.unit.test_planner import answer
-from tests.unit.test_release_files import children, released
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 

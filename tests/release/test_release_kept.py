@@ -26,9 +26,9 @@ from engine.release.ledger import Ledger
 from engine.release.plan import ReleasePlan, messages_from_bytes, messages_to_bytes
 from engine.sources import sources
 from tests.heavy import few
-from tests.unit.test_ledger import own, study
-from tests.unit.test_release import SETTINGS, asked, data_for, made
-from tests.unit.test_release_files import request
+from tests.release.test_ledger import own, study
+from tests.release.test_release import SETTINGS, asked, data_for, made
+from tests.release.test_release_files import request
 
 SEA = sources.build("sea_temperature", {})
 MEAN, BUDGET = mechanisms.build("bernstein", {}), Budget(1.0)
