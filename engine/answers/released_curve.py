@@ -74,7 +74,7 @@ class ReleasedCurve:
     centre : (r,)
         a, in response units.
     covariance : (r, r)
-        C, of privacy noise and of chance in who took part.
+        C, of privacy noise and of sampling variability.
     family : {"cosine", "fourier"}
         Of the basis.
     offset : PublicCurve or None

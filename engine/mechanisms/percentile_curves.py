@@ -203,7 +203,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     A person with a reading or time that is no number deviates by 0 and stays in the count.
 
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
-    they are asymmetric where the law is. They cover chance in who took part and privacy noise, not
+    they are asymmetric where the law is. They cover sampling variability and privacy noise, not
     details of shape finer than the released waves.
 
     *Cautions* follow from what is released. Between thresholds, and beyond the outermost ones, a

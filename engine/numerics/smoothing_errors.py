@@ -129,7 +129,7 @@ class SmoothingErrors:
         cosines : (…, order)
             As `followed` has them.
         sampling : float
-            Standard deviation that chance in who took part adds to the first of them; to others it
+            Standard deviation that sampling variability adds to the first of them; to others it
             adds less, like 1/k.
 
         Returns

@@ -424,7 +424,7 @@ def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
 
 
 def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
-    """What each output gets and errs by, and what all of them cost together."""
+    """What each output gets, its error, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     slot = layout.pending(_TABLE, False)
     errors = run.parts(planning_topic.error_map, setting, (setting.people,),

@@ -67,7 +67,7 @@ class ServerParts:
     weight : (budgets, servers)
         Its share in the combination.
     noise, sampling : (budgets, servers)
-        What its noise, and chance in who takes part there, add to the squared error, in squared
+        What its noise, and sampling variability there, add to the squared error, in squared
         response units. `sampling` is computed from the curves: like `unprotected` it is for
         simulated data and never leaves a server.
     """
@@ -127,7 +127,7 @@ class Fit:
         ----------
         basis : FunctionBasis of r functions.
         values : coefficients (repeats, [functions,] r), in response units.
-        covariance : (repeats, [functions,] r, r), how far chance in who took part moves them. None:
+        covariance : (repeats, [functions,] r, r), how far sampling variability moves them. None:
             there is no band.
         kind : that of the band.
         other : further fields.

@@ -328,7 +328,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves, with the basis size of an unlimited budget.
 
-        Its band encloses, at each time, the middle 95 % of where chance in who took part moves it.
+        Its band encloses, at each time, the middle 95 % of where sampling variability moves it.
         """
         budgets = (Budget(math.inf),) * data.sizes.n_servers
         basis = self.basis(self._size(data.sizes, budgets, data.facts), data.facts)
@@ -729,7 +729,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return coefficients if self.names(facts) else coefficients[..., 0, :]
 
     def _sampling(self, servers: list[Server], plans: Sequence[DescentPlan], quiet: Array) -> Array:
-        """Squared error that chance in who is at each server adds: (plans, servers).
+        """Squared error that the sampling of people at each server adds: (plans, servers).
 
         From the spread of its clipped gradients at the estimate without noise.
         """

@@ -76,7 +76,7 @@ class Filter(Protocol):
         slope : (…, p)
             J.
         sampling : (…, p)
-            The variance that chance in who takes part gives x/J.
+            The variance that sampling variability gives x/J.
         response : (…, p, p)
             J M where the design is stated.
         design : Combined or None

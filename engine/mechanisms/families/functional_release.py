@@ -344,7 +344,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """What released means of curves say against their smoothing, beside the forecast.
 
         The forecast is for a smooth curve about the middle of the bounds, that of `Twin`: its
-        smoothing, planned noise, and chance in who takes part. Nothing is said of smoothings that
+        smoothing, planned noise, and sampling variability. Nothing is said of smoothings that
         are chosen from the data, or are not linear, nor where few common times tell cosines apart
         hardly better than the smoothing.
         """

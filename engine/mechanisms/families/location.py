@@ -251,7 +251,7 @@ class State:
 class Located:
     """The final centre and its released covariance.
 
-    The covariance covers privacy noise and chance in who took part.
+    The covariance covers privacy noise and sampling variability.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class Located:
     weight : (sites, repeats, columns)
         Of each site in the final release, averaged over coefficients.
     noise, sampling : (sites, repeats, columns)
-        The parts that its noise, and chance in who took part there, have in the variance, summed
+        The parts that its noise, and sampling variability there, have in the variance, summed
         over coefficients.
     innovation : (repeats, columns)
         Of the final location: the mean square of what it measured, over the variance that what was

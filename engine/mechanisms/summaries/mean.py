@@ -47,7 +47,7 @@ class ClippedCurves:
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
 
     def chance(self, smoothing: Smoothing) -> float:
-        """What chance in who takes part adds to the squared error of the smoothed mean.
+        """What sampling variability adds to the squared error of the smoothed mean.
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
 

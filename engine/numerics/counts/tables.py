@@ -4,7 +4,7 @@ For a functional with Jacobian J at the estimated counts x̂, p̂ = (x̂ + ½)/(
 
     Cov = n J(diag p̂ − p̂p̂ᵀ)Jᵀ + τ² J(I − 11ᵀ/m)Jᵀ.
 
-The first part is chance in who took part, the second the noise, of which the total is known. Limits
+The first part is sampling variability, the second the noise, of which the total is known. Limits
 are not taken from Cov, because discrete Laplace noise has longer tails than normal noise, but from
 a fixed public sample of errors: J_c diag(√(n p̂)) g + J z with normal g, z by the true law of the
 noise less its mean, and J_c = J − (J p̂)1ᵀ. Its covariance is Cov.

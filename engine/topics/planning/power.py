@@ -4,7 +4,7 @@ Two groups of equal size are released apart, each at the stated budget. The diff
 curves at time t is w(t)'(a₁ − a₂) with variance w'(C₁ + C₂)w, which releases tell themselves. A
 two-sided test at 5 % rejects with probability Φ(Δ/s − 1.96) + Φ(−Δ/s − 1.96) where the difference
 is Δ and its standard error s. The standard errors here are those of simulated releases of so many
-people, so that privacy noise, chance in who took part and errors of observations are all in them.
+people, so that privacy noise, sampling variability and errors of observations are all in them.
 """
 
 from __future__ import annotations

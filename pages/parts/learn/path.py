@@ -29,7 +29,8 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown("Eight short lessons: guess first, then see what happens.  \n"
                     "Teachers: open a lesson, then *Open a class*.", width="stretch")
-        st.text_input("Class code", key=_CODE, max_chars=CODE_LENGTH, width=200, on_change=_joined,
+        st.text_input("Class code", key=_CODE, width=200, on_change=_joined,
+                      max_chars=CODE_LENGTH + 2,  # codes are pasted with spaces
                       placeholder="then press Enter")
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(controls.message(problem), icon=":material/error:")
