@@ -36,7 +36,7 @@ class Summary(ReleaseView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.task = self.settings.summary
+        self.task = self.settings.summary_task
         self.source = session.source(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
@@ -91,7 +91,7 @@ class Summary(ReleaseView):
 
 def task() -> str:
     """The summary that is shown."""
-    return session.current().summary
+    return session.current().summary_task
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -100,11 +100,11 @@ def task() -> str:
 def choices() -> None:
     """What is summarised, of which records, and the method that is looked at closely."""
     current = session.current()
-    controls.bound(st.segmented_control, "What to publish", current.summary,
-                   lambda key: session.change(summary=key or current.summary), "summary",
+    controls.bound(st.segmented_control, "What to publish", current.summary_task,
+                   lambda key: session.change(summary_task=key or current.summary_task), "summary",
                    options=tasks.SUMMARIES,
                    format_func=lambda key: TASKS[key].result)
-    st.markdown(TASKS[current.summary].meaning)
+    st.markdown(TASKS[current.summary_task].meaning)
     controls.source_choice(task())
     controls.mechanism_choice(task())
 

@@ -96,8 +96,8 @@ class Case:
     def settings(self):
         return settings.Settings(
             epsilon=self.epsilon, delta=self.delta,
-            seed=self.seed, unknown="error", methods=(_word(self.mechanism),), sites=self.rows,
-            budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,)
+            seed=self.seed, unknown_quantity="error", compared_methods=(_word(self.mechanism),), sites=self.rows,
+            compared_budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,)
         ).with_study(settings.TASK, self.source, self.mechanism)
 
 

@@ -116,7 +116,7 @@ def test_a_link_restores_network_point_level_and_curve():
     chosen, problems = links.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
-    assert chosen.point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
+    assert chosen.evaluation_point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
     assert not at.error and "At 0.2 the released value" in words(at)

@@ -69,7 +69,7 @@ def request_of(view: RateAtPoint) -> Check | None:
 
 def why_not(view: RateAtPoint) -> str:
     """Why nothing is measured here; empty where something is."""
-    if view.settings.example:
+    if view.settings.rate_preset:
         return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
                 "measure.")
     if view.has_scenario and not view.source.is_random:
@@ -310,8 +310,8 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = links.encode(replace(view.settings, tab="verify", part="coverage",
-                                   limits=here.limits.kind, folds=()))
+    token = links.encode(replace(view.settings, lab_tab="verify", audit_part="coverage",
+                                   coverage_limits=here.limits.kind, open_folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")
 

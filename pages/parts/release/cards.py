@@ -68,7 +68,7 @@ class Choice(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.what = self.settings.publish
+        self.what = self.settings.published_task
         self.task = session.data_task(self.what)
 
     @property
@@ -192,7 +192,7 @@ def budget_and_method(choice: Choice) -> None:
 
 
 def _choose_what(key: str) -> None:
-    session.change(publish=key, step="data")
+    session.change(published_task=key, publish_step="data")
     st.session_state.pop("publish_file", None)
 
 
@@ -208,7 +208,7 @@ def data_choice(choice: Choice) -> bool:
 
     def write(label: str) -> None:
         state.publish_file = label == mine
-        session.change(step="data")
+        session.change(publish_step="data")
         session.show_own(task, label == mine)
         if label != mine:
             cls, parameters = public[label]
@@ -509,7 +509,7 @@ def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> No
 
 def _show_again(release_id: str) -> None:
     if visitors.may_bring_files():
-        session.change(step="release")
+        session.change(publish_step="release")
         _release(lambda: [published.again(Ledger(), release_id)])
 
 

@@ -71,12 +71,12 @@ def _step(choice: Choice) -> str:
 
     Whoever comes with a file from another page has stated everything there.
     """
-    return (session.current().step or "preview") if choice.source is not None else "data"
+    return (session.current().publish_step or "preview") if choice.source is not None else "data"
 
 
 def _go(step: str) -> None:
     draft.hold_answers()
-    session.change(step=step)
+    session.change(publish_step=step)
 
 
 def _next(step: str, then: Callable[[], None] = lambda: None, is_open: bool = True) -> None:

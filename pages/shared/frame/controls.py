@@ -355,10 +355,10 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"δ {current.delta:g} (default 1/n²)")
     if current.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {current.seed}")
-    if current.rule is not None:
-        out.append(f"Rule of your own: ε at most {current.rule:g}")
-    if current.group > 1:
-        out.append(f"Attacker’s accuracy for {current.group} together (default 1)")
+    if current.epsilon_limit is not None:
+        out.append(f"Rule of your own: ε at most {current.epsilon_limit:g}")
+    if current.group_size > 1:
+        out.append(f"Attacker’s accuracy for {current.group_size} together (default 1)")
     if current.population is not None and not session.uploaded(task):
         out.append(f"Secret sample of {current.population:,}, as declared")
     return out
