@@ -333,11 +333,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
-        most = constants.MAX_FUNCTIONS_PURE if pure else constants.MAX_FUNCTIONS
+        max_functions = constants.MAX_FUNCTIONS_PURE if pure else constants.MAX_FUNCTIONS
         factor = constants.DETAIL
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
-        size = basis_size(sizes, effective, most, factor=factor)
+        size = basis_size(sizes, effective, max_functions, factor=factor)
         return with_whole_pairs(size) if self.basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,

@@ -61,10 +61,10 @@ class Bernstein(FunctionalRelease):
         "largest value there, to half the range of the values.", choices=("rms", "sup"),
         only_for=CURVES)
 
-    def reach(self, facts: PublicFacts) -> float:
+    def norm_bound(self, facts: PublicFacts) -> float:
         if self.held == "sup":
             return self.size or facts.value_half_width
-        return super().reach(facts)
+        return super().norm_bound(facts)
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)

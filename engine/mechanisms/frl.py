@@ -160,7 +160,7 @@ class Frl(Selection, KernelRelease):
             return super().expected_error(sizes, budgets, facts)
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
         noise = _staged_noise(plan) if len(plan.blocks[0]) > 1 else plan.energy(0)
-        return self.reach(facts) ** 2 * noise
+        return self.norm_bound(facts) ** 2 * noise
 
     def why_not_published(self, budget: Budget) -> str:
         if self.noise is not NoiseLaw.NORM:

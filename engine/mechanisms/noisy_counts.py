@@ -325,8 +325,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def fitted(self, data: EventData, plans: Sequence[CountPlan], draws: int,
                rng: np.random.Generator) -> Fit:
         """Counts of every site with noise, their weighted sum, and the curves they give."""
-        most = max(plan.cells.n_groups * plan.cells.size for plan in plans)
-        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        n_cells = max(plan.cells.n_groups * plan.cells.size for plan in plans)
+        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, n_cells), rng)
         exact = [self.counts(data, plan) for plan in plans]
         tables = [self._released(data, plan, counts, standard)
                   for plan, counts in zip(plans, exact, strict=True)]

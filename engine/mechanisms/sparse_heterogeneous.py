@@ -365,7 +365,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     def _stage(self, sizes: Sizes, facts: PublicFacts, sparsity: int, clip: float, c: Constants,
                rho: float, n: int) -> Stage:
         return Stage(Thresholding.planned(
-            self.steps(sizes, facts, sparsity), self.step_size is not None, LAW, clip, c.feature,
+            self.descent(sizes, facts, sparsity), self.step_size is not None, LAW, clip, c.feature,
             c.row, n, sizes.n_covariates, rho), clip)
 
 
@@ -380,7 +380,7 @@ def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: flo
     rounds, clip = [stage.rounds for stage in stages], stages[0].clip
     pace = rounds[0].pace(averages, row, rounds, columns, rng, subject)
     return descend(partial(_gradient_beside, averages, start, clip),
-                   (columns.repeats, columns.draws, start.shape[-1]), rounds[0].steps, LAW,
+                   (columns.repeats, columns.draws, start.shape[-1]), rounds[0].descent, LAW,
                    [each.scales for each in rounds], rng, subject, pace)
 
 

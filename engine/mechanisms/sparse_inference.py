@@ -281,7 +281,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         c, rounds = plans[0].constants, [each.thresholding for each in plans if each.thresholding]
         pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
         return descend(partial(averages.gradient, clip=c.residual),
-                       (columns.repeats, columns.draws, plans[0].size), rounds[0].steps, LAW,
+                       (columns.repeats, columns.draws, plans[0].size), rounds[0].descent, LAW,
                        [each.scales for each in rounds], rng, pace=pace)
 
     def _bias_bounds(self, vectors: Array, directions: Directions,
@@ -292,12 +292,12 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         """
         assert directions.gram is not None
         sparsity, n = plans[0].sparsity, plans[0].n
-        most, least = on_supports(directions.gram, vectors, sparsity)
-        smallest = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
+        largest, smallest = on_supports(directions.gram, vectors, sparsity)
+        budgets = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
                  for plan in plans]
         units = [bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
-                 for budget in smallest]
-        return bias_factor(most, least) * columns.per_budget(units)
+                 for budget in budgets]
+        return bias_factor(largest, smallest) * columns.per_budget(units)
 
     def exact_fit(self, data: Data) -> Fit:
         """The same correction of plain hard thresholding, neither clipped nor noised."""
@@ -340,7 +340,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             stage = Stage(c.response, (stage_noise(c.response, n, first),))
         else:
             rounds = Thresholding.planned(
-                self.steps(sizes, facts, self.sparsity), self.step_size is not None, LAW,
+                self.descent(sizes, facts, self.sparsity), self.step_size is not None, LAW,
                 c.residual, c.feature, c.row, n, sizes.n_covariates, first)
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(LAW, budgets))]
         for server, budget in enumerate(budgets):

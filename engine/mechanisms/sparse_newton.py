@@ -351,7 +351,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             rounds = [each.thresholding for each in plans if each.thresholding]
             pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
             vectors = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
-                            (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
+                            (columns.repeats, columns.draws, size), plan.thresholding.descent, _LAW,
                             [each.scales for each in rounds], rng, pace=pace)
             distinct = ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
             return vectors, distinct, np.zeros_like(distinct)
@@ -424,9 +424,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                     (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last)]
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(_LAW, budgets))]
         costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
-                 *((step, most, share * rho) for step, most, share in messages)]
-        spends += [inference.line(step, most / n, cost, server, budget, inference.WHY)
-                   for server, budget in enumerate(budgets) for step, most, cost in costs]
+                 *((step, sensitivity, share * rho) for step, sensitivity, share in messages)]
+        spends += [inference.line(step, sensitivity / n, cost, server, budget, inference.WHY)
+                   for server, budget in enumerate(budgets) for step, sensitivity, cost in costs]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess,
             inference.gram_noise(row, n, shares.gram * rho), stages, rounds,
@@ -467,8 +467,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                                 scale * math.log(d))
         each = [inference.ball(d) * stage.deviations[0] for stage in plan.stages]
         both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
-        most = 2 * inference.ball(d) * plan.stages[-1].clip
-        return LargestNoise(most / sizes.n_curves, both, values, both * math.sqrt(2 * math.log(d)))
+        sum_sensitivity = 2 * inference.ball(d) * plan.stages[-1].clip
+        return LargestNoise(sum_sensitivity / sizes.n_curves, both, values,
+                            both * math.sqrt(2 * math.log(d)))
 
 
 def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],

@@ -44,7 +44,8 @@ D = TypeVar("D", bound=Data)
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
-def check_readings(source: Source[Any], most: int, hint: str = "Take fewer people or observations."
+def check_readings(source: Source[Any], max_observations: int,
+                   hint: str = "Take fewer people or observations."
                    ) -> None:
     """Refuse data sets that are too large for a picture.
 
@@ -54,18 +55,19 @@ def check_readings(source: Source[Any], most: int, hint: str = "Take fewer peopl
         Naming the number of readings and the limit.
     """
     n = source.sizes.n_observations
-    if n > most:
+    if n > max_observations:
         raise InputError(f"These sizes make {n:,} observations; a chart is drawn of at most "
-                         f"{most:,}.", field="n_curves", hint=hint)
+                         f"{max_observations:,}.", field="n_curves", hint=hint)
 
 
 def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
-    most = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
-    return int(np.clip(_READINGS // source.sizes.n_observations, min(_FEWEST_DATA_SETS, most),
-                       most))
+    max_data_sets = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
+    return int(np.clip(_READINGS // source.sizes.n_observations,
+                       min(_FEWEST_DATA_SETS, max_data_sets),
+                       max_data_sets))
 
 
 def draws(source: Source[Any]) -> int:
@@ -98,7 +100,7 @@ def data(source: Source[D], seed: int) -> D:
     return source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
 
 
-def shown(source: Source[D], seed: int) -> D:
+def data_on_screen(source: Source[D], seed: int) -> D:
     """The one data set on screen."""
     return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
 
@@ -114,8 +116,8 @@ def shown_releases(mechanism: Mechanism, drawn: Data, budgets: Sequence[Budgets]
 
 def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
     """The budgets, and after them the highest step with the same δ, where it is not among them."""
-    highest = tuple(replace(one, epsilon=max(EPSILON_STEPS[-1], one.epsilon))
-                    for one in budgets[0])
+    highest = tuple(replace(budget, epsilon=max(EPSILON_STEPS[-1], budget.epsilon))
+                    for budget in budgets[0])
     return [*budgets] if highest in budgets else [*budgets, highest]
 
 
@@ -341,9 +343,9 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
 def grouped_by_delta(budgets: Sequence[Budgets]) -> list[list[int]]:
     """Places of budgets that may be released together: equal δ, and ε on the slider's range."""
     groups: dict[object, list[int]] = {}
-    for index, one in enumerate(budgets):
-        is_on_slider = max(budget.epsilon for budget in one) <= EPSILON_STEPS[-1]
-        key = tuple(budget.delta for budget in one) if is_on_slider else one
+    for index, per_server in enumerate(budgets):
+        is_on_slider = max(budget.epsilon for budget in per_server) <= EPSILON_STEPS[-1]
+        key = tuple(budget.delta for budget in per_server) if is_on_slider else per_server
         groups.setdefault(key, []).append(index)
     return list(groups.values())
 
@@ -397,8 +399,8 @@ def _baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
         return None
     budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
-    least = least_errors(mechanism, drawn, estimate, budgets)
-    return None if least is None else read_only(least)
+    errors = least_errors(mechanism, drawn, estimate, budgets)
+    return None if errors is None else read_only(errors)
 
 
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each

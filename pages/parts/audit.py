@@ -368,7 +368,7 @@ def coverage_section(view: Audited) -> None:
         layout.empty(f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
                      "times*: it takes some seconds.")
         return
-    progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+    progress(job, lambda result: _misses(view, result), "Repetitions, ten at a time")
 
 
 def _limits(view: Audited) -> None:

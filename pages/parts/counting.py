@@ -90,8 +90,8 @@ def curve(view: Counts) -> None:
         heading, why = words.refused(view.answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
     tallest = max(map(charts.height, [view.answer, *view.pictures]))
-    least = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
-    view.draw_steps("Released curve", "curve", tallest, least, "", charts.curve)
+    shortest = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
+    view.draw_steps("Released curve", "curve", tallest, shortest, "", charts.curve)
     view.say_steps("curve", _below)
     view.complete()
 

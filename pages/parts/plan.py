@@ -31,7 +31,7 @@ from engine.topics.planning.answer import (
     bounds,
     usual_target,
 )
-from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
+from engine.topics.planning.budget_split import MAX_PARTS, RULES, Part, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout, strips
@@ -337,7 +337,7 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
 
 
 _TABLE = 180  # pixels, while it is computed
-_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+_RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
 def split_fold(view: Planned) -> None:
@@ -348,7 +348,7 @@ def split_fold(view: Planned) -> None:
         st.markdown(planning_words.split_lead(view.facts))
         delta, split = session.delta(view.source).value, view.settings.budget_split
         if delta == 0:  # pure budgets add in one way only
-            split = replace(split, way=WAYS[0])
+            split = replace(split, rule=RULES[0])
         _split_total(split, delta)
         try:
             budgets = budget_split.shares(split, delta)
@@ -368,19 +368,19 @@ def _split_total(split: Split, delta: float) -> None:
         controls.number("Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True,
                         width=140)
         if delta > 0:
-            controls.bound(st.segmented_control, "How they add up", split.way,
-                           _set_way, "split_way",
-                           options=list(WAYS), format_func=_WAYS.get,
-                           help=planning_words.SPLIT_WAYS)
+            controls.bound(st.segmented_control, "How they add up", split.rule,
+                           _set_rule, "split_way",
+                           options=list(RULES), format_func=_RULE_LABELS.get,
+                           help=planning_words.SPLIT_RULES)
 
 
 def _set_split_total(total: float) -> None:
     session.change(budget_split=replace(session.current().budget_split, total=total))
 
 
-def _set_way(rule: str | None) -> None:
+def _set_rule(rule: str | None) -> None:
     split = session.current().budget_split
-    session.change(budget_split=replace(split, way=rule or split.way))
+    session.change(budget_split=replace(split, rule=rule or split.rule))
 
 
 def _resize_split(count: int) -> None:

@@ -115,11 +115,11 @@ class Adversary:
     def start(self):
         self.rng, self.noted = np.random.default_rng(self.seed), []
 
-    def round(self, t, moved, steps, law, scales, noise):
-        self.noted.append((f"round of {steps.sparsity}", moved[0, 0], lambda shift: sum(
-            costs(law, steps.sparsity, float(np.abs(shift).max()), scales[0]))))
+    def round(self, t, moved, descent, law, scales, noise):
+        self.noted.append((f"round of {descent.sparsity}", moved[0, 0], lambda shift: sum(
+            costs(law, descent.sparsity, float(np.abs(shift).max()), scales[0]))))
         raw = self.rng.choice([0.3, 2.0, 30.0]) * self.rng.standard_normal((1, 1, D))
-        return np.broadcast_to(hard_threshold(raw, steps.sparsity), moved.shape)
+        return np.broadcast_to(hard_threshold(raw, descent.sparsity), moved.shape)
 
     def average(self, step, exact, deviation, standard):
         is_matrix = step in (GRAM, GRAM_OF_CHOSEN)

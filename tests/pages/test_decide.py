@@ -111,7 +111,7 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
     size = effective_size(result_of(decision_topic.profile_of(
         at.session_state.settings.source, at.session_state.settings.mechanism,
         (SiteRow("All", 7, 10),), None, "person", 1)), 10.0)
-    assert size.value < size.least and not size.is_enough
+    assert size.value < size.needed and not size.is_enough
     assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
     assert f"would need {size.people_needed} people instead of 7" in at.error[0].value
     assert "nothing would be released anywhere on this map" in words(at)
@@ -302,7 +302,8 @@ def test_an_example_is_marked_while_it_is_on_screen_and_not_once_its_study_was_c
     label, token = example_studies()[1]
     on_screen, _ = links.decode(f"{token}~open-numbers")
     assert example_on_screen(on_screen) == label
-    assert example_on_screen(replace(on_screen, target=on_screen.target + 1)) is None
+    assert example_on_screen(replace(
+        on_screen, target_distance=on_screen.target_distance + 1)) is None
 
 
 def test_the_numbers_of_the_memo_are_those_of_lab():

@@ -59,7 +59,7 @@ def test_locks_that_spend_all_and_leave_nobody_without_are_fine():
 def test_a_pure_total_has_pure_parts_and_no_tight_way():
     assert all(budget.is_pure for budget in shares(Split(), 0.0))
     with pytest.raises(InputError, match="δ"):
-        shares(Split(way="tight"), 0.0)
+        shares(Split(rule="tight"), 0.0)
 
 
 @pytest.mark.parametrize("text", ["", "3", "3_sum", "x_sum_w1", "3_loose_w1", "3_sum_w0", "3_sum_l0",

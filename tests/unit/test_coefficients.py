@@ -126,7 +126,7 @@ def test_every_person_has_the_same_influence_and_weighted_coordinates_are_orthon
         assert np.allclose(covariates.moments[0, 0], g @ g.T / g.shape[1])
         f, weighted = covariates.map.full[0, 0] @ g, covariates.map.directions(g)[0, 0]
         assert np.allclose(weighted @ f.T / g.shape[1], np.eye(len(g)), atol=1e-6)
-        assert (covariates.doubt < 1e-9).all() and np.allclose(covariates.reach, 1)
+        assert (covariates.doubt < 1e-9).all() and np.allclose(covariates.widening, 1)
 
 
 def test_the_intercept_has_an_equal_part_in_all_reflected_coordinates():

@@ -92,7 +92,7 @@ def public_scale(size: int, sizes: Sizes) -> Array:
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
 
-def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | None = None,
+def basis_size(sizes: Sizes, effective: float, max_size: int, facts: PublicFacts | None = None,
                factor: float = DETAIL) -> int:
     """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
 
@@ -102,7 +102,7 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
         Public sizes.
     effective : float
         N of `effective_size`.
-    most : int
+    max_size : int
         r is no larger.
     facts : PublicFacts or None
         With them r is no larger than there are common times.
@@ -110,11 +110,11 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
         A smaller one keeps fewer.
     """
     if facts is not None and facts.common_times:
-        most = min(most, len(facts.common_times))
+        max_size = min(max_size, len(facts.common_times))
     n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
     by_noise = factor * math.sqrt(min(effective, 1e6) * math.sqrt(m))
     by_sampling: float = (n * m) ** 0.25
-    return max(1, min(most, round(by_noise), math.ceil(1.25 * by_sampling) + 3))
+    return max(1, min(max_size, round(by_noise), math.ceil(1.25 * by_sampling) + 3))
 
 
 def mu_of(budget: Budget) -> float:
@@ -179,16 +179,18 @@ def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spe
     With Δ the sensitivity that the step states, they are Δ/n and Δ/(n μ_k).
     """
     assert step.sensitivity is not None
-    most = step.sensitivity / n
+    sensitivity = step.sensitivity / n
     why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
            "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
     if budget.is_private and budget.is_pure:
         epsilon = share * budget.epsilon
-        return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
-                     noise_scale=(most / epsilon,), count=1, composition=Composition.SEQUENTIAL,
+        return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(sensitivity,),
+                     noise_scale=(sensitivity / epsilon,), count=1,
+                     composition=Composition.SEQUENTIAL,
                      budget=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
                      norm="ℓ2", noise=NoiseLaw.NORM)
     mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
-    return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+    return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
+                 noise_scale=(sensitivity / mu,),
                  count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
                  unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)

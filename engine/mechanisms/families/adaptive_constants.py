@@ -123,22 +123,22 @@ class Width(NamedTuple):
 
     Parameters
     ----------
-    least : float
+    smallest : float
         κ of small studies.
     grows_from : float
         N up to which it stays so.
     power : float
         Of N.
-    most : float
+    largest_growth : float
         Times the least that it grows to.
     parts : int
         Of a doubling.
     """
 
-    least: float
+    smallest: float
     grows_from: float
     power: float = 1.0
-    most: float = 64.0
+    largest_growth: float = 64.0
     parts: int = 2
 
     def at(self, effective: float) -> float:
@@ -149,13 +149,13 @@ class Width(NamedTuple):
         effective : float
             N of `effective_size`.
         """
-        growth = min(max((effective / self.grows_from) ** self.power, 1.0), self.most)
-        return self.least * 2 ** (round(self.parts * math.log2(growth)) / self.parts)
+        growth = min(max((effective / self.grows_from) ** self.power, 1.0), self.largest_growth)
+        return self.smallest * 2 ** (round(self.parts * math.log2(growth)) / self.parts)
 
 
 # Tight, of joint releases: tuned. Wider than 2 costs noise, and with outliers half as much error
 # again; below 1 people who are skewed or in groups lose far more than others gain.
-TIGHT = Width(1.0, 100.0, power=0.4, most=2.0, parts=4)
+TIGHT = Width(1.0, 100.0, power=0.4, largest_growth=2.0, parts=4)
 # Moderate: chosen so that bands hold for groups, outliers, exponential and lognormal levels, at
 # 0.26 to 0.8 of the squared error of wide clipping. It grows like N because people of finite
 # variance lose at most a multiple of 1/√κ of their mean to clipping, and sampling variability

@@ -234,9 +234,10 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             offset=None if scale.is_flat else scale.middle)
         released = np.zeros(unit.centre.shape[:3], dtype=bool)
         released[[plan.feasible for plan in plans]] = True
-        most = np.array([most_innovation(plan.size * max(len(names), 1)) for plan in plans])
+        largest_innovation = np.array([most_innovation(plan.size * max(len(names), 1))
+                                       for plan in plans])
         of_steps = [Caution(text, applies) for text, applies in (
-            (STEPS_DISAGREE, released & (model.innovations > most[:, None, None])),
+            (STEPS_DISAGREE, released & (model.innovations > largest_innovation[:, None, None])),
             (LONG_TAILS, released & (model.excesses > LONG_TAILS_FROM)),
             (SITES_DIFFER, released & unit.sites_differ),
             (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]

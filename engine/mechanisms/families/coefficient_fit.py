@@ -155,7 +155,7 @@ class CoefficientFit(AdaptiveFit):
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
         plan = self.covariate_plans[members[0]]
-        constants = _widened(plan.constants, covariates.reach, plan.is_joint)
+        constants = _widened(plan.constants, covariates.widening, plan.is_joint)
         return CoefficientPiece(members, repeats, sites, scale, law, constants,
                                 self.n_functions, map=covariates.map)
 
@@ -198,12 +198,12 @@ def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
                    noise=located.noise * growth, sampling=located.sampling * growth)
 
 
-def _widened(constants: Constants, reach: Array, is_joint: bool) -> Constants:
+def _widened(constants: Constants, widening: Array, is_joint: bool) -> Constants:
     """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
-    widths: dict[str, Any] = {"middle_width": constants.middle_width * reach,
-                              "scale_width": constants.scale_width * reach,
-                              "final_width": np.maximum(constants.final_width, reach)}
+    widths: dict[str, Any] = {"middle_width": constants.middle_width * widening,
+                              "scale_width": constants.scale_width * widening,
+                              "final_width": np.maximum(constants.final_width, widening)}
     if is_joint:  # the second location is clipped as the sizes that come with it
-        widths["first_radius"] = constants.first_radius * np.minimum(reach**0.25, _WIDEST_START)
-        widths["first_scale"] = np.minimum(constants.first_scale * np.sqrt(reach), 1.0)
+        widths["first_radius"] = constants.first_radius * np.minimum(widening**0.25, _WIDEST_START)
+        widths["first_scale"] = np.minimum(constants.first_scale * np.sqrt(widening), 1.0)
     return replace(constants, **widths)

@@ -156,14 +156,14 @@ class CovariateMoments:
     doubt : (repeats, columns, K)
         How much of every regressor's variance is left when the others explain theirs: standard
         deviation of the noise in it, over its released value.
-    reach : (repeats, columns)
+    widening : (repeats, columns)
         By how much radii² must grow so that the few who tell an effect are not clipped away.
     """
 
     map: RegressorMap
     moments: Array
     doubt: Array
-    reach: Array
+    widening: Array
 
 
 def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> CovariateMoments:
@@ -191,7 +191,7 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
     sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _MIN))
     full = regressor_maps.reflected(regressor_maps.whitening(sure) @ standard)
     return CovariateMoments(RegressorMap(standard, full), moments, _doubt(fine, standard, noise),
-                            _reach(fine, noise))
+                            _widening(fine, noise))
 
 
 def _combined(sent: Sequence[Array], scales: Sequence[Array]) -> tuple[Array, Array]:
@@ -213,13 +213,13 @@ def _doubt(fine: Array, standard: Array, noise: Array) -> Array:
     return np.asarray(noise[:, None] * (x**2).sum(axis=-2) / left)
 
 
-def _reach(fine: Array, noise: Array) -> Array:
+def _widening(fine: Array, noise: Array) -> Array:
     """1 + (60 σ (1/λ − 1))², at most 25, for the least eigenvalue λ of the second release, + 2σ.
 
     Where all people tell as much of every effect, the weights make λ 1. Where few tell one of them,
     the error of a centre is 1/λ times as large for those few, so that their deviations from it may
     exceed a radius that fits all others. That error is in proportion to σ; the factor is measured.
     """
-    least = np.maximum(np.linalg.eigvalsh(fine)[..., 0], 0.0) + 2 * noise
-    excess = np.maximum(0.0, 1 / np.maximum(least, _MIN) - 1)
+    smallest_eigenvalue = np.maximum(np.linalg.eigvalsh(fine)[..., 0], 0.0) + 2 * noise
+    excess = np.maximum(0.0, 1 / np.maximum(smallest_eigenvalue, _MIN) - 1)
     return np.asarray(np.minimum(_WIDEST, 1 + (_BY_LEVERAGE * noise * excess) ** 2))

@@ -193,8 +193,8 @@ class Joint:
             doubt = self.noise + _weighed(self.pull, sampling)
             noise = noise + slope**2 * design.uncertainty(doubt)
         total = response_matrix @ self.noise @ _turned(response_matrix)
-        least = _MIN_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
-        total = total + np.maximum(noise, least)[..., None] * np.eye(noise.shape[-1])
+        min_noise = _MIN_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
+        total = total + np.maximum(noise, min_noise)[..., None] * np.eye(noise.shape[-1])
         gain = _turned(np.asarray(np.linalg.solve(total, response_matrix @ self.noise)))
         rest = np.eye(noise.shape[-1]) - gain @ response_matrix
         left = rest @ self.noise @ _turned(rest) + _weighed(gain, noise)

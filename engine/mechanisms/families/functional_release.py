@@ -442,7 +442,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                 "each curve are joined by straight lines, which flattens peaks where there are "
                 "few, and their errors are not smoothed. *Adaptive mean* has no such step.")
 
-    def reach(self, facts: PublicFacts) -> float:
+    def norm_bound(self, facts: PublicFacts) -> float:
         """τ: the stated one, else what the bounds of the values allow.
 
         Parameters
@@ -513,7 +513,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             lines += self.selection(s, budget)
             for k, block in enumerate(blocks[0]):
                 each = [candidate[s][k] for candidate in noise]
-                lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget,
+                lines.append(_line(block, max(each, key=lambda law: law.cost), s, budget,
                                    TASKS[self.task].unit))
         return tuple(lines)
 

@@ -122,8 +122,8 @@ class PenalisedRelease(KernelRelease):
         """
         if self.penalty_weight is not None:
             return self.penalty_weight
-        least = n / effective**2 if self.rule == "usual" else 0.0
-        return max(1 / n, least)
+        smallest = n / effective**2 if self.rule == "usual" else 0.0
+        return max(1 / n, smallest)
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float,
                    order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:

@@ -445,8 +445,8 @@ def _average_with_products(site: SiteDeviations, state: State, radius: Array
 
 def _moments_radius(state: State, constants: Constants) -> Array:
     """Noise of second moments grows with the squared radius, which may have a width of its own."""
-    most = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
-    return np.asarray(np.minimum(state.radius, most))
+    largest_radius = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
+    return np.asarray(np.minimum(state.radius, largest_radius))
 
 
 # -- what follows from it ----------------------------------------------------------------------

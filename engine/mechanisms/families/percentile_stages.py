@@ -158,9 +158,9 @@ class Placement:
         size = self.spread.shape[-1]
         raw = self.spread[..., None, :] @ transposed[..., :size, :] + _MIDDLE_SIZE
         mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
-        least = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
+        min_spread = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
         return (np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
-                np.asarray(np.maximum(raw[..., 0, :], least) / _NORMAL_SIZE))
+                np.asarray(np.maximum(raw[..., 0, :], min_spread) / _NORMAL_SIZE))
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
         """c_k and the shares p_k that are expected below them.
@@ -204,8 +204,9 @@ def rotation(expected: Array) -> tuple[Array, Array]:
         λ, falling.
     """
     level = np.clip(expected.mean(axis=-1), _MIN_LEVEL, 1 - _MIN_LEVEL)
-    one, other = level[..., :, None], level[..., None, :]
-    bridge = np.minimum(one, other) * (1 - np.maximum(one, other)) + 1e-9 * np.eye(level.shape[-1])
+    rows, columns = level[..., :, None], level[..., None, :]
+    bridge = (np.minimum(rows, columns) * (1 - np.maximum(rows, columns))
+              + 1e-9 * np.eye(level.shape[-1]))
     values, vectors = np.linalg.eigh(bridge)
     # Signs differ between processors. The inverse of a bridge is tridiagonal, so that no
     # eigenvector begins with 0: here each begins above it.

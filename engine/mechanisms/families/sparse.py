@@ -168,13 +168,13 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
     return np.asarray(x @ vectors.T)
 
 
-def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
+def rows_of(data: SampleData, half_range: float, clip: float, response_clip: float = math.inf,
             is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> MachineRows:
     """Rows in standard units, by public constants alone.
 
-    Features are moved so that their stated range is ±`reach` and clipped to ±`clip`; responses lose
-    the middle of their stated range and are clipped to ±`response_clip`. Values of size one are
-    taken as they stand. What is not finite counts as 0, the middle.
+    Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
+    lose the middle of their stated range and are clipped to ±`response_clip`. Values of size one
+    are taken as they stand. What is not finite counts as 0, the middle.
 
     With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
@@ -184,7 +184,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     ----------
     data : SampleData
         Rows, with a response or without.
-    reach, clip : float
+    half_range, clip : float
         In standard deviations of a feature.
     response_clip : float
         In response units.
@@ -202,7 +202,7 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
             low, high = (np.array([getattr(c, end) for c in facts.covariates])
                          for end in ("low", "high"))
             x -= (low + high) / 2
-            x *= 2 * reach / (high - low)
+            x *= 2 * half_range / (high - low)
         if scale != 1:
             x /= scale
         for block in (x, y):
@@ -378,7 +378,7 @@ class Subject:
 COEFFICIENTS = Subject()
 
 
-def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, scales: Scales,
+def ledger(law: SelectionLaw, descent: DescentSettings, step_sensitivity: float, scales: Scales,
            budgets: Sequence[Budget], subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
@@ -388,7 +388,7 @@ def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, s
     ----------
     law : SelectionLaw
         Of the choice.
-    steps : DescentSettings
+    descent : DescentSettings
         Constants of the rounds.
     step_sensitivity : float
         λ.
@@ -399,20 +399,20 @@ def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, s
     subject : Subject
         What the rounds are about.
     """
-    choice, values = costs(law, steps.sparsity, step_sensitivity, scales)
-    why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
+    choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
+    why = (f"All rows take part in each of {descent.rounds} rounds, whose costs ρ add. Noise is "
            "added once, by the trusted centre, and protects the rows of every machine alike.")
     lines = []
     for s, budget in enumerate(budgets):
         line = Spend(step=subject.choice, server=s, mu=None, rho=choice, budget=budget, why=why,
                      sensitivity=(step_sensitivity,), noise_scale=(scales.choice,),
-                     count=steps.rounds, composition=Composition.SEQUENTIAL, unit=Unit.ROW,
+                     count=descent.rounds, composition=Composition.SEQUENTIAL, unit=Unit.ROW,
                      norm="ℓ∞", noise=NoiseLaw.CHOICE)
         lines += [line, replace(line, step=subject.values, rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
             lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
-                                sensitivity=(step_sensitivity * math.sqrt(steps.sparsity),),
+                                sensitivity=(step_sensitivity * math.sqrt(descent.sparsity),),
                                 noise=NoiseLaw.GAUSSIAN)
     return tuple(lines)
 
@@ -420,7 +420,7 @@ def ledger(law: SelectionLaw, steps: DescentSettings, step_sensitivity: float, s
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-def descend(gradient: Gradient, shape: tuple[int, int, int], steps: DescentSettings,
+def descend(gradient: Gradient, shape: tuple[int, int, int], descent: DescentSettings,
             law: SelectionLaw, scales: Sequence[Scales], rng: np.random.Generator,
             subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
@@ -434,7 +434,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: DescentSetti
         From vectors (repeats, columns, d) to averages over rows of that shape.
     shape : tuple[int, int, int]
         (repeats, draws, d).
-    steps : DescentSettings
+    descent : DescentSettings
         Constants of the rounds.
     law : SelectionLaw
         Of the choice.
@@ -454,24 +454,24 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: DescentSetti
     """
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
-    for t in range(steps.rounds):
-        moved = vectors / pace - steps.learning_rate * gradient(vectors)
-        noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
-        sent = _published(subject.round(t), moved, steps, law, scales, noise)
-        vectors = in_ball(pace * sent, steps.radius)
+    for t in range(descent.rounds):
+        moved = vectors / pace - descent.learning_rate * gradient(vectors)
+        noise = draw(law, descent.sparsity, (repeats, 1, draws, size), rng)
+        sent = _published(subject.round(t), moved, descent, law, scales, noise)
+        vectors = in_ball(pace * sent, descent.radius)
     return vectors
 
 
-def _published(step: Step, moved: Array, steps: DescentSettings, law: SelectionLaw,
+def _published(step: Step, moved: Array, descent: DescentSettings, law: SelectionLaw,
                scales: Sequence[Scales], noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]
                       for name in ("choice", "values"))
-    transcript.weighed(transcript.CENTRE, step, moved, law, steps.sparsity, scales[0])
+    transcript.weighed(transcript.CENTRE, step, moved, law, descent.sparsity, scales[0])
     by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
-    private = noisy_hard_threshold(by_budget, steps.sparsity, choice, values, noise).reshape(
+    private = noisy_hard_threshold(by_budget, descent.sparsity, choice, values, noise).reshape(
         len(moved), -1, moved.shape[-1])
-    quiet = hard_threshold(moved[:, -1:], steps.sparsity)
+    quiet = hard_threshold(moved[:, -1:], descent.sparsity)
     spread = law.value_deviation * values[0, 0, 0] * (private[:, :1] != 0)
     return transcript.sent(transcript.CENTRE, step, np.concatenate([private, quiet], axis=1),
                            spread)

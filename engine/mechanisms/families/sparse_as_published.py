@@ -140,8 +140,8 @@ class PublishedConstants:
     @property
     def variance_bound(self) -> float:
         """B₂ as in Lemma 4.1."""
-        reach = self.sparsity * self.radius * self.feature
-        return 4 * (self.response**2 + reach**2) / self.pooled
+        largest_prediction = self.sparsity * self.radius * self.feature
+        return 4 * (self.response**2 + largest_prediction**2) / self.pooled
 
     @property
     def variance_sensitivity(self) -> float:

@@ -95,10 +95,10 @@ class Centre:
         rho : float
             ρ of all messages.
         """
-        most = sensitivity(sizes.n_covariates, sizes.n_curves)
-        lines = tuple(line(CENTRE, most, SHARE * rho, server, budget, WHY + _IN_RANGES)
+        means_sensitivity = sensitivity(sizes.n_covariates, sizes.n_curves)
+        lines = tuple(line(CENTRE, means_sensitivity, SHARE * rho, server, budget, WHY + _IN_RANGES)
                       for server, budget in enumerate(budgets))
-        return cls(gaussian(most, SHARE * rho), (1 - SHARE) * rho, lines)
+        return cls(gaussian(means_sensitivity, SHARE * rho), (1 - SHARE) * rho, lines)
 
 
 def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = True) -> Array:
@@ -117,9 +117,10 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
     -------
     (repeats, d + 1)
     """
-    most, half = _reach(data.facts), data.facts.value_half_width
-    rows = rows_of(data, 1.0, *((most, half) if is_clipped else (math.inf, math.inf)), is_secure)
-    both = np.concatenate([rows.x / most, rows.y[..., None] / half], axis=-1)
+    feature_bound, half = _feature_bound(data.facts), data.facts.value_half_width
+    rows = rows_of(data, 1.0, *((feature_bound, half) if is_clipped else (math.inf, math.inf)),
+                   is_secure)
+    both = np.concatenate([rows.x / feature_bound, rows.y[..., None] / half], axis=-1)
     return RowAverages(replace(rows, x=both)).means()
 
 
@@ -135,14 +136,14 @@ def measured_from(data: SampleData, means: Array) -> SampleData:
     """
     assert data.y is not None
     facts = data.facts
-    half = np.full(data.x.shape[-1], _reach(facts)) if is_standard(facts) else np.array(
+    half = np.full(data.x.shape[-1], _feature_bound(facts)) if is_standard(facts) else np.array(
         [(each.high - each.low) / 2 for each in facts.covariates])
     with np.errstate(over="ignore", invalid="ignore"):
         return replace(data, x=data.x - (means[:, :-1] * half)[:, None], truth=None,
                        y=data.y - means[:, -1:] * facts.value_half_width)
 
 
-def _reach(facts: PublicFacts) -> float:
+def _feature_bound(facts: PublicFacts) -> float:
     """To what features are held here, in units of half their range, or of their deviation."""
     return CLIP if is_standard(facts) else 1.0
 

@@ -148,13 +148,13 @@ class Distance:
         An estimate of it.
     covariance : (repeats, columns, d, d)
         Of that estimate.
-    least : (repeats, columns) or float
+    added_square : (repeats, columns) or float
         Added to the squared norm, where there is a bound and no estimate.
     """
 
     values: Array
     covariance: Array
-    least: Array | float = 0.0
+    added_square: Array | float = 0.0
 
     @classmethod
     def bounded(cls, vectors: Array, radius: float) -> Distance:
@@ -192,7 +192,7 @@ class Distance:
         noise = np.trace(self.covariance, axis1=-2, axis2=-1)
         spread = np.sqrt(2 * (self.covariance**2).sum(axis=(-2, -1)))
         norm = (self.values**2).sum(axis=-1) - noise
-        return np.asarray(np.maximum(norm, 0.0) + 2 * spread + self.least)
+        return np.asarray(np.maximum(norm, 0.0) + 2 * spread + self.added_square)
 
 
 @dataclass(frozen=True)

@@ -132,11 +132,11 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
     size = gram.shape[-1]
     values, vectors = np.linalg.eigh(gram)
     norm = math.sqrt(size) * deviation
-    least = np.maximum(2 * DISTINCT * norm, _MIN_EIGENVALUE / 10)
-    is_distinct = values[..., 0] >= least
+    min_gap = np.maximum(2 * DISTINCT * norm, _MIN_EIGENVALUE / 10)
+    is_distinct = values[..., 0] >= min_gap
     variances = np.diagonal(gram, axis1=-2, axis2=-1)
     narrowest = variances.min(axis=-1)
-    hidden = np.maximum(2 * least, _HIDDEN * math.sqrt(2) * deviation)
+    hidden = np.maximum(2 * min_gap, _HIDDEN * math.sqrt(2) * deviation)
     is_narrow = (narrowest < hidden) & (narrowest < _NARROW * np.median(variances, axis=-1))
     floored = np.maximum(values, np.maximum(norm, _MIN_EIGENVALUE / 10)[:, None])
     if len(places) == size:

@@ -99,20 +99,20 @@ def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
 
-def bias_factor(most: Array, least: Array) -> Array:
+def bias_factor(largest: Array, smallest: Array) -> Array:
     """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): of the bound, what depends on eigenvalues.
 
     Parameters
     ----------
-    most, least : (…)
+    largest, smallest : (…)
         μ and ν.
 
     Returns
     -------
     (…)
     """
-    gamma = np.maximum(most * (9 * most + 1 / 4), 17 / 16 * most + 1 / 96)
-    return np.asarray(gamma * (most / least) ** 2)
+    gamma = np.maximum(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
+    return np.asarray(gamma * (largest / smallest) ** 2)
 
 
 def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:

@@ -230,8 +230,8 @@ class PublicGuesses(Mechanism[Data, P]):
         float
             In response units.
         """
-        most = 3 * math.hypot(self.largest_norm(facts), self.spread(facts))
-        return most if is_standard(facts) else min(most, facts.value_half_width)
+        by_scales = 3 * math.hypot(self.largest_norm(facts), self.spread(facts))
+        return by_scales if is_standard(facts) else min(by_scales, facts.value_half_width)
 
     def least_squares(self, data: Data, sparsity: int) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised.

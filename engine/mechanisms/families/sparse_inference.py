@@ -212,12 +212,12 @@ class NoiseDeviations:
     centre: float | None = None
 
 
-def gaussian(most: float, rho: float) -> float:
-    """The standard deviation at which moving by `most` costs ρ.
+def gaussian(sensitivity: float, rho: float) -> float:
+    """The standard deviation at which moving by `sensitivity` costs ρ.
 
     Parameters
     ----------
-    most : float
+    sensitivity : float
         The sensitivity.
     rho : float
         ρ.
@@ -227,7 +227,7 @@ def gaussian(most: float, rho: float) -> float:
     >>> gaussian(1.0, 0.5)
     1.0
     """
-    return most / math.sqrt(2 * rho) if rho > 0 else math.inf
+    return sensitivity / math.sqrt(2 * rho) if rho > 0 else math.inf
 
 
 def gaussian_rho(budgets: Sequence[Budget]) -> float:
@@ -343,14 +343,15 @@ def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_mach
         correction=gaussian(2 * c.residual / n_machine, shares.correction * rho))
 
 
-def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: str) -> Spend:
+def line(step: Step, sensitivity: float, rho: float, server: int, budget: Budget,
+         why: str) -> Spend:
     """The ledger's line about Gaussian noise that costs ρ.
 
     Parameters
     ----------
     step : Step
         What is published.
-    most : float
+    sensitivity : float
         Its sensitivity.
     rho : float
         ρ.
@@ -362,7 +363,8 @@ def line(step: Step, most: float, rho: float, server: int, budget: Budget, why: 
         How the noise follows.
     """
     mu = math.sqrt(2 * rho)
-    return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+    return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
+                 noise_scale=(sensitivity / mu,),
                  count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
                  unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
@@ -402,18 +404,18 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
     lines = [line(RESIDUALS, residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho,
                   server, budget, f"{why} In units of the squared clip; beside it {beside}.")]
     if is_one:
-        most = column_sensitivity(c, pooled)
+        step_sensitivity = column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, n_machine).column
         lines += [replace(spend, server=server) for spend in
-                  ledger(c.law, c.column, most, scales, [budget], DIRECTION)]
+                  ledger(c.law, c.column, step_sensitivity, scales, [budget], DIRECTION)]
         lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget,
                           WHY))
-        most = 2 * c.product * c.residual / n_machine
+        step_sensitivity = 2 * c.product * c.residual / n_machine
     else:
         lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
                           server, budget, WHY))
-        most, why = 2 * c.residual / n_machine, why + _IN_UNITS
-    lines.append(line(CORRECTIONS, most, shares.correction * rho, server, budget, why))
+        step_sensitivity, why = 2 * c.residual / n_machine, why + _IN_UNITS
+    lines.append(line(CORRECTIONS, step_sensitivity, shares.correction * rho, server, budget, why))
     return lines
 
 

@@ -160,7 +160,7 @@ class SparseIntervals(PublicGuesses[P]):
         """
         return ONE if self.is_one(sizes) else SEVERAL
 
-    def steps(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
+    def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
         """Constants of rounds of hard thresholding.
 
         Parameters

@@ -168,7 +168,7 @@ class Thresholding:
 
     Parameters
     ----------
-    steps : DescentSettings
+    descent : DescentSettings
         Constants of the rounds.
     step_sensitivity : float
         λ, by which a row moves an entry of a step at full pace at most.
@@ -180,20 +180,20 @@ class Thresholding:
         Standard deviation of the noise in that number.
     """
 
-    steps: DescentSettings
+    descent: DescentSettings
     step_sensitivity: float
     scales: Scales
     pace_sensitivity: float | None
     pace_noise_sd: float
 
     @classmethod
-    def planned(cls, steps: DescentSettings, is_stated: bool, law: SelectionLaw, residual: float,
+    def planned(cls, descent: DescentSettings, is_stated: bool, law: SelectionLaw, residual: float,
                 feature: float, norm: float, n: int, size: int, rho: float) -> Thresholding:
         """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
 
         Parameters
         ----------
-        steps : DescentSettings
+        descent : DescentSettings
             Constants of the rounds.
         is_stated : bool
             Whether the learning rate is.
@@ -207,17 +207,18 @@ class Thresholding:
             ρ.
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
-        step_sensitivity = sensitivity(steps.learning_rate, residual, feature, n)
-        scales = scales_of(law, steps.sparsity, step_sensitivity, (1 - share) * rho / steps.rounds)
+        step_sensitivity = sensitivity(descent.learning_rate, residual, feature, n)
+        scales = scales_of(law, descent.sparsity, step_sensitivity,
+                           (1 - share) * rho / descent.rounds)
         if is_stated:
-            return cls(steps, step_sensitivity, scales, None, 0.0)
-        pace_sensitivity = row_sum_sensitivity(min(2 * steps.sparsity, size), feature, norm, n)
-        return cls(steps, step_sensitivity, scales, pace_sensitivity,
+            return cls(descent, step_sensitivity, scales, None, 0.0)
+        pace_sensitivity = row_sum_sensitivity(min(2 * descent.sparsity, size), feature, norm, n)
+        return cls(descent, step_sensitivity, scales, pace_sensitivity,
                    gaussian(pace_sensitivity, share * rho))
 
     @property
     def tuning(self) -> dict[str, float]:
-        return {"rounds": self.steps.rounds, "step_size": self.steps.learning_rate,
+        return {"rounds": self.descent.rounds, "step_size": self.descent.learning_rate,
                 "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
 
     def pace(self, pooled: Averages, norm: float, each: Sequence[Thresholding], columns: Columns,
@@ -248,12 +249,12 @@ class Thresholding:
         if self.pace_sensitivity is None:
             return 1.0
         gram = pooled.gram(norm)
-        exact = row_sum(gram, min(2 * self.steps.sparsity, gram.shape[-1]))[:, None]
+        exact = row_sum(gram, min(2 * self.descent.sparsity, gram.shape[-1]))[:, None]
         deviations = columns.per_budget([rounds.pace_noise_sd for rounds in each])
         released = published(subject.pace, exact, deviations,
                              columns.normals((), rng))
         eigenvalue = np.maximum(released + deviations, 1.0)  # variances are 1, as is stated
-        convergent = _LONGEST / (self.steps.learning_rate * eigenvalue)
+        convergent = _LONGEST / (self.descent.learning_rate * eigenvalue)
         return np.asarray(np.minimum(1.0, convergent))[..., None]
 
     def is_correlated(self, pace: Array | float, shape: tuple[int, int]) -> NDArray[np.bool_]:
@@ -271,7 +272,7 @@ class Thresholding:
         """
         if self.pace_sensitivity is None or not isinstance(pace, np.ndarray):
             return np.zeros(shape, dtype=bool)
-        slowest = _LONGEST / (self.steps.learning_rate * _CORRELATED)
+        slowest = _LONGEST / (self.descent.learning_rate * _CORRELATED)
         return np.asarray(pace < slowest).reshape(shape)
 
     def lines(self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
@@ -287,7 +288,7 @@ class Thresholding:
         subject : Subject
             What the rounds are about.
         """
-        rounds = ledger(law, self.steps, self.step_sensitivity, self.scales, budgets, subject)
+        rounds = ledger(law, self.descent, self.step_sensitivity, self.scales, budgets, subject)
         if self.pace_sensitivity is None:
             return rounds
         rho = math.inf

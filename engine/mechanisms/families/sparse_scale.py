@@ -87,8 +87,8 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     deviation = columns.per_budget(noise)
     squared = published(SCALE, averages.squared_lengths()[..., None], deviation,
                         columns.normals((1,), rng))[..., 0]
-    least = np.maximum(_ABOVE_NOISE * deviation, _MIN)
-    doublings = np.log2(np.maximum(squared, least) / size) / 2
+    floor = np.maximum(_ABOVE_NOISE * deviation, _MIN)
+    doublings = np.log2(np.maximum(squared, floor) / size) / 2
     scales = np.minimum(2 ** (np.round(_QUARTERS * doublings) / _QUARTERS), 1.0)
     scales[:, -1] = scales[:, 0]
     return np.asarray(scales)

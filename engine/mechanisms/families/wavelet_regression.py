@@ -460,9 +460,10 @@ def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scale
     is_pure = noise is NoiseLaw.LAPLACE
     return tuple(Spend(
         step=step, server=s, mu=None if is_pure else cost, epsilon=cost if is_pure else None,
-        sensitivity=(most,), noise_scale=(scale,), count=1, composition=Composition.SEQUENTIAL,
+        sensitivity=(site_sensitivity,), noise_scale=(scale,), count=1,
+                       composition=Composition.SEQUENTIAL,
         budget=budget, unit=Unit.READING, norm=norm, noise=noise, why=why)
-        for s, (most, scale, cost, budget) in enumerate(zip(
+        for s, (site_sensitivity, scale, cost, budget) in enumerate(zip(
             sensitivity.tolist(), scales.tolist(), costs, budgets, strict=True)))
 
 

@@ -57,7 +57,7 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
         self.release, self.facts = release, facts
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
-        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.basis, self.scale = self.space.basis, release.norm_bound(facts)
         self.functions = (INTERCEPT, *(covariate.name for covariate in facts.covariates))
         self.offset = OnIntercept(facts.value_middle, self.p)
 

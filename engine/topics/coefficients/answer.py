@@ -116,7 +116,7 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     non_private, grid = mechanism.without_protection(data), drawing_grid()
     curves = non_private.values(grid)[0, 0, 0]

@@ -457,11 +457,11 @@ class _Study:
         """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
         if self.mechanism.main_task is not tasks.MEAN_FUNCTION:
             return None
-        least = least_errors(self.recipe, budgets, self.is_to_pool)
-        return None if least is None else least.errors
+        errors = least_errors(self.recipe, budgets, self.is_to_pool)
+        return None if errors is None else errors.errors
 
 
-def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
+def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> None:
     """Refuse more devices than are simulated, where no law says what one centre would have to add.
 
     Raises
@@ -469,10 +469,10 @@ def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
     InputError
         With the limit.
     """
-    if n_people > most:
+    if n_people > max_devices:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
-            f"is set, at most {most:,} are simulated.", field="noise",
+            f"is set, at most {max_devices:,} are simulated.", field="noise",
             hint="Take fewer people, or let sites or a centre add the noise." + (
                 " The adaptive mean with δ above 0 and stated observation times has no such "
                 "limit." if mechanism.main_task is tasks.MEAN_FUNCTION else ""))
@@ -572,8 +572,8 @@ def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy,
     allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
 
     def met(requested: Sequence[tuple[float, str]]) -> list[Remedy]:
-        steps = [_step(profile, *one) for one in requested]
-        return [Remedy(*one, EPSILON_STEPS[step]) for one,
+        steps = [_step(profile, *requirement) for requirement in requested]
+        return [Remedy(*requirement, EPSILON_STEPS[step]) for requirement,
                 step in zip(requested, steps, strict=True)
                 if step < len(EPSILON_STEPS)]
 

@@ -509,7 +509,7 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     CurveData, Estimate
         One data set, and releases (budgets + 1, 1, draws) of it.
     """
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     return data, studies.shown_releases(
         mechanism, data, studies.beside_the_highest([(b,) for b in budgets]), seed,
         studies.draws_of_shown(data.n_curves))

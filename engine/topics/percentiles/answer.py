@@ -139,7 +139,7 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
     return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, non_private)
                  for epsilon in epsilons)

@@ -217,7 +217,7 @@ class PlanningAnswer:
         """The same for a person with so many curves."""
         protection = None if self.protection is None else self.protection.for_group(records)
         return replace(self, protection=protection,
-                       beside=tuple(one.for_group(records) for one in self.beside))
+                       beside=tuple(step.for_group(records) for step in self.beside))
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
         """The answer and one step either way, in their order; protections where they differ."""
@@ -265,7 +265,8 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
             "attacker_accuracy": None if answer.protection is None
             else answer.protection.odds.right,
             "steps": [row(step) for step in answer.steps], "fixes": answer.fixes,
-            "beyond": {dial: asdict(one) for dial, one in (answer.beyond or {}).items()}}
+            "beyond": {dial: asdict(extrapolation) for dial,
+                       extrapolation in (answer.beyond or {}).items()}}
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -601,9 +602,9 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
 def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
                  ) -> Generator[Measured, None, tuple[Measured, ...]]:
     """A fifth less and a quarter more, and at least one where the dial counts."""
-    least = 0.0 if unknown == "epsilon" else 1.0
+    min_distance = 0.0 if unknown == "epsilon" else 1.0
     steps = []
-    for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
+    for near in (min(0.8 * value, value - min_distance), max(1.25 * value, value + min_distance)):
         near = float(f"{near:.2g}") if unknown == "epsilon" else near
         if low <= near <= high and near != value:
             steps.append(measure(setting.moved(unknown, near), seed))

@@ -328,7 +328,8 @@ def elbows(costs: CostOfPrivacy) -> str:
     whole, at_point = (number(value, 2) for value in costs.elbows)
     return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
             f"single point below **ε = {at_point}**. Smoother targets lose more to privacy. Below "
-            f"**ε ≈ {number(costs.least, 2)}**, which is 1/(n√m) for m sites with n observations "
+            f"**ε ≈ {number(costs.smallest_epsilon, 2)}**, which is 1/(n√m) for m sites with n "
+            "observations "
             "each, no method gives an estimate that is better than none; constants raise that ε.")
 
 

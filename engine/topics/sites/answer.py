@@ -346,7 +346,7 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     seed : int
         Fixes the simulated data and the noise.
     """
-    data = case.of(studies.shown(source, seed))
+    data = case.of(studies.data_on_screen(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
     estimate = studies.shown_releases(mechanism, data,
                                       studies.beside_the_highest([case.budgets]), seed, draws)
@@ -398,7 +398,8 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     -------
     (GRID_SIZE,)
     """
-    estimate = (mechanism.without_protection(studies.shown(source, seed).of_servers(included))
+    estimate = (mechanism.without_protection(studies.data_on_screen(source,
+                                                                    seed).of_servers(included))
                 if source.is_random else non_private_mean(source, included))
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
@@ -425,7 +426,7 @@ class _Desk:
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        data = studies.shown(source, seed)
+        data = studies.data_on_screen(source, seed)
         if data.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
         return cls(mechanism, seed, source, tuple(rows), data, answer)

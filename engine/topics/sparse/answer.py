@@ -177,7 +177,7 @@ def check_size(source: Source[SampleData]) -> None:
 def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
     """The rows on screen; refused where they are too many, or machines differ."""
     check_size(source)
-    data: SampleData = studies.shown(source, seed)
+    data: SampleData = studies.data_on_screen(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",
                          hint="Choose a source where all machines are alike.")

@@ -110,7 +110,7 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
         Of data and noise.
     """
     check_size(source)
-    data: SampleData = studies.shown(source, seed)
+    data: SampleData = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
     plain = mechanism.without_protection(data).intervals
     private = estimate.intervals
@@ -279,7 +279,7 @@ def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
         Of data and noise.
     """
     check_size(source)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():

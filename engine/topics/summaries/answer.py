@@ -125,7 +125,7 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     """
     selected: Any = mechanism
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     study = studies.data(source, seed) if source.is_random else None
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
@@ -334,7 +334,7 @@ def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> flo
     mechanism = result.mechanism
     if not isinstance(mechanism, FunctionalRelease) or not mechanism.positive:
         return 0.0
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)],
                                  seed)
     assert isinstance(raw.basis, Pairs)
@@ -447,5 +447,5 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
     cost = 2 / sizes.n_curves_per_server[0] * float(
         (direction * smoothing.shrink / np.where(noise.scales > 0, noise.scales, np.inf)).sum())
     grid = drawing_grid()
-    return WorstPair(facts.from_unit_time(grid), mechanism.reach(facts)
+    return WorstPair(facts.from_unit_time(grid), mechanism.norm_bound(facts)
                      * (space.basis(grid) @ direction), cost)

@@ -226,9 +226,9 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
 
 def verdict(view: SideBySide) -> None:
     """Which method errs least at each budget."""
-    lines = [words.least(EPSILON_STEPS[k],
-                         {method.label: float(method.error[k]) for method in view.known},
-                         {method.label: _written(method, k) for method in view.known})
+    lines = [words.smallest_error(EPSILON_STEPS[k],
+                                  {method.label: float(method.error[k]) for method in view.known},
+                                  {method.label: _written(method, k) for method in view.known})
              for k in view.steps]
     is_truth = view.source.is_random
     if view.floor is not None:
@@ -285,13 +285,13 @@ def shapes_kept(view: SideBySide) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = charts.agreeing_share(EPSILON_STEPS, [
-            (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
+            (_line(method, np.where(answer.known, method.error, np.nan)), answer.agreeing)
             for method, answer in answers], None)
         view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(mean_words.reference(question, first.said, view.facts, first.is_truth))
+        st.markdown(mean_words.reference(question, first.reference, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)

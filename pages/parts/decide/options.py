@@ -95,7 +95,8 @@ def _remedies(view: DecideView, answer: Decision) -> None:
                       on_click=lambda: session.change(noise_place=NoisePlace.SUMS))
         for k, remedy in enumerate(answer.remedies):
             st.button(words.remedy(answer, remedy), key=f"remedy_{k}", on_click=session.change,
-                      kwargs={"target": remedy.target, "confidence": remedy.confidence})
+                      kwargs={"target_distance": remedy.target,
+                              "confidence": remedy.confidence})
 
 
 def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:

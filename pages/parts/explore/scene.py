@@ -206,8 +206,8 @@ def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
                                                  facts.value_high), strict=True):
         low, high = ends
         wide = float((high - low).mean()) / (2 * facts.value_half_width)
-        flat = [text for one in zip(low, high, strict=True) if facts.is_upload
-                and (text := quality.no_change(facts, *one))]
+        flat = [text for limits in zip(low, high, strict=True) if facts.is_upload
+                and (text := quality.no_change(facts, *limits))]
         is_flat = 2 * len(flat) > len(low)
         why = ""
         if verdict(feasibility, wide, is_flat) == "coarse":

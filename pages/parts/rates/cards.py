@@ -358,10 +358,11 @@ def by_eye(view: RateAtPoint) -> None:
         return
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
-    shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.settings.seed)
-    chart = charts.by_eye(shown)
+    answer = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"],
+                        view.settings.seed)
+    chart = charts.by_eye(answer)
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
-    dots = len(next(iter(shown.estimates.values())))
+    dots = len(next(iter(answer.estimates.values())))
     st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "
                 "trust. Upright: the true mean. Estimates beyond the range stand at its end.]")
 

@@ -158,7 +158,7 @@ def _in_words(here: Check, symbol: str) -> str:
     """What one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
     if here.values:
-        methods = " and by ".join(f"*{_name(one.mechanism)}*" for one in here.settings)
+        methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in here.settings)
         parts.append(f"the error at {len(here.values)} values of {symbol}, "
                      f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
     else:
@@ -269,7 +269,7 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
         layout.draw(chart, "practice", 460, 380)
         st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
                     "as was measured at the middle value.]")
-        fits = {one.name: one.compared.fitted for one in series if one.compared is not None}
+        fits = {line.name: line.compared.fitted for line in series if line.compared is not None}
         if fits:
             st.markdown(f":small[{words.fitted_to_squares(fits)}]")
     view.charts[SLOPE] = chart

@@ -147,8 +147,8 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
     """The error of such releases of the twin, as the preview says it; "" of a single number."""
-    said = None if choice.source is None else _forecast(choice, choice.source, cost)
-    return "" if said is None else numbers.error(said.error, said.unit, said.within)
+    expected = None if choice.source is None else _forecast(choice, choice.source, cost)
+    return "" if expected is None else numbers.error(expected.error, expected.unit, expected.within)
 
 
 def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | None:
@@ -391,9 +391,10 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
         people, called = groups.released_as(file, part, name)
         is_same = same[groups.name(part)]
         is_new = total is not None and strips.odometer(part) is None and not is_same
-        most = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
+        total_budget = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
             is_new and total is not None) else None
-        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called, most,
+        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
+                                 total_budget,
                                  is_same, _forecast(choice, part, _cost_of(choice, part)))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):

@@ -111,18 +111,18 @@ def _state(field: str, value: float | None) -> None:
 class Answer:
     """How often releases of one method agree, at every budget, and averages without protection.
 
-    `said` is what the curve says that they are compared with; `known` (budgets,) where an answer
-    is given at all.
+    `reference` is what the curve says that they are compared with; `known` (budgets,) where an
+    answer is given at all.
     """
 
-    said: float
-    kept: Agreeing
+    reference: float
+    agreeing: Agreeing
     non_private: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
     def at(self, budget: int) -> Agreeing:
-        return Agreeing(self.kept.counts[budget], self.kept.draws)
+        return Agreeing(self.agreeing.counts[budget], self.agreeing.draws)
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
@@ -138,12 +138,12 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
               ) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
+    st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
         st.warning(words.refused(budget), icon=":material/block:")
         return
     st.markdown(words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
-                                bool(np.isnan(kept_answer.said))))
+                                bool(np.isnan(kept_answer.reference))))
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
@@ -263,7 +263,7 @@ def _how_often(scene: Scene, asked: Question) -> None:
     label, variant = controls.named(mechanism)
     line = charts.MethodErrors(label, mechanism.key, mechanism.family, variant,
                                np.where(kept_answer.known, scene.error, np.nan), np.array([]))
-    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
+    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.agreeing)],
                                   scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{words.KEY}]")

@@ -74,8 +74,8 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
     What is no number, or is refused by `write`, stays in the field and is quoted in the message,
     which says what counts until then. An optional number is None where the field is empty.
     """
-    shown = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
-    until = f"Until then {shown} counts." if shown else ""
+    displayed = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
+    until = f"Until then {displayed} counts." if displayed else ""
 
     def read(text: str) -> None:
         try:
@@ -85,10 +85,10 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
                              f"{problem.hint} {until}".strip()) from None
 
     if not options.get("refused_here", True):
-        bound(st.text_input, label, shown, read, key, **options)
+        bound(st.text_input, label, displayed, read, key, **options)
         return
     with st.container(width=options.pop("width", "stretch")):  # a refusal stands below its field
-        bound(st.text_input, label, shown, read, key, **options)
+        bound(st.text_input, label, displayed, read, key, **options)
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:

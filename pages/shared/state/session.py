@@ -135,12 +135,12 @@ def save() -> None:
     token = "" if is_own else links.encode(st.session_state.settings)
     if shows_pins(page) and not is_own and pins.pinned() != st.session_state.get("left_out"):
         token = pins.join(token, pins.pinned())
-    state, shown = st.session_state, st.query_params.get(_PARAMETER, "")
-    is_on_its_way = shown in state.behind and token == state.written
-    if shown != token:
-        state.behind |= {shown, state.written} - {token}
+    state, token_of_address = st.session_state, st.query_params.get(_PARAMETER, "")
+    is_on_its_way = token_of_address in state.behind and token == state.written
+    if token_of_address != token:
+        state.behind |= {token_of_address, state.written} - {token}
     state.written = token
-    if shown == token or is_on_its_way:
+    if token_of_address == token or is_on_its_way:
         return
     if token:
         st.query_params[_PARAMETER] = token
