@@ -527,7 +527,7 @@ def worst_gain(source, mechanism):
     pure = mechanism.guarantee == "pure"
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
-    non_private = studies.baseline(source, mechanism, delta, 1)
+    non_private = studies.Study(source, mechanism, 1).baseline(delta)
     collected = []
     for budget, errors in zip(budgets, errors_and_shares(source, mechanism, budgets, 1)[0],
                               strict=True):

@@ -36,7 +36,7 @@ from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import check_readings
+from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
 
 _MAX_PEOPLE = 1_000_000  # of a data set on screen
@@ -193,7 +193,7 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     picture, = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return replace(picture, errors=totals(errors).ravel(),
                    baseline=None if baseline is None else float(totals(baseline)))
 

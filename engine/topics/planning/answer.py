@@ -23,8 +23,8 @@ from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
-from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
+from engine.simulation.studies import Study
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import MAX_READINGS
@@ -109,6 +109,16 @@ class Setting:
     def curves(self) -> Source[Any]:
         """The kind of curves, with these sizes."""
         return self.source.resized(self.people, self.readings, self.sites)
+
+    def study(self, seed: int) -> Study[Any]:
+        """The simulated study of this point.
+
+        Parameters
+        ----------
+        seed : int
+            Of data and noise.
+        """
+        return Study(self.curves, self.mechanism, seed)
 
     def moved(self, dial: str, value: float) -> Setting:
         """The same with one dial at another value; counts are whole.
@@ -440,10 +450,10 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
-    curves, method, every = setting.curves, setting.mechanism, [(budget,) for budget in budgets]
-    data = studies.data(curves, seed)
-    estimate = studies.released(curves, method, data, every, seed)
-    by_function = distances(studies.squared_errors(curves, method, data, estimate, every))
+    study, site_budgets = setting.study(seed), [(budget,) for budget in budgets]
+    data = study.data()
+    estimate = study.released(data, site_budgets)
+    by_function = distances(study.squared_errors(data, estimate, site_budgets))
     if not setting.function:
         return totals(by_function)
     return np.asarray(by_function[..., _place(setting.function, estimate.functions)])
@@ -462,8 +472,7 @@ def _baseline(setting: Setting, seed: int) -> float | None:
     """The error without privacy, where it is known; of the named function alone."""
     if setting.is_exact:
         return None
-    by_function = studies.baseline_by_function(setting.curves, setting.mechanism,
-                                               setting.budget.delta, seed)
+    by_function = setting.study(seed).baseline_by_function(setting.budget.delta)
     if by_function is None:
         return None
     if not setting.function:

@@ -31,6 +31,7 @@ from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
 from engine.simulation.metrics import within
+from engine.simulation.studies import Study
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
@@ -298,8 +299,8 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {
             "within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
-    distances = studies.errors(readings, mechanism, studies.data(readings, seed),
-                               [network.budgets], seed)
+    study = Study(readings, mechanism, seed)
+    distances = study.errors(study.data(), [network.budgets])
     squared = float((distances**2).mean()) if risk is None else risk.total
     return {"truth": readings.curve(times), "squared_error": squared, "risk": risk,
             "zero_risk": float(readings.truth.energy), "within": float(within(distances, None))}

@@ -29,7 +29,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.simulation.non_private import non_private_mean
-from engine.simulation.studies import SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS, Study
 from engine.sources import Source
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
@@ -201,8 +201,22 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
-    return answer(studies.baseline, desk.curves(_Case(included, budgets))[0], mechanism,
+    return answer(study_baseline, desk.curves(_Case(included, budgets))[0], mechanism,
                   min(budget.delta for budget in budgets), seed)
+
+
+def study_baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+                   ) -> float | None:
+    """The error without privacy of one study; see `Study.baseline`.
+
+    Parameters
+    ----------
+    source, mechanism, seed
+        As those of `Study`.
+    delta : float
+        Of every budget.
+    """
+    return Study(source, mechanism, seed).baseline(delta)
 
 
 def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
@@ -370,10 +384,11 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     seed : int
         Fixes the simulated data and the noise.
     """
-    data = studies.data(source, seed)
+    study = Study(source, mechanism, seed)
+    data = study.data()
     if is_to_pool:
         data = data.pooled()
-    estimate = studies.released(source, mechanism, data, [budgets], seed)
+    estimate = study.released(data, [budgets])
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return _Measured(distances(total[0]), estimate.parts)
