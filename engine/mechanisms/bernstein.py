@@ -13,7 +13,7 @@ from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import PublicFacts, Sizes
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.functional_release import CURVES, FunctionalRelease
+from engine.mechanisms.families.functional.release import CURVES, FunctionalRelease
 from engine.mechanisms.summaries.parts import Features, Space, penalised, usual_power
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel

@@ -18,8 +18,8 @@ from engine.core.tasks import DENSITY, MEAN_FUNCTION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.function_noise import FunctionNoise, NormNoise
-from engine.mechanisms.families.kernel_release import KernelRelease
+from engine.mechanisms.families.functional.kernel_release import KernelRelease
+from engine.mechanisms.families.functional.noise import FunctionNoise, NormNoise
 from engine.mechanisms.summaries.mean import CentredMean, clip_of
 from engine.mechanisms.summaries.parts import (
     Features,

@@ -32,7 +32,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
+from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.noise.laplace import laplace
 from engine.numerics.counts.cells import Cells, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand

@@ -33,14 +33,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
-from engine.mechanisms.families import band_checks
-from engine.mechanisms.families.adaptive import effective_size, ledger
-from engine.mechanisms.families.percentile_stages import (
+from engine.mechanisms.families.adaptive import band_checks
+from engine.mechanisms.families.adaptive.percentile_stages import (
     LEVELS,
     PercentileFit,
     PercentilePlan,
     releases,
 )
+from engine.mechanisms.families.adaptive.rules import effective_size, ledger
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
@@ -199,8 +199,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     Notes
     -----
     *Privacy.* 16 releases of averages over a public number of people, each of deviations clipped to
-    an ellipsoid that earlier releases fix; proof in `engine.mechanisms.families.percentile_stages`.
-    A person with a reading or time that is no number deviates by 0 and stays in the count.
+    an ellipsoid that earlier releases fix; proof in
+    `engine.mechanisms.families.adaptive.percentile_stages`. A person with a reading or time that is
+    no number deviates by 0 and stays in the count.
 
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
     they are asymmetric where the law is. They cover sampling variability and privacy noise, not

@@ -28,22 +28,22 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import MachineRows, Subject, descend, settled
-from engine.mechanisms.families.sparse_averages import Averages
-from engine.mechanisms.families.sparse_corrections import Corrected, Directions, Distance, correct
-from engine.mechanisms.families.sparse_directions import (
+from engine.mechanisms.families.sparse.averages import Averages
+from engine.mechanisms.families.sparse.corrections import Corrected, Directions, Distance, correct
+from engine.mechanisms.families.sparse.directions import (
     noisy_gram,
     one_direction,
     several_directions,
 )
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.inference import (
     Columns,
     Constants,
     NoiseDeviations,
     inference_lines,
 )
-from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
-from engine.mechanisms.families.sparse_pilot import Thresholding
+from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, placed
+from engine.mechanisms.families.sparse.pilot import Thresholding
+from engine.mechanisms.families.sparse.thresholding import MachineRows, Subject, descend, settled
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -139,7 +139,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     cost), its machine's stage 2 (70 %), and with limits what `SparseInference` lists, β̂ having
     35 % of the budget for one coefficient as published and 20 % for several. The paper runs each
     stage with the whole budget, which together spend it twice. Sensitivities are
-    `engine.mechanisms.families.sparse_averages`'s, with all N rows in shared steps and n_i in a
+    `engine.mechanisms.families.sparse.averages`'s, with all N rows in shared steps and n_i in a
     machine's own. Each stage spends 2 % of its share on the bound that keeps its steps from
     diverging. Different budgets: the smallest ρ.
 

@@ -16,22 +16,21 @@ from engine.core.registry import param
 from engine.core.types import Array, Budget, Data, Fit, Public, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
-from engine.mechanisms.families.sparse_averages import Averages, of_rows
-from engine.mechanisms.families.sparse_corrections import (
+from engine.mechanisms.families.sparse.averages import Averages, of_rows
+from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     Directions,
     Distance,
     bias_of_shared_noise,
     correct,
 )
-from engine.mechanisms.families.sparse_directions import (
+from engine.mechanisms.families.sparse.directions import (
     noisy_gram,
     one_direction,
     several_directions,
 )
-from engine.mechanisms.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.eigenvalues import bias_factor, bias_unit, on_supports
+from engine.mechanisms.families.sparse.inference import (
     WHY,
     AveragesPlan,
     Columns,
@@ -45,8 +44,8 @@ from engine.mechanisms.families.sparse_inference import (
     noise,
     stage_average,
 )
-from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
-from engine.mechanisms.families.sparse_pilot import (
+from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, placed
+from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     Pilot,
     Stage,
@@ -55,6 +54,7 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
+from engine.mechanisms.families.sparse.thresholding import AMPLE, SEVERAL_STEPS, descend, settled
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -121,7 +121,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
 
     A first private estimate β̂ keeps s features; one more noisy average takes off the bias of
     selection; limits are β̃_k ± 1.96 standard errors, or a band from a simulation of what was
-    published. See `engine.mechanisms.families.sparse_inference`.
+    published. See `engine.mechanisms.families.sparse.inference`.
 
     Notes
     -----
@@ -129,7 +129,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
     estimate 20 %, Gram matrix 30 %, residuals 5 %, all corrections together 45 %; inverse,
     spreads and the simulation follow from these. One coefficient without the Gram matrix: 35 % for
     β̂, 3 % residuals, 25 % Θ̂_k, 2 % V, 35 % β̃_k. Each average is over clipped contributions, whose
-    bounds `engine.mechanisms.families.sparse_averages` states. Different budgets: the smallest ρ of
+    bounds `engine.mechanisms.families.sparse.averages` states. Different budgets: the smallest ρ of
     all machines, since one noise serves all.
 
     *What limits count.* Chance in the rows, privacy noise in the corrections, and privacy noise in
@@ -140,10 +140,10 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
 
     *Centre.* Where values are not of size one, 5 % of ρ first goes to the means of features and
     response, from which everything is measured; limits count the noise in them
-    (`engine.mechanisms.families.sparse_centre`).
+    (`engine.mechanisms.families.sparse.centre`).
 
     *As printed* the interval's parts would each have the whole budget, with the opposite sign of
-    the correction; see `engine.mechanisms.families.sparse_printed`.
+    the correction; see `engine.mechanisms.families.sparse.printed`.
 
     References
     ----------

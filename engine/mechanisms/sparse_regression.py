@@ -25,7 +25,11 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import (
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.inference import Columns, row_norm
+from engine.mechanisms.families.sparse.pilot import STANDS_FOR_ANOTHER, Thresholding
+from engine.mechanisms.families.sparse.thresholding import (
     LONGEST_STEP,
     CentreSees,
     DescentSettings,
@@ -38,10 +42,6 @@ from engine.mechanisms.families.sparse import (
     rows_of,
     sensitivity,
 )
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
-from engine.mechanisms.families.sparse_inference import Columns, row_norm
-from engine.mechanisms.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.noise.selection import LAWS, Scales, SelectionLaw, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
@@ -97,9 +97,10 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
-    noise is added once, by the centre, to what it publishes. `engine.mechanisms.families.sparse`
-    proves that a row moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection`
-    what the choice and the values of each round then cost.
+    noise is added once, by the centre, to what it publishes.
+    `engine.mechanisms.families.sparse.thresholding` proves that a row moves a step by at most λ = η
+    2Rc/N per entry, and `engine.noise.selection` what the choice and the values of each round then
+    cost.
 
     Notes
     -----
@@ -107,7 +108,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     not clipped, because the residual is: a clip of y at 4 would bias the fit. Steps are 0.7, or
     1.9 over a bound of the largest variance of x'v over unit vectors with 2s entries, where that is
     less: one number is released for it, with 2 % of ρ, because longer steps diverge where features
-    are correlated (`engine.mechanisms.families.sparse_eigenvalues`). The rest of the budget's
+    are correlated (`engine.mechanisms.families.sparse.eigenvalues`). The rest of the budget's
     largest ρ is divided evenly over the rounds. Different budgets: the smallest ρ of all machines,
     since one noise serves all.
 

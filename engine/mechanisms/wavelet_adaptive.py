@@ -29,14 +29,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.regression import (
     Sites,
     choose,
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.numerics.clipping.normal_readings import (
     clipped_variance,
@@ -152,8 +152,8 @@ class WaveletAdaptive(WaveletGlobal):
     left, clipped inside its bulk. P, the share of residuals that a clip leaves alone, is divided
     out, as in Huber's one-step estimator. Every message also has the average size of clipped
     residuals, from which the next clip follows. These are the steps of
-    `engine.mechanisms.families.location`, in one direction of shape instead of many: only a value
-    is unbounded here, its time is not.
+    `engine.mechanisms.families.adaptive.location`, in one direction of shape instead of many: only
+    a value is unbounded here, its time is not.
 
     Notes
     -----

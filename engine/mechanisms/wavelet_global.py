@@ -34,9 +34,9 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_bias import largest_kernel_mass
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.bias import largest_kernel_mass
+from engine.mechanisms.families.wavelets.regression import (
     Choice,
     Sites,
     WaveletRegression,
@@ -46,7 +46,7 @@ from engine.mechanisms.families.wavelet_regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.numerics.clipping.normal_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis

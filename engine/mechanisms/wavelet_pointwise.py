@@ -32,8 +32,8 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.regression import (
     Choice,
     Sites,
     WaveletRegression,
@@ -43,7 +43,7 @@ from engine.mechanisms.families.wavelet_regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import Average, RiskParts, point_risk
+from engine.mechanisms.families.wavelets.risk import Average, RiskParts, point_risk
 from engine.numerics.designs import KnownDesign
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function

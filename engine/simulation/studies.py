@@ -21,7 +21,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Data, DataKind, Estimate, Sizes, Spend
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families.adaptive import is_nothing_spent
+from engine.mechanisms.families.adaptive.rules import is_nothing_spent
 from engine.simulation import metrics
 from engine.simulation.metrics import distances, root_mean_square, squared_distances_from, totals
 from engine.simulation.non_private import non_private_mean

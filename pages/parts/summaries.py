@@ -13,7 +13,7 @@ from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
 from engine.language import glossary, numbers
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic

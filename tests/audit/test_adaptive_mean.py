@@ -8,8 +8,8 @@ from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import location
-from engine.mechanisms.families.adaptive_fit import spherical
+from engine.mechanisms.families.adaptive import location
+from engine.mechanisms.families.adaptive.fits import spherical
 from engine.numerics import deviations
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.time_histograms import time_shares

@@ -19,7 +19,7 @@ from engine.audit.neighbours import (
 from engine.audit.shapes import shapes_of
 from engine.core.types import Budget, SampleData
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp

@@ -16,17 +16,15 @@ from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
-from engine.mechanisms.families import (
-    sparse,
-    sparse_centre,
-    sparse_corrections,
-    sparse_directions,
-    sparse_intervals,
-    sparse_pilot,
-    sparse_scale,
-)
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
+from engine.mechanisms.families.sparse import centre as sparse_centre
+from engine.mechanisms.families.sparse import corrections as sparse_corrections
+from engine.mechanisms.families.sparse import directions as sparse_directions
+from engine.mechanisms.families.sparse import intervals as sparse_intervals
+from engine.mechanisms.families.sparse import pilot as sparse_pilot
+from engine.mechanisms.families.sparse import scale as sparse_scale
+from engine.mechanisms.families.sparse import thresholding as sparse
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton

@@ -15,7 +15,7 @@ from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, SampleData
 from engine.mechanisms import sparse_regression
-from engine.mechanisms.families import sparse
+from engine.mechanisms.families.sparse import thresholding as sparse
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise import selection
 from engine.noise.selection import LAWS, Scales, costs

@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates.wavelet_regression import WaveletRate

@@ -8,7 +8,7 @@ import pytest
 from engine.core.tasks import SUMMARIES
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves

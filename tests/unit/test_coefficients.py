@@ -10,7 +10,7 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.families.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics import least_squares

@@ -8,7 +8,8 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.types import Budget, Public
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import local_privacy, mean_fit
+from engine.mechanisms.families import local_privacy
+from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting, risk

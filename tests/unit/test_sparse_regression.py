@@ -10,8 +10,8 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
-from engine.mechanisms.families import sparse
-from engine.mechanisms.families.sparse import DescentSettings, MachineRows
+from engine.mechanisms.families.sparse import thresholding as sparse
+from engine.mechanisms.families.sparse.thresholding import DescentSettings, MachineRows
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript

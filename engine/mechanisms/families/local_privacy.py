@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.types import Budget, Spend
-from engine.mechanisms.families.adaptive import mu_of
+from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.privacy import accounting
 
 

@@ -18,7 +18,7 @@ from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothing]):

@@ -20,7 +20,7 @@ from engine.numerics.smoothing_errors import COSINES
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.core.enumerations import NoisePlace
 from engine.core.types import Budget
 from engine.mechanisms.families import local_privacy
-from engine.mechanisms.families.adaptive import mu_of
+from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.privacy import accounting
 from engine.topics.decision.answer import Profile
 

@@ -21,8 +21,8 @@ from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.mechanisms.wavelet_adaptive import StagedPlan
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise

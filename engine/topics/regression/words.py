@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.types import Array, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, small, together, with_unit
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.topics.regression.answer import (
     ByLevel,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
-from engine.mechanisms.families.sparse import rows_of
+from engine.mechanisms.families.sparse.thresholding import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits

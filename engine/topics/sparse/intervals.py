@@ -14,8 +14,8 @@ import numpy as np
 from engine.core.bands import LEVEL
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Intervals, SampleData, Spend
-from engine.mechanisms.families.sparse_averages import sample_moments
-from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.mechanisms.families.sparse.averages import sample_moments
+from engine.mechanisms.families.sparse.corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton

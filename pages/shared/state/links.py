@@ -30,6 +30,7 @@ from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
+from pages.shared.state.link_words import word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
 _LONGEST = 4000  # characters of an address that are read
@@ -282,29 +283,14 @@ _WORDS = {
     "sites": Word(site_table.rows_of_word, site_table.word),
     "class_code": Word(classroom.checked_code),
     "open_folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
-# Settings whose word in links is another one than their name: links of earlier editions have it.
-_WORD_OF = {
-    "explore_view": "view", "further_lines": "shown", "shape_question": "shape",
-    "group_size": "group", "decided_task": "decided", "noise_place": "noise",
-    "unknown_quantity": "unknown", "target_distance": "target", "typical_error": "typical",
-    "attacker_accuracy": "risk", "epsilon_limit": "rule", "budget_split": "split",
-    "learn_part": "learn", "class_code": "class", "compared_methods": "methods",
-    "compared_budgets": "budgets", "lab_tab": "tab", "compare_part": "comparison",
-    "theory_part": "theory", "evaluation_point": "point", "summary_task": "summary",
-    "counted_task": "counted", "rate_axis": "along", "rate_second_axis": "across",
-    "rate_preset": "example", "rate_constants": "constants", "rate_curve_axis": "against",
-    "audit_part": "part", "audited_method": "audited", "audited_data": "around",
-    "planted_fault": "variant", "coverage_limits": "limits", "second_epsilon": "again",
-    "second_noise": "draw", "published_task": "publish", "publish_step": "step",
-    "guide_chapter": "chapter", "notes_method": "about", "open_folds": "open"}
-_SETTING_OF = {_WORD_OF.get(name, name): name for name in _WORDS}
+_SETTING_OF = {word_of(name): name for name in _WORDS}
 
 
 def _single_words(wanted: Settings) -> Iterator[str]:
     for name, word in _WORDS.items():
         value = getattr(wanted, name)
         if value != getattr(FRONT_PAGE, name):
-            yield f"{_WORD_OF.get(name, name)}-{word.write(value)}"
+            yield f"{word_of(name)}-{word.write(value)}"
 
 
 def _with(current: Settings, name: str, text: str) -> Settings:

@@ -1,7 +1,7 @@
 """What corrections of sparse coefficients are taken along: from a noisy Gram matrix, or a column.
 
-See `engine.mechanisms.families.sparse_inference` for what they are for, and
-`engine.mechanisms.families.sparse_averages` for what one row can do to each average.
+See `engine.mechanisms.families.sparse.inference` for what they are for, and
+`engine.mechanisms.families.sparse.averages` for what one row can do to each average.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 
 from engine.core.arrays import Indices, largest
 from engine.core.types import Array, Step
-from engine.mechanisms.families.sparse import descend
-from engine.mechanisms.families.sparse_averages import Averages
-from engine.mechanisms.families.sparse_corrections import Directions
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.averages import Averages
+from engine.mechanisms.families.sparse.corrections import Directions
+from engine.mechanisms.families.sparse.inference import (
     DIRECTION,
     DISTINCT,
     GRAM,
@@ -30,6 +29,7 @@ from engine.mechanisms.families.sparse_inference import (
     ball,
     published,
 )
+from engine.mechanisms.families.sparse.thresholding import descend
 
 _NARROW = 1 / 3  # of the median variance, below which it is the feature that is at fault
 _HIDDEN = 6.0  # deviations of its noise, below which a variance is too small to divide by

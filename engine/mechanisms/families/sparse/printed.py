@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.types import Array
-from engine.mechanisms.families.sparse_corrections import Corrected, simultaneous_half_width
+from engine.mechanisms.families.sparse.corrections import Corrected, simultaneous_half_width
 from engine.privacy import accounting
 
 PEELING_COST = 5 / 24  # ρ of choosing and releasing at the printed scale, in units of ε²/log(1/δ)

@@ -15,8 +15,8 @@ from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, SampleData
 from engine.mechanisms.base import Mechanism, P
-from engine.mechanisms.families.sparse import CLIP, is_standard, rows_of, settled
-from engine.mechanisms.families.sparse_centre import Centre, by_centre, exact_means, measured_from
+from engine.mechanisms.families.sparse.centre import Centre, by_centre, exact_means, measured_from
+from engine.mechanisms.families.sparse.thresholding import CLIP, is_standard, rows_of, settled
 from engine.numerics.coordinates import Coordinates
 
 

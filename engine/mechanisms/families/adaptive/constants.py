@@ -47,7 +47,7 @@ def joint_shares(effective: float) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Constants:
-    """Radii and widths of one run of `engine.mechanisms.families.location`, and what it allows for.
+    """Radii and widths of one run of `adaptive.location`, and what it allows for.
 
     A radius c is that of an ellipsoid with half-axes d; a width is κ in c² = κ Σ d².
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.types import Array, CurveData, Design, Step
-from engine.mechanisms.families.adaptive import mu_of, public_scale
-from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.adaptive_fit import (
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.fits import (
     NOISE_FREE,
     AdaptiveFit,
     AdaptivePlan,
@@ -21,7 +20,8 @@ from engine.mechanisms.families.adaptive_fit import (
     spherical,
     symmetric,
 )
-from engine.mechanisms.families.location import SiteDeviations
+from engine.mechanisms.families.adaptive.location import SiteDeviations
+from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import (
     AffineDeviations,

@@ -32,7 +32,7 @@ import numpy as np
 
 from engine.core.arrays import Indices
 from engine.core.types import Array, Step
-from engine.mechanisms.families.sparse import MachineRows
+from engine.mechanisms.families.sparse.thresholding import MachineRows
 from engine.numerics.clipping.norms import norm_clip_factors
 from engine.privacy import transcript
 

@@ -1,7 +1,7 @@
 """What our own estimators share: the public scale, rules and the ledger.
 
 They all learn the size of deviations before they spend most of the budget; see
-`engine.mechanisms.families.location` for the releases and their proofs.
+`engine.mechanisms.families.adaptive.location` for the releases and their proofs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Composition, PublicFacts, Sizes, Spend, Step, Unit
-from engine.mechanisms.families.adaptive_constants import DETAIL
+from engine.mechanisms.families.adaptive.constants import DETAIL
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
 from engine.privacy.feasibility import Feasibility

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from engine.core.types import Array, CurveData, Design
-from engine.mechanisms.families.adaptive import public_scale
-from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.adaptive_fit import (
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.adaptive.fits import (
     AdaptiveFit,
     AdaptivePlan,
     Piece,
@@ -19,8 +19,8 @@ from engine.mechanisms.families.adaptive_fit import (
     columns,
     symmetric,
 )
-from engine.mechanisms.families.covariate_moments import CovariateSite, learned
-from engine.mechanisms.families.location import Located
+from engine.mechanisms.families.adaptive.location import Located
+from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import AffineDeviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.bands import NORMAL, standard_errors
-from engine.mechanisms.families import adaptive_constants as constants
+from engine.mechanisms.families.adaptive import constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, detail, steepening
 

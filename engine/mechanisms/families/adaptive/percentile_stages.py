@@ -11,7 +11,7 @@ spread, thresholds, expected shares, the rotation Q, public scales and radii are
 earlier releases and public numbers alone, and A is a public table read at the person's own number
 of readings. So person i's deviation h_i is a function of person i and of what was released, it is
 finite (z is clipped to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
-over a public n with one summand changed: `engine.mechanisms.families.location` proves its
+over a public n with one summand changed: `engine.mechanisms.families.adaptive.location` proves its
 sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
 readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are
 μ-GDP together.
@@ -33,11 +33,17 @@ from scipy.special import ndtr, ndtri
 
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
-from engine.mechanisms.families.adaptive import mu_of, public_scale
-from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.adaptive_fit import NOISE_FREE, Streams, columns, symmetric
-from engine.mechanisms.families.adaptive_release import shrunk
-from engine.mechanisms.families.location import SEPARATE, Located, SiteDeviations, locate, of_stage
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.fits import NOISE_FREE, Streams, columns, symmetric
+from engine.mechanisms.families.adaptive.location import (
+    SEPARATE,
+    Located,
+    SiteDeviations,
+    locate,
+    of_stage,
+)
+from engine.mechanisms.families.adaptive.release import shrunk
+from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface

@@ -63,8 +63,8 @@ from scipy.special import ndtri
 
 from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
-from engine.mechanisms.families.adaptive_constants import OFF, SEPARATELY, SITES_DIFFER, Constants
-from engine.mechanisms.families.filters import Combined, Filter, Independent, Joint
+from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
+from engine.mechanisms.families.adaptive.filters import Combined, Filter, Independent, Joint
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit

@@ -25,10 +25,10 @@ from engine.core.types import (
     Sizes,
 )
 from engine.mechanisms.base import Mechanism, one_per_server
-from engine.mechanisms.families.adaptive import Scale, effective_size
-from engine.mechanisms.families.adaptive_constants import LONG_TAILS as LONG_TAILS_FROM
-from engine.mechanisms.families.adaptive_constants import SHARES, SHARES_NO_BAND, most_innovation
-from engine.mechanisms.families.adaptive_fit import AdaptiveFit, AdaptivePlan
+from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
+from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
+from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan
+from engine.mechanisms.families.adaptive.rules import Scale, effective_size
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import are_told_apart

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Sizes
-from engine.mechanisms.families.functional_release import CURVES, FunctionalRelease
+from engine.mechanisms.families.functional.release import CURVES, FunctionalRelease
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.density import DensitySummary
 from engine.mechanisms.summaries.parts import (

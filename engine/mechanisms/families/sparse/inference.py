@@ -23,7 +23,7 @@ thresholding of ½θ'Σ̂θ − θ_k, whose few entries are an assumption that n
 
 In order, each with its own share of the budget (`InferenceShares`): the first estimate; Gram
 matrix, or Θ̂_k and V; squared residuals with their share within R; last the corrections. Bounds
-on what a row can do are those of `engine.mechanisms.families.sparse_averages`; noise is Gaussian,
+on what a row can do are those of `engine.mechanisms.families.sparse.averages`; noise is Gaussian,
 and made for them.
 
 Arrays are (repeats, columns, …): budgets × draws side by side, and one column without noise that
@@ -65,8 +65,13 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.sparse import DescentSettings, Subject, ledger, sensitivity
-from engine.mechanisms.families.sparse_averages import Averages
+from engine.mechanisms.families.sparse.averages import Averages
+from engine.mechanisms.families.sparse.thresholding import (
+    DescentSettings,
+    Subject,
+    ledger,
+    sensitivity,
+)
 from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.privacy import accounting, transcript
 

@@ -2,9 +2,9 @@
 
 A mean is the model without covariates. What a model adds is in `AdaptiveFit.pieces`: the deviations
 of its curves, and what it releases before it locates their mean
-(`engine.mechanisms.families.location`). Coefficients run function after function, K functions of r
-waves each. In all arrays the columns are (plan, draw) pairs, and a last one without noise, which is
-never published.
+(`engine.mechanisms.families.adaptive.location`). Coefficients run function after function, K
+functions of r waves each. In all arrays the columns are (plan, draw) pairs, and a last one without
+noise, which is never published.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from engine.core.bands import SecondMoments
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
-from engine.mechanisms.families.adaptive import mu_of
-from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.location import (
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.location import (
     SECOND_MOMENTS,
     Located,
     SiteDeviations,
     locate,
     release_steps,
 )
+from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
@@ -49,7 +49,8 @@ class AdaptivePlan(Plan):
     budgets : tuple of Budget
         That of each site.
     shares : tuple of float
-        Of μ², or of ε where δ = 0, that the releases of `engine.mechanisms.families.location` have.
+        Of μ², or of ε where δ = 0, that the releases of
+        `engine.mechanisms.families.adaptive.location` have.
     verdict : Feasibility
         Whether these sizes and budgets can give anything.
     shrinks : bool
@@ -312,7 +313,7 @@ class Piece:
     sites : sequence of SiteDeviations
         Their curves with their noise.
     public_scale, law, constants, n_functions, prior : Array
-        As in `engine.mechanisms.families.location.locate`.
+        As in `engine.mechanisms.families.adaptive.location.locate`.
     """
 
     members: list[int]

@@ -5,9 +5,9 @@ M = Â^{−½}, gives M^{−1} of it + Âβ ≈ X'y/N. From both the best s feat
 whatever their correlation: there is no step that could be too long. The first average is at β = 0,
 where residuals are large and so is the noise; further ones are at the estimate so far.
 
-*Hard thresholding* (`engine.mechanisms.families.sparse`) needs noise for s entries in every round
-instead of d² entries once, and so serves where there are very many features for the number of rows.
-Its step follows a released bound of the features' largest sparse eigenvalue.
+*Hard thresholding* (`engine.mechanisms.families.sparse.thresholding`) needs noise for s entries in
+every round instead of d² entries once, and so serves where there are very many features for the
+number of rows. Its step follows a released bound of the features' largest sparse eigenvalue.
 
 Which of the two is better follows from public numbers: moments while t√d, of the noise t of an
 entry of the Gram matrix, is at most 1.5.
@@ -23,17 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.types import Array, Budget, Spend
-from engine.mechanisms.families.sparse import (
-    COEFFICIENTS,
-    DescentSettings,
-    Subject,
-    ledger,
-    sensitivity,
-)
-from engine.mechanisms.families.sparse_averages import Averages
-from engine.mechanisms.families.sparse_corrections import Directions, Distance, times
-from engine.mechanisms.families.sparse_eigenvalues import row_sum, row_sum_sensitivity
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.averages import Averages
+from engine.mechanisms.families.sparse.corrections import Directions, Distance, times
+from engine.mechanisms.families.sparse.eigenvalues import row_sum, row_sum_sensitivity
+from engine.mechanisms.families.sparse.inference import (
     WHY,
     Columns,
     ball,
@@ -41,6 +34,13 @@ from engine.mechanisms.families.sparse_inference import (
     line,
     published,
     stage_average,
+)
+from engine.mechanisms.families.sparse.thresholding import (
+    COEFFICIENTS,
+    DescentSettings,
+    Subject,
+    ledger,
+    sensitivity,
 )
 from engine.noise.selection import Scales, SelectionLaw, scales_of
 from engine.numerics.sparse_fits import best_subset

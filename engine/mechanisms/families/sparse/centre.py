@@ -30,9 +30,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.core.types import Array, Budget, Fit, PublicFacts, SampleData, Sizes, Spend, Step
-from engine.mechanisms.families.sparse import CLIP, is_standard, rows_of
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.inference import (
     WHY,
     Columns,
     gaussian,
@@ -40,6 +39,7 @@ from engine.mechanisms.families.sparse_inference import (
     line,
     published,
 )
+from engine.mechanisms.families.sparse.thresholding import CLIP, is_standard, rows_of
 
 SHARE = 0.05  # of ρ
 CENTRE = Step("means of features and response")

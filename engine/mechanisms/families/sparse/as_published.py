@@ -51,8 +51,8 @@ import numpy as np
 from scipy.stats import norm
 
 from engine.core.types import Array
-from engine.mechanisms.families.sparse_averages import RowMoments
-from engine.mechanisms.families.sparse_printed import PEELING_COST
+from engine.mechanisms.families.sparse.averages import RowMoments
+from engine.mechanisms.families.sparse.printed import PEELING_COST
 from engine.noise.laplace import laplace
 from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
 from engine.privacy import accounting

@@ -2,7 +2,7 @@
 
 A summary knows the set of all changes that one record can make to its coefficients (`Block`); each
 law of noise has a size of that set of its own, and is made so large that this size costs the
-budget. `engine.mechanisms.families.functional_release` says why that is private.
+budget. `engine.mechanisms.families.functional.release` says why that is private.
 """
 
 from __future__ import annotations

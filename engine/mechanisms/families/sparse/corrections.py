@@ -1,6 +1,6 @@
 """Corrected sparse coefficients, and how far off they may be.
 
-See `engine.mechanisms.families.sparse_inference`, which says why this has no bias and what it
+See `engine.mechanisms.families.sparse.inference`, which says why this has no bias and what it
 costs.
 """
 
@@ -17,8 +17,8 @@ from scipy.special import ndtr
 from engine.core.arrays import Indices
 from engine.core.bands import LEVEL, NORMAL
 from engine.core.types import Array
-from engine.mechanisms.families.sparse_averages import Averages
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.averages import Averages
+from engine.mechanisms.families.sparse.inference import (
     CORRECTIONS,
     MIN_VARIANCE,
     MIN_WITHIN,

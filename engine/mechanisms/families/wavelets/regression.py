@@ -40,9 +40,9 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism, P
-from engine.mechanisms.families.wavelet_bias import CurveClass
-from engine.mechanisms.families.wavelet_risk import RiskParts
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.bias import CurveClass
+from engine.mechanisms.families.wavelets.risk import RiskParts
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.numerics.clipping.normal_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
@@ -384,7 +384,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
     def largest_bias(self, basis: WaveletBasis, clip: float, mass: float, sites: Sites,
                      facts: PublicFacts) -> float:
         """What V_J leaves out and clipping shifts, at most; see
-        `engine.mechanisms.families.wavelet_bias`.
+        `engine.mechanisms.families.wavelets.bias`.
 
         Parameters
         ----------

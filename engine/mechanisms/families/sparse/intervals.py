@@ -15,24 +15,15 @@ from engine.core.lists import whole_numbers
 from engine.core.registry import param
 from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
 from engine.mechanisms.base import P
-from engine.mechanisms.families.sparse import (
-    CLIP,
-    LONGEST_STEP,
-    MIN_EIGENVALUE,
-    DescentSettings,
-    fewest_rounds,
-    is_standard,
-    rows_of,
-)
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_centre import Centre
-from engine.mechanisms.families.sparse_corrections import (
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.centre import Centre
+from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     pointwise_half_widths,
     simultaneous_half_width,
 )
-from engine.mechanisms.families.sparse_guesses import PublicGuesses, with_responses
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.guesses import PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.inference import (
     LARGEST_PRECISION,
     MIN_WITHIN,
     NARROW,
@@ -44,6 +35,15 @@ from engine.mechanisms.families.sparse_inference import (
     NoiseDeviations,
     noise,
     row_norm,
+)
+from engine.mechanisms.families.sparse.thresholding import (
+    CLIP,
+    LONGEST_STEP,
+    MIN_EIGENVALUE,
+    DescentSettings,
+    fewest_rounds,
+    is_standard,
+    rows_of,
 )
 from engine.noise.selection import GUMBEL
 

@@ -63,7 +63,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
-from engine.mechanisms.families.function_noise import FunctionNoise, LaplaceNoise
+from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (

@@ -26,8 +26,8 @@ import numpy as np
 
 from engine.core.arrays import Flags
 from engine.core.types import Array, Caution, Fit, Step
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_inference import Columns, gaussian, joined, published
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.inference import Columns, gaussian, joined, published
 
 SHARE = 0.01  # of ρ
 SCALE = Step("scale of features")
