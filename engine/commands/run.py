@@ -79,12 +79,9 @@ def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:
             early = len(done)
         elif sys.stderr.isatty():
             left = spent / max(1, len(done) - early) * (total - len(done))
-            print(f"\r{len(done)} of {total} blocks, about {_duration(left)} left   ", end="",
+            duration = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+            print(f"\r{len(done)} of {total} blocks, about {duration} left   ", end="",
                   file=sys.stderr, flush=True)
     if len(done) > early and sys.stderr.isatty():
         print(file=sys.stderr)
     return done
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

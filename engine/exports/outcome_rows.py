@@ -107,17 +107,14 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
 
 
 def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any]:
-    at = [_csv_cell(outcome.cell.at[name]) for name in axes]
+    values = [outcome.cell.at[name] for name in axes]
+    at = [safe_cell(value) if isinstance(value, str) else value for value in values]
     if outcome.failure:
         return [*at, *[""] * (n_measures + 3), safe_cell(outcome.failure)]
     figures = [*_figures(outcome).values(), *(
         (outcome.summary(kind) or {}).get(figure) for kind in KINDS for figure in ("mean", "se"))]
     proved = accounting.least_guarantee(outcome.spends)
     return [*at, *figures, proved.epsilon, proved.delta, outcome.repeats, ""]
-
-
-def _csv_cell(value: Any) -> Any:
-    return safe_cell(value) if isinstance(value, str) else value
 
 
 def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str:
@@ -160,14 +157,11 @@ def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
     figures = _figures(outcome)
     error, se = figures["rms_error"], figures["rms_error_se"]
     bar = f" ± {se:.2g}" if se else ""
+    others = [figures[name] for name in
+              ("within_95", *["rms_error_without_privacy"] * has_baseline)]
     return ["unknown" if error is None else f"{number(error)}{bar}",
-            *(_or_unknown(figures[name]) for name in
-              ("within_95", *["rms_error_without_privacy"] * has_baseline)),
+            *("unknown" if figure is None else number(figure) for figure in others),
             at_most_percent(figures["attacker_accuracy"] or 1.0)]
-
-
-def _or_unknown(value: float | None) -> str:
-    return "unknown" if value is None else number(value)
 
 
 def _figure(summary: dict[str, float | None] | None) -> str:

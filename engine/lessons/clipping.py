@@ -96,18 +96,15 @@ class Clipping(Lesson):
         written = together([both[best], both[low], both[high], noise[low], bias[low],
                             noise[high]])
         names = ("least", "at_low", "at_high", "noise_low", "bias_low", "noise_high")
+        # where twice as many take part noise is halved, and bias stays
+        best_with_twice = LIMITS[np.hypot(bias, noise / 2).argmin()]
         words = dict(zip(names, written, strict=True)) | {
             "n": str(CLASS.n_items), "epsilon": f"{BUDGET.epsilon:g}",
             "best": f"{LIMITS[best]:.0f}", "low": f"{LIMITS[low]:.0f}",
-            "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
+            "high": f"{LIMITS[high]:.0f}", "best_twice": f"{best_with_twice:.0f}"}
         guess = Guess((float(LIMITS[best]),), (75.0,), ("Clipping bound",), close=6.0, step=1.0,
                       unit="minutes")
         return Worked(words, _picture(seed, words), guess, tags.budget_chip(BUDGET))
-
-
-def _best_with_twice(bias: Array, noise: Array) -> float:
-    """The best limit when twice as many take part: noise is halved, bias stays."""
-    return float(LIMITS[np.hypot(bias, noise / 2).argmin()])
 
 
 def _picture(seed: int, words: dict[str, str]) -> Picture:

@@ -258,8 +258,9 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         causes, has_groups = self.estimand.n_causes(facts), bool(self.estimand.groups(facts))
         edges = facts.edges
         if self.intervals is not None or not edges:
-            n_intervals = self.intervals or self._n_intervals(
-                _smaller(facts, n_people) if has_groups else n_people, epsilon, causes, has_groups)
+            if has_groups:  # people of the smaller one: as stated, or half of all
+                n_people = min(facts.group_sizes) if facts.group_sizes else n_people // 2
+            n_intervals = self.intervals or self._n_intervals(n_people, epsilon, causes, has_groups)
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
         return Cells(edges, self.estimand.counted, causes, len(facts.causes),
                      2 if has_groups else 1)
@@ -402,11 +403,6 @@ def usual_intervals(n_people: int, epsilon: float) -> int:
     """
     target = _PER_INTERVAL * min(n_people * epsilon, 1e12) ** _POWER
     return int(min(max(round(target), _FEWEST), _MAX))
-
-
-def _smaller(facts: EventFacts, n_people: int) -> int:
-    """People of the smaller group: as stated, or half of all."""
-    return min(facts.group_sizes) if facts.group_sizes else n_people // 2
 
 
 def _of_events(facts: PublicFacts) -> EventFacts:

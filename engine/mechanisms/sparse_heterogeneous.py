@@ -43,7 +43,7 @@ from engine.mechanisms.families.sparse.inference import (
 )
 from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, placed
 from engine.mechanisms.families.sparse.pilot import Thresholding
-from engine.mechanisms.families.sparse.thresholding import MachineRows, Subject, descend, settled
+from engine.mechanisms.families.sparse.thresholding import Subject, descend, settled
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -308,8 +308,12 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         machines = [pooled.of_machine(k).rows for k in range(sizes.n_servers)]
         shared = (np.zeros((data.n_repeats, sizes.n_covariates)) if self.fit == "local"
                   else settled(pooled.rows, first))
-        vectors = [shared if self.fit == "pooled" else shared + settled(_less(rows, shared), second)
-                   for rows in machines]
+        if self.fit == "pooled":
+            vectors = [shared] * len(machines)
+        else:  # what is left of a machine's responses once the shared part x'u is taken off
+            left = [replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
+                    for rows in machines]
+            vectors = [shared + settled(rows, second) for rows in left]
         return Fit.exact(Coordinates(sizes.n_covariates), np.stack(vectors, axis=1),
                          functions=_names(sizes.n_servers))
 
@@ -367,11 +371,6 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         return Stage(Thresholding.planned(
             self.descent(sizes, facts, sparsity), self.step_size is not None, LAW, clip, c.feature,
             c.row, n, sizes.n_covariates, rho), clip)
-
-
-def _less(rows: MachineRows, shared: Array) -> MachineRows:
-    """Rows whose responses have lost x'u, u (repeats, d)."""
-    return replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
 
 
 def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,

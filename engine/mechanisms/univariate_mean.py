@@ -763,7 +763,8 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def _lines(self, step: Step, plan: AveragePlan, sensitivity: Array, noise: Array, epsilon: Array
                ) -> list[Spend]:
         """Those of a step with its sensitivity, scale of noise and ε at every server."""
-        counts = self._n_messages(plan.public).tolist()
+        counts = (self.n_parts(plan.public).tolist() if self.setting.is_local  # one from everybody
+                  else [1] * plan.public.sizes.n_servers)
         composition = Composition.PARALLEL if self.setting.is_local else Composition.SEQUENTIAL
         first = Spend(
             step=step, server=0, mu=None, sensitivity=(0.0,), noise_scale=(0.0,), count=1,
@@ -775,11 +776,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
                 for server, (sensitivity, noise, epsilon, count, budget) in enumerate(zip(
                     sensitivity.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
                     strict=True))]
-
-    def _n_messages(self, public: Public) -> NDArray[np.int64]:
-        """How many a server sends in each step: (servers,); locally everybody sends one."""
-        return self.n_parts(public) if self.setting.is_local else np.ones(
-            public.sizes.n_servers, dtype=np.int64)
 
     def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:

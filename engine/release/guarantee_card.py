@@ -108,10 +108,12 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
     mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     tuning = estimate.tuning[0] if estimate.tuning else {}
+    # public data by their name; a file, which is nobody else's, by the people in it
+    data_name = capital(facts.people) if facts.is_upload else facts.name
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": _data_name(facts), "what": mechanism.main_task.label,
+                    "of": data_name, "what": mechanism.main_task.label,
                     **({"credit": facts.credit} if facts.credit else {})},
         "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
         "unit_of_protection": plan.plain["unit"],
@@ -131,11 +133,6 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
         "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
         "versions": dict(made_with), **_in_ranges(functions),
     }
-
-
-def _data_name(facts: PublicFacts) -> str:
-    """Of public data their name; of a file, which is nobody else's, the people in it."""
-    return capital(facts.people) if facts.is_upload else facts.name
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:

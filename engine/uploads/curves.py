@@ -184,7 +184,8 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     notes: list[str] = []
     readings = (_read_wide(table, layout, several, notes) if layout.is_wide else
                 _read_long(table, layout, several, notes))
-    kind = _kind_of_times(layout, readings)
+    kind = (kind_of_name(layout.times[0][0]) if layout.is_wide else
+            readings.columns[str(layout.time)].kind)
     _check_dates(layout.dates, kind)
     if layout.dates.from_first:
         readings = _from_first(readings)
@@ -213,12 +214,6 @@ class _Readings:
     ids: tuple[str, ...]
     n_people: int
     columns: dict[str, Numbers]
-
-
-def _kind_of_times(layout: Layout, readings: _Readings) -> str:
-    """What the times are in the file: one of `Kind`, or "" of numbers."""
-    return (kind_of_name(layout.times[0][0]) if layout.is_wide else
-            readings.columns[str(layout.time)].kind)
 
 
 def _check_dates(dates: Dates, kind: str) -> None:

@@ -160,13 +160,10 @@ def twin(view: Planned) -> None:
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
         controls.number(named("Standard deviation of an observation", view.facts.value_unit),
                         source.spread,
-                        lambda spread: _guess(view, spread), "twin_spread",
+                        lambda spread: session.change_twin(view.on_screen, replace(
+                            session.twin_of(view.on_screen), spread=spread)), "twin_spread",
                         help="How far observations typically lie from the mean curve. From an "
                         "earlier study, never from this file.")
-
-
-def _guess(view: Planned, spread: float) -> None:
-    session.change_twin(view.on_screen, replace(session.twin_of(view.on_screen), spread=spread))
 
 
 def _resize(dial: str, value: Number) -> None:

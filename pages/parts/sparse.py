@@ -212,7 +212,8 @@ def _interval_details(view: Coefficients) -> list[Detail]:
     coverage = Detail("interval_coverage", "Coverage of the intervals", lambda: _coverage(view),
                       ("sparse_coverage",))
     spent = Detail("interval_ledger", "Privacy ledger of the intervals",
-                   lambda: _interval_ledger(view), ("sparse_interval_ledger",))
+                   lambda: guarantee_cards.ledger(_intervals_on_screen(view).spends, view.budget),
+                   ("sparse_interval_ledger",))
     return [coverage, spent] if isinstance(view.source, Rows) else [spent]
 
 
@@ -222,11 +223,6 @@ def _coverage(view: Coefficients) -> None:
     study = run.answer(coverage_study, view.source, _interval_method(view), view.budget,
                        view.settings.seed)
     st.markdown(words.coverage(study, _intervals_on_screen(view).kind))
-
-
-def _interval_ledger(view: Coefficients) -> None:
-    """What the intervals spend."""
-    guarantee_cards.ledger(_intervals_on_screen(view).spends, view.budget)
 
 
 def machines(view: Coefficients | None) -> None:

@@ -544,13 +544,10 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         shape = (data.n_repeats, draws, moments.size)
         return [Server(s, moments.curves(slice(stop - len(counts), stop)),
                        self._radii(counts, n, basis.size, _n_functions(moments)),
-                       stream.standard_normal((self._rounds_of(len(counts), rounds), *shape)))
+                       stream.standard_normal((  # one for each round that the server takes part in
+                           rounds if self.uses_all_curves else min(len(counts), rounds), *shape)))
                 for s, (stop, counts, stream) in enumerate(
                     zip(ends, _counts_per_server(data), streams, strict=True))]
-
-    def _rounds_of(self, n_curves: int, rounds: int) -> int:
-        """How many rounds a server takes part in."""
-        return rounds if self.uses_all_curves else min(n_curves, rounds)
 
     def _descended(self, servers: list[Server], plans: Sequence[DescentPlan], largest: int,
                    draws: int) -> tuple[Array, Array, Array]:

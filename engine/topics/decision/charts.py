@@ -281,7 +281,8 @@ def _map_shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
                                       [1, translucent("gradient", 0.55)]],
              "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
              "line": {"width": 1, "color": translucent("page", 0.6)},
-             "text": [[_error_text(v, unit) for v in row] for row in errors],
+             "text": [[in_unit(error, unit) if math.isfinite(error) else "nothing published"
+                       for error in row] for row in errors],
              "hovertemplate": f"%{{y}} {noun}, ε = %{{x}}: %{{text}}<extra></extra>"},
             {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
                                     "coloring": "lines"},
@@ -301,7 +302,3 @@ def _name_of_line(level: float, people: Sequence[int], epsilons: Sequence[float]
                      "y": math.log10(people[row]), "text": f"{level:g}", "showarrow": False,
                      "font": {"size": 12, "color": "text"}}]
     return []
-
-
-def _error_text(error: float, unit: str) -> str:
-    return in_unit(error, unit) if math.isfinite(error) else "nothing published"

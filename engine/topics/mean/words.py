@@ -115,7 +115,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
                 f"{_between(question, facts)}).")
     level = with_unit(f"{question.level:g}", escape(facts.value_unit))
     if question.kind == "above":
-        return f"{whose} is above {level} for **{_lasting(answer, facts)}**."
+        return f"{whose} is above {level} for **{in_unit(answer, escape(facts.time_unit))}**."
     if math.isnan(answer):
         return f"{whose} **never** is at {level}."
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
@@ -200,11 +200,6 @@ def _between(question: Question, facts: PublicFacts) -> str:
     if not facts.time_unit:
         return f"{uncapital(facts.time_name)} {both}"
     return with_unit(both, escape(facts.time_unit))
-
-
-def _lasting(length: float, facts: PublicFacts) -> str:
-    """9.41 years."""
-    return in_unit(length, escape(facts.time_unit))
 
 
 def _length(length: float, facts: PublicFacts) -> str:

@@ -35,7 +35,10 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     facts : PublicFacts
         Nouns and units.
     """
-    parts = {name: "…" if name == unknown else value for name, value in _dials(setting).items()}
+    parts = {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
+             "readings": _count(setting.readings), "sites": _count(setting.sites)}
+    if unknown in parts:
+        parts[unknown] = "…"
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
     delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
@@ -98,7 +101,8 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     dial = _dial(answer.unknown, answer.value or 0.0, facts)
     if answer.too_easy:
         return f"**{dial} is already enough**, the least that can be asked for here."
-    return (f"**{dial} {_verb(answer)} enough** for an error (root mean squared) of "
+    verb = "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
+    return (f"**{dial} {verb} enough** for an error (root mean squared) of "
             f"{_target(answer.target, facts)}. {_certainty(answer)}")
 
 
@@ -301,11 +305,6 @@ def accuracy(answer: PlanningAnswer, facts: PublicFacts) -> str:
     return quality.accuracy(facts, there.error, there.within, answer.baseline)
 
 
-def _dials(setting: Setting) -> dict[str, str]:
-    return {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
-            "readings": _count(setting.readings), "sites": _count(setting.sites)}
-
-
 def _people(parts: dict[str, str], facts: PublicFacts) -> str:
     noun = facts.person if parts["people"] == "1" else facts.people
     people = f"{parts['people']} {escape(noun)}"
@@ -327,10 +326,6 @@ def _certainty(answer: PlanningAnswer) -> str:
     if low == high:
         return "99 % simulation interval: this number alone."
     return f"99 % simulation interval: {low} to {high}."
-
-
-def _verb(answer: PlanningAnswer) -> str:
-    return "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
 
 
 def _plural(dial: str, facts: PublicFacts) -> str:

@@ -189,12 +189,17 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         squared = squared.sum(axis=-1)
     peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
-    names = estimate.functions or (_value_name(mechanism, facts),)
+    names = estimate.functions or (mechanism.estimand.quantity
+                                   if isinstance(mechanism, NoisyCounts) else facts.value_name,)
     curves = _curves(estimate, released, study, scale, names)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
-    change = 0.0 if ends is None else least_change(*ends)
+    change, share_flat = 0.0, 0.0
+    if ends is not None:
+        change = least_change(*ends)
+        flat = [holds_a_constant(*limits) for limits in zip(*ends, strict=True)]
+        share_flat = float(np.mean(flat))
     released_band = _band(estimate, points, scale)
     return ReleasePreview(
         facts=facts, points=points, curves=curves, band=band,
@@ -203,7 +208,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         warnings=_warnings(estimate, facts, ends),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
         wide=change / (2 * facts.value_half_width), change=change,
-        is_flat=ends is not None and 2 * _share_flat(*ends) > 1,
+        is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times)
 
@@ -231,11 +236,6 @@ def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
     low, high = (np.clip(end.reshape(-1, end.shape[-1]), facts.value_low, facts.value_high)
                  for end in estimate.limits)
     return (low, high) if np.isfinite(low).all() and np.isfinite(high).all() else None
-
-
-def _share_flat(low: Array, high: Array) -> float:
-    """The share of bands that hold a constant curve."""
-    return float(np.mean([holds_a_constant(*limits) for limits in zip(low, high, strict=True)]))
 
 
 def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
@@ -303,11 +303,6 @@ def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
         return facts.from_unit_time(grid), 1.0
     axes = axes_of(mechanism, facts)
     return axes.x, axes.scale
-
-
-def _value_name(mechanism: Mechanism, facts: PublicFacts) -> str:
-    """What the one released function is the value of."""
-    return mechanism.estimand.quantity if isinstance(mechanism, NoisyCounts) else facts.value_name
 
 
 def _curves(estimate: Estimate, released: Array, study: _Study, scale: float,

@@ -217,8 +217,10 @@ def ways(view: LessonView) -> None:
                           kwargs={"lesson": other.key})
         for see in view.lesson.see:
             page, token = places.present(see.script.removesuffix(".py"), see.token)
+            if token:  # in the order in which the page will write them, so that Back leads back
+                token = links.encode(replace(links.decode(token)[0], seed=view.settings.seed))
             st.page_link(_PAGES / f"{page}.py", label=see.label, icon=":material/open_in_new:",
-                         query_params={"s": _going_on(view, token)} if token else None)
+                         query_params={"s": token} if token else None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("For a class:", width="content")
         st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
@@ -235,14 +237,6 @@ def ways(view: LessonView) -> None:
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")
         st.code(view.link, language=None, wrap_lines=True)
-
-
-def _going_on(view: LessonView, token: str) -> str:
-    """The settings of a link with the seed of the lesson.
-
-    They stand in the order in which the page will write them, so that Back leads back.
-    """
-    return links.encode(replace(links.decode(token)[0], seed=view.settings.seed))
 
 
 def _seed() -> None:

@@ -20,7 +20,7 @@ from engine.language.grammar import capital
 from engine.language.numbers import exactly
 from engine.topics.decision.words import site_noun
 from engine.topics.sites import words as site_words
-from engine.topics.sites.answer import Member, SitesAnswer
+from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
@@ -70,16 +70,12 @@ def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFra
     columns["epsilon"] = [float(row.epsilon) for row in rows]
     data = pd.DataFrame(columns)
     data["delta"] = data["delta"].astype(float)
-    worked_out = {} if federation is None else {member.row.name: _worked_out(member)
-                                                for member in federation.members}
+    worked_out = {member.row.name: (site_words.percent(member.weight),
+                                    site_words.percent(member.share), site_words.guarantee(member))
+                  for member in (() if federation is None else federation.members)}
     for k, column in enumerate(FIXED):
         data[column] = [worked_out.get(row.name, ("",) * 3)[k] for row in rows]
     return data
-
-
-def _worked_out(member: Member) -> tuple[str, str, str]:
-    return (site_words.percent(member.weight), site_words.percent(member.share),
-            site_words.guarantee(member))
 
 
 def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> list[SiteRow]:

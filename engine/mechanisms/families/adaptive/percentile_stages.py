@@ -362,9 +362,10 @@ class PercentileFit:
 
     def _centre(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> Located:
         weights, size = readings.weights(plan.centre_size), plan.centre_size
-        targets = weights.targets(0, readings.values[None])
+        n_columns = self.draws + 1 if plan.verdict.is_feasible else 1
+        targets = np.repeat(weights.targets(0, readings.values[None]), n_columns, axis=0)
         return self._located(
-            CENTRE, plan, repeats, weights, np.repeat(targets, self._n_columns(plan), axis=0)[None],
+            CENTRE, plan, repeats, weights, targets[None],
             public_scale(size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
 
     def _spread(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
@@ -427,11 +428,8 @@ class PercentileFit:
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
         return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
-                    columns(streams.of_steps(repeats, size, False), n_plans, 2), moments, s,
-                    stage=stage)
-
-    def _n_columns(self, plan: PercentilePlan) -> int:
-        return self.draws + 1 if plan.verdict.is_feasible else 1
+                              columns(streams.of_steps(repeats, size, False), n_plans, 2), moments,
+                              s, stage=stage)
 
 
 @dataclass(frozen=True)

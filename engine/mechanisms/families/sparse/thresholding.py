@@ -212,7 +212,7 @@ def rows_of(data: SampleData, half_range: float, clip: float, response_clip: flo
         _clip_rows(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
     return MachineRows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
-                is_secure)
+                       is_secure)
 
 
 def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
