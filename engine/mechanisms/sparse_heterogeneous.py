@@ -29,7 +29,13 @@ from engine.core.types import (
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse.averages import Averages
-from engine.mechanisms.families.sparse.corrections import Corrected, Directions, Distance, correct
+from engine.mechanisms.families.sparse.corrections import (
+    Corrected,
+    Directions,
+    Distance,
+    FittedRows,
+    correct,
+)
 from engine.mechanisms.families.sparse.directions import (
     noisy_gram,
     one_direction,
@@ -42,7 +48,7 @@ from engine.mechanisms.families.sparse.inference import (
     inference_lines,
 )
 from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, placed
-from engine.mechanisms.families.sparse.pilot import Thresholding
+from engine.mechanisms.families.sparse.pilot import RowClips, Thresholding
 from engine.mechanisms.families.sparse.thresholding import Subject, descend, settled
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
@@ -273,9 +279,9 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         for k, (machine, vector) in enumerate(zip(machines, vectors, strict=True)):
             if directions.gram is not None:
                 bound = Distance.bounded(vector, plan.constants.radius)
-            corrected = correct(machine, vector, directions, plan.places, plan.constants,
-                          [plan.noise[k] for plan in plans], columns, rng, bound,
-                          are_alike=False)
+            rows = FittedRows(machine, vector, plan.constants.residual, plan.constants.guess)
+            corrected = correct(rows, directions, plan.places, [plan.noise[k] for plan in plans],
+                                columns, rng, bound, are_alike=False)
             out.append(replace(corrected, values=np.where(
                 corrected.is_refused[..., None], vector[..., plan.places], corrected.values)))
         return out
@@ -369,8 +375,8 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     def _stage(self, sizes: Sizes, facts: PublicFacts, sparsity: int, clip: float, c: Constants,
                rho: float, n: int) -> Stage:
         return Stage(Thresholding.planned(
-            self.descent(sizes, facts, sparsity), self.step_size is not None, LAW, clip, c.feature,
-            c.row, n, sizes.n_covariates, rho), clip)
+            self.descent(sizes, facts, sparsity), self.step_size is not None, LAW,
+            RowClips(clip, c.feature, c.row), n, sizes.n_covariates, rho), clip)
 
 
 def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,

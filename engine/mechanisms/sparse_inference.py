@@ -21,6 +21,7 @@ from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     Directions,
     Distance,
+    FittedRows,
     bias_of_shared_noise,
     correct,
 )
@@ -48,6 +49,7 @@ from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, pl
 from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     Pilot,
+    RowClips,
     Stage,
     Thresholding,
     from_moments,
@@ -252,14 +254,14 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             vectors = self._thresholded(averages, plans, columns, rng)
             directions = one_direction(averages, int(plan.places[0]), plan.size, c, noises,
                                        columns, rng)
-            return vectors, directions, correct(averages, vectors, directions, plan.places, c,
-                                                noises, columns, rng)
+            rows = FittedRows(averages, vectors, c.residual, c.guess)
+            return vectors, directions, correct(rows, directions, plan.places, noises, columns, rng)
         gram = noisy_gram(averages, c, noises, columns, rng)
         deviation = columns.per_budget([each.gram for each in noises])
         directions = several_directions(gram, plan.places, deviation)
         pilot = self._pilot(averages, gram, deviation, plans, columns, rng)
-        corrected = correct(averages, pilot.vectors, directions, plan.places, c, noises, columns,
-                            rng, pilot.distance)
+        corrected = correct(FittedRows(averages, pilot.vectors, c.residual, c.guess), directions,
+                            plan.places, noises, columns, rng, pilot.distance)
         if plan.stage is not None:  # the matrix that directions come from has served once before
             corrected = corrected.less(bias_of_shared_noise(directions, pilot.vectors))
         return pilot.vectors, directions, corrected
@@ -308,8 +310,8 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         c = replace(self.constants(data.sizes, data.facts), residual=math.inf)
         directions = several_directions(moments.gram()[:, None], places, np.zeros(1))
         unbiased = Distance(np.zeros_like(vectors), np.zeros((*vectors.shape, size)))
-        corrected = correct(moments, vectors, directions, places, c, [], columns,
-                        np.random.default_rng(0), unbiased)
+        corrected = correct(FittedRows(moments, vectors, c.residual, c.guess), directions, places,
+                            [], columns, np.random.default_rng(0), unbiased)
         coefficients = placed(corrected.values, places, size, vectors)
         return Fit(basis=Coordinates(size), coefficients=coefficients[None],
                    unprotected=coefficients[None, :, 0],
@@ -341,7 +343,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         else:
             rounds = Thresholding.planned(
                 self.descent(sizes, facts, self.sparsity), self.step_size is not None, LAW,
-                c.residual, c.feature, c.row, n, sizes.n_covariates, first)
+                RowClips(c.residual, c.feature, c.row), n, sizes.n_covariates, first)
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(LAW, budgets))]
         for server, budget in enumerate(budgets):
             if stage is not None:

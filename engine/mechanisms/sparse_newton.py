@@ -28,12 +28,18 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse import inference
 from engine.mechanisms.families.sparse.averages import Averages, RowAverages
-from engine.mechanisms.families.sparse.corrections import Corrected, newton
+from engine.mechanisms.families.sparse.corrections import (
+    Corrected,
+    CorrectionNoise,
+    FittedRows,
+    newton,
+)
 from engine.mechanisms.families.sparse.directions import on_support, several_directions, with_noise
 from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
 from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     STANDS_FOR_ANOTHER,
+    RowClips,
     Stage,
     Thresholding,
     from_moments,
@@ -369,10 +375,11 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         plan = plans[0]
         deviation = columns.per_budget([each.chosen for each in plans])
         where, directions = on_support(averages, first, plan.sparsity, deviation, columns, rng)
-        return where, newton(
-            averages, first, np.take_along_axis(first, where, axis=-1), directions,
-            plan.residual_clip, plan.guess, [(each.residuals, each.last) for each in plans],
-            columns, rng)
+        noise = CorrectionNoise(columns.per_budget([each.residuals for each in plans]),
+                                columns.per_budget([each.last for each in plans]))
+        rows = FittedRows(averages, first, plan.residual_clip, plan.guess)
+        return where, newton(rows, np.take_along_axis(first, where, axis=-1), directions, noise,
+                             columns, rng)
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
@@ -413,8 +420,8 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         rounds = None if stages else Thresholding.planned(
             DescentSettings(s, self.rounds or fewest_rounds(step, MIN_EIGENVALUE), step,
                             self.largest_norm(facts)),
-            self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
-            shares.rounds * rho)
+            self.step_size is not None, _LAW, RowClips(_CLIP_OF_ROUNDS * guess, feature, row),
+            n, d, shares.rounds * rho)
         messages = [*([(inference.GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
                     *((inference.stage_average(k), 2 * inference.ball(d) * stage.clip, share)
                       for k, (stage, share) in enumerate(zip(stages, shares.stages, strict=True))),

@@ -28,7 +28,7 @@ from engine.mechanisms.base import Trial
 from engine.mechanisms.families.sparse.averages import RowAverages
 from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
 from engine.mechanisms.families.sparse.inference import Columns, row_norm
-from engine.mechanisms.families.sparse.pilot import STANDS_FOR_ANOTHER, Thresholding
+from engine.mechanisms.families.sparse.pilot import STANDS_FOR_ANOTHER, RowClips, Thresholding
 from engine.mechanisms.families.sparse.thresholding import (
     LONGEST_STEP,
     CentreSees,
@@ -260,9 +260,9 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
                 spends=ledger(self.law, descent, step_sensitivity, scales, budgets))
         centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rounds = Thresholding.planned(
-            descent, self.step_size is not None, self.law, residual_bound, feature,
-            row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
-            centre.rest)
+            descent, self.step_size is not None, self.law,
+            RowClips(residual_bound, feature, row_norm(sizes.n_covariates, feature)),
+            sizes.n_curves, sizes.n_covariates, centre.rest)
         return ThresholdingPlan(
             descent, feature, residual, response, rounds.step_sensitivity, rounds.scales,
             rounds.pace_sensitivity, rounds.pace_noise_sd, centre.deviation,

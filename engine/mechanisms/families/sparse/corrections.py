@@ -24,7 +24,6 @@ from engine.mechanisms.families.sparse.inference import (
     MIN_WITHIN,
     RESIDUALS,
     Columns,
-    Constants,
     NoiseDeviations,
     published,
 )
@@ -36,6 +35,47 @@ _BLOCK = 2**20  # numbers worked on at once, to stay in cache
 
 
 # -- the pieces -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """Rows, and the coefficients whose residuals are looked at.
+
+    Parameters
+    ----------
+    averages : Averages
+        Over the rows that the coefficients belong to.
+    vectors : (repeats, columns, d)
+        β̂.
+    clip : float
+        R, to which residuals are held.
+    guess : float
+        Of σ.
+    """
+
+    averages: Averages
+    vectors: Array
+    clip: float
+    guess: float
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectionNoise:
+    """Standard deviations of the noise in a correction, at every column.
+
+    Parameters
+    ----------
+    residuals : (columns,)
+        In squared residuals, and in the share within their clip.
+    corrections : (columns,)
+        In averages of products that are clipped to norm 1.
+    centre : (columns,) or None
+        In released means of features; None where there are none.
+    """
+
+    residuals: Array
+    corrections: Array
+    centre: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -60,22 +100,16 @@ class Residuals:
     mean: Array | float = 0.0
 
 
-def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, deviations: Array,
-                 columns: Columns, rng: np.random.Generator, has_mean: bool = False) -> Residuals:
+def residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np.random.Generator,
+                 has_mean: bool = False) -> Residuals:
     """Released squares of residuals and the share within their clip, as one message.
 
     With the mean residual, in units of twice the clip, where that is needed.
 
     Parameters
     ----------
-    averages : Averages
-        Over the rows that coefficients belong to.
-    vectors : (repeats, columns, d)
-        β̂.
-    clip : float
-        R.
-    guess : float
-        Of σ.
+    rows : FittedRows
+        Whose residuals are released.
     deviations : (columns,)
         Of the noise in both numbers.
     columns : Columns
@@ -85,6 +119,7 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
     has_mean : bool
         Whether it is.
     """
+    averages, vectors, clip = rows.averages, rows.vectors, rows.clip
     squares = averages.squared_residuals(vectors, clip)
     unit = clip if math.isfinite(clip) else 1.0
     each = [squares / unit**2, averages.within(vectors, clip)]
@@ -92,7 +127,7 @@ def residual_law(averages: Averages, vectors: Array, clip: float, guess: float, 
     exact = np.stack(each, axis=-1)
     released = published(RESIDUALS, exact, deviations, columns.normals(exact.shape[-1:], rng))
     within = np.minimum(released[..., 1], 1.0)
-    return Residuals(np.maximum(unit**2 * released[..., 0], MIN_VARIANCE * guess**2),
+    return Residuals(np.maximum(unit**2 * released[..., 0], MIN_VARIANCE * rows.guess**2),
                      np.maximum(within, MIN_WITHIN), within >= MIN_WITHIN,
                      2 * unit * released[..., 2] if has_mean else 0.0)
 
@@ -257,24 +292,19 @@ class Corrected:
                        privacy=self.privacy + bias[..., :, None] * bias[..., None, :])
 
 
-def correct(averages: Averages, vectors: Array, directions: Directions, places: Indices,
-            c: Constants, noises: Sequence[NoiseDeviations], columns: Columns,
-            rng: np.random.Generator,
+def correct(rows: FittedRows, directions: Directions, places: Indices,
+            noises: Sequence[NoiseDeviations], columns: Columns, rng: np.random.Generator,
             distance: Distance | None = None, are_alike: bool = True) -> Corrected:
     """β̃ at some places, from rows the coefficients belong to; see `newton`.
 
     Parameters
     ----------
-    averages : Averages
-        Over those rows.
-    vectors : (repeats, columns, d)
-        β̂.
+    rows : FittedRows
+        Those rows, and β̂.
     directions : Directions
         What corrections are taken along.
     places : (g,) array of int
         Which coefficients.
-    c : Constants
-        Clips and public guesses.
     noises : sequence of NoiseDeviations
         At each budget.
     columns : Columns
@@ -287,35 +317,30 @@ def correct(averages: Averages, vectors: Array, directions: Directions, places: 
     are_alike : bool
         Whether the Gram matrix is that of the same rows.
     """
-    deviations = tuple((noise.residuals, noise.correction) for noise in noises)
     of_centre = [noise.centre for noise in noises if noise.centre is not None]
-    return newton(averages, vectors, vectors[..., places], directions, c.residual, c.guess,
-                  deviations, columns, rng,
-                  None if len(places) == vectors.shape[-1] else distance, are_alike, of_centre)
+    noise = CorrectionNoise(columns.per_budget([each.residuals for each in noises]),
+                            columns.per_budget([each.correction for each in noises]),
+                            columns.per_budget(of_centre) if of_centre else None)
+    is_whole = len(places) == rows.vectors.shape[-1]
+    return newton(rows, rows.vectors[..., places], directions, noise, columns, rng,
+                  None if is_whole else distance, are_alike)
 
 
-def newton(averages: Averages, vectors: Array, start: Array, directions: Directions, clip: float,
-           guess: float, noises: Sequence[tuple[float, float]], columns: Columns,
-           rng: np.random.Generator, distance: Distance | None = None, are_alike: bool = True,
-           of_centre: Sequence[float] = ()) -> Corrected:
+def newton(rows: FittedRows, start: Array, directions: Directions, noise: CorrectionNoise,
+           columns: Columns, rng: np.random.Generator, distance: Distance | None = None,
+           are_alike: bool = True) -> Corrected:
     """β̃ = β̂ + root · (average of Θx [y − x'β̂]_R + noise)/P, with all of its errors.
 
     Parameters
     ----------
-    averages : Averages
-        Over the rows the coefficients belong to.
-    vectors : (repeats, columns, d)
-        β̂.
+    rows : FittedRows
+        The rows that the coefficients belong to, and β̂.
     start : (repeats, columns, g)
-        Its entries that are corrected.
+        The entries of β̂ that are corrected.
     directions : Directions
         What corrections are taken along.
-    clip : float
-        R.
-    guess : float
-        Of σ.
-    noises : sequence of (float, float)
-        Deviations of residuals and of corrections at each budget.
+    noise : CorrectionNoise
+        Of all messages.
     columns : Columns
         Budgets and draws side by side.
     rng : numpy.random.Generator
@@ -325,21 +350,18 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
     are_alike : bool
         Whether the Gram matrix is that of the same rows: chance in it then cancels, and what β̂
         lacks is no part of the sampling error.
-    of_centre : sequence of float
-        Deviation of the noise in released means of features at each budget; empty where there are
-        none.
     """
-    of_residuals, of_averages = (columns.per_budget([noise[k] for noise in noises]) for k in (0, 1))
-    law = residual_law(averages, vectors, clip, guess, of_residuals, columns, rng, bool(of_centre))
-    exact = averages.corrections(vectors, directions.theta, clip, directions.norms)
-    deviations = directions.norms * of_averages
+    n = rows.averages.n
+    law = residual_law(rows, noise.residuals, columns, rng, noise.centre is not None)
+    exact = rows.averages.corrections(rows.vectors, directions.theta, rows.clip, directions.norms)
+    deviations = directions.norms * noise.corrections
     noisy = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
     moved = times(directions.root, noisy) / law.within[..., None]
     variance, has_gram = law.variance, directions.gram is not None
     if are_alike and has_gram:
-        variance = _less_signal(law.variance, noisy, averages.n, deviations, guess)
+        variance = _less_signal(law.variance, noisy, n, deviations, rows.guess)
     scale, across = law.within**-2.0, directions.root.swapaxes(-1, -2)
-    sampling = (scale * variance / averages.n)[..., None, None] * (
+    sampling = (scale * variance / n)[..., None, None] * (
         directions.root @ directions.spread @ across)
     privacy = (scale * deviations**2)[..., None, None] * (directions.root @ across)
     if has_gram:
@@ -347,9 +369,8 @@ def newton(averages: Averages, vectors: Array, start: Array, directions: Directi
         missing = Distance(moved, sampling + privacy) if distance is None else distance
         privacy = privacy + matrix_noise(inverse, directions.deviation,
                                          missing.at_most(directions.shares_of_noise))
-    if of_centre:
-        privacy = privacy + mean_noise(directions, columns.per_budget(of_centre),
-                                       law.mean / law.within)
+    if noise.centre is not None:
+        privacy = privacy + mean_noise(directions, noise.centre, law.mean / law.within)
     return Corrected(start + moved, sampling, privacy, variance, directions.is_distinct,
                      law.is_enough, directions.is_narrow)
 

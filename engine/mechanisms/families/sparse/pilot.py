@@ -163,6 +163,15 @@ def from_moments(pooled: Averages, directions: Directions, s: int, stages: Seque
 
 
 @dataclass(frozen=True)
+class RowClips:
+    """To what residuals, features and whole rows are held: R, c and B."""
+
+    residual: float
+    feature: float
+    norm: float
+
+
+@dataclass(frozen=True)
 class Thresholding:
     """Rounds of private hard thresholding, fixed before any row is looked at.
 
@@ -187,8 +196,8 @@ class Thresholding:
     pace_noise_sd: float
 
     @classmethod
-    def planned(cls, descent: DescentSettings, is_stated: bool, law: SelectionLaw, residual: float,
-                feature: float, norm: float, n: int, size: int, rho: float) -> Thresholding:
+    def planned(cls, descent: DescentSettings, is_stated: bool, law: SelectionLaw, clips: RowClips,
+                n: int, size: int, rho: float) -> Thresholding:
         """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
 
         Parameters
@@ -199,20 +208,21 @@ class Thresholding:
             Whether the learning rate is.
         law : SelectionLaw
             Of the choice.
-        residual, feature, norm : float
-            R, c and B, to which residuals, features and rows are held.
+        clips : RowClips
+            Of every row.
         n, size : int
             N and d.
         rho : float
             ρ.
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
-        step_sensitivity = sensitivity(descent.learning_rate, residual, feature, n)
+        step_sensitivity = sensitivity(descent.learning_rate, clips.residual, clips.feature, n)
         scales = scales_of(law, descent.sparsity, step_sensitivity,
                            (1 - share) * rho / descent.rounds)
         if is_stated:
             return cls(descent, step_sensitivity, scales, None, 0.0)
-        pace_sensitivity = row_sum_sensitivity(min(2 * descent.sparsity, size), feature, norm, n)
+        pace_sensitivity = row_sum_sensitivity(min(2 * descent.sparsity, size), clips.feature,
+                                               clips.norm, n)
         return cls(descent, step_sensitivity, scales, pace_sensitivity,
                    gaussian(pace_sensitivity, share * rho))
 
