@@ -14,8 +14,8 @@ MIN_FOR_VELOCITY, MIN_FOR_ACCELERATION = 8, 11  # basis functions
 _NEAR_END = 0.1
 DOUBTFUL_END = ("Within a tenth of the time range of its ends, this is less certain than the "
                 "interval says.")
-_FEW_WAVES = ("With fewer than 11 basis functions the greatest speed is read off the band of "
-              "velocity.")
+_FEW_WAVES = (f"With fewer than {MIN_FOR_ACCELERATION} basis functions the greatest speed is read "
+              "off the band of velocity.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +35,11 @@ class Derivative(CurveQuestion):
             return refused(reason)
         value, limits = curve.linear(lambda f: f(t), order=self.derivative)
         unit = (curve.facts.time_high - curve.facts.time_low) ** self.derivative
-        near_end = self.derivative == 2 and not _NEAR_END <= t <= 1 - _NEAR_END
+        is_near_end = self.derivative == 2 and not _NEAR_END <= t <= 1 - _NEAR_END
         return measured(
             f"{self.label} at {when(curve.facts, curve.time(t))}", value / unit,
             (limits[0] / unit, limits[1] / unit), rate_unit(curve.facts, self.derivative),
-            curve.notes + (DOUBTFUL_END,) * near_end)
+            curve.notes + (DOUBTFUL_END,) * is_near_end)
 
 
 @curve_questions.register
@@ -110,9 +110,9 @@ class FastestSpeed(Fastest):
         if reason:
             return refused(reason)
         peak = highest(curve.velocity, curve.acceleration, self.sign, window)
-        rough = curve.size < MIN_FOR_ACCELERATION
-        value, limits = peak.height(rough or curve.jointly, window)
+        is_rough = curve.size < MIN_FOR_ACCELERATION
+        value, limits = peak.height(is_rough or curve.jointly, window)
         unit = curve.facts.time_high - curve.facts.time_low
-        notes = curve.notes + (_FEW_WAVES,) * rough
+        notes = curve.notes + (_FEW_WAVES,) * is_rough
         return measured(self.change, value / unit, (limits[0] / unit, limits[1] / unit),
                         rate_unit(curve.facts, 1), notes)

@@ -74,8 +74,8 @@ def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: i
     (repeats, sites, extended)
         k = −2A + 2, …, 2^J − 1 along the last axis.
     """
-    crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
-    method = _crowded_sums if crowded else _sparse_sums
+    is_crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
+    method = _crowded_sums if is_crowded else _sparse_sums
     return method(times, weights, per_site, level, moments)
 
 
@@ -113,11 +113,11 @@ def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[n
     return values, indices
 
 
-def _blocks(site: Index, most_sites: int) -> Iterator[slice]:
+def _blocks(site: Index, max_sites: int) -> Iterator[slice]:
     """Readings in turn, so many of so many sites at most; `site` is that of each, in order."""
     first = 0
     while first < len(site):
-        stop = min(first + _BLOCK, int(np.searchsorted(site, site[first] + most_sites)))
+        stop = min(first + _BLOCK, int(np.searchsorted(site, site[first] + max_sites)))
         yield slice(first, stop)
         first = stop
 

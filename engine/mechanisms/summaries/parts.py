@@ -174,6 +174,8 @@ def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
 
     Parameters
     ----------
+    kernel : Kernel
+        Whose eigenvalues decay.
     dimension : int
         Of what functions are of: 1 or 2.
     excess : float

@@ -52,7 +52,7 @@ class LimitsKind:
     task: str
     repeat: Callable[[Experiment, np.random.Generator, np.random.Generator], CoverageAnswer]
     cls: type[Mechanism]
-    chosen: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
 
 
@@ -76,7 +76,7 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
         if isinstance(mechanism, KINDS[key].cls) and all(
-                getattr(mechanism, name) == value for name, value in KINDS[key].chosen):
+                getattr(mechanism, name) == value for name, value in KINDS[key].settings):
             return key
     return kinds[-1] if kinds else None
 
@@ -185,7 +185,7 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
     if requested.cls is WaveletPointwise and isinstance(mechanism, WaveletRegression):
         return WaveletPointwise.like(mechanism, f"{where:.6g}")
     base = mechanism if isinstance(mechanism, requested.cls) else requested.cls()
-    return replace(base, **dict(requested.chosen))
+    return replace(base, **dict(requested.settings))
 
 
 def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]:

@@ -31,7 +31,7 @@ def budgets(scene: Scene) -> None:
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
     chart, sentences = scene.made_once(f"bought {scene.step} {delta} {is_known} {has_rate}",
-                                       lambda: _bought(scene))
+                                       lambda: _chart_and_sentences(scene))
     st.subheader("Error at every budget", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
     st.markdown("\n\n".join(sentences))
@@ -46,7 +46,7 @@ def budgets(scene: Scene) -> None:
                 "them.]")
 
 
-def _bought(scene: Scene) -> tuple[Chart, list[str]]:
+def _chart_and_sentences(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
     study, facts, here = scene.answer.study, scene.facts, scene.budget.epsilon
     chosen_method, every = methods(scene)
@@ -69,7 +69,7 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
-def _least_errors(methods: Sequence[charts.Method], at: int, useless_error: float
+def _least_errors(methods: Sequence[charts.Method], step: int, useless_error: float
                   ) -> list[charts.Method]:
     """The few methods with the smallest errors at the present budget.
 
@@ -79,7 +79,7 @@ def _least_errors(methods: Sequence[charts.Method], at: int, useless_error: floa
     def rank(method: charts.Method) -> tuple[float, float]:
         errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, useless_error),
                           useless_error)
-        return float(errors[at]), float(np.log(errors).mean())
+        return float(errors[step]), float(np.log(errors).mean())
 
     few = {method.label for method in sorted(methods, key=rank)[:FEW]}
     return [method for method in methods if method.label in few]

@@ -166,14 +166,14 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
 
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
     before, after = neighbours(lesson)
-
     closing, filled = lesson.question, worked.filled
     question = Question(filled(closing.ask), tuple(
         Option(filled(option.text), filled(option.why), option.is_right)
         for option in closing.options))
     return guess_picture.Slide(heading(lesson), filled(lesson.ask), [*map(filled, lesson.story)],
-                        filled(lesson.shows), [*map(filled, lesson.explains)], question,
-                        lesson.has_game, before is not None, after is not None, place(lesson))
+                               filled(lesson.shows), [*map(filled, lesson.explains)], question,
+                               lesson.has_game, before is not None, after is not None,
+                               place(lesson))
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:

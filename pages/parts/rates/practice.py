@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
 
 SLOPE = "Does it hold? Theory over practice"
-_KEPT = "rate_check"  # where the session keeps the last request, with its job
+_LAST_REQUEST = "rate_check"  # where the session keeps the last request, with its job
 _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
-_NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PUBLIC:
-           "Of these curves the truth is not known"}
+_NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth",
+             DataKind.PUBLIC: "Of these curves the truth is not known"}
 
 
-class _Kept(NamedTuple):
+class _LastRequest(NamedTuple):
     """The last request; it stays on screen when settings move on."""
 
     job: Job
@@ -132,51 +132,52 @@ def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
 def practice(view: RateAtPoint) -> None:
     """Both questions under one button, and what was found."""
     st.header(SLOPE, anchor=False)
-    here = request_of(view)
-    if here is None:
+    check = request_of(view)
+    if check is None:
         st.markdown(why_not(view) or "Nothing of this problem is simulated along this symbol, and "
                     "no method here gives a confidence band for it.")
         return
     warm_up()
-    layout.prose(_in_words(here, view.symbol(view.along)))
+    layout.prose(_in_words(check, view.symbol(view.along)))
     if _pressed(view):
-        st.session_state[_KEPT] = _Kept(
-            begin(_key(here), rate_check.check, here, total=here.steps), here)
-    last: _Kept | None = st.session_state.get(_KEPT)
+        st.session_state[_LAST_REQUEST] = _LastRequest(
+            begin(_key(check), rate_check.check, check, total=check.steps), check)
+    last: _LastRequest | None = st.session_state.get(_LAST_REQUEST)
     if last is None:
-        layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
+        layout.empty(f"{_coming(check)} Press *Measure*: it takes some seconds.")
         return
-    if last.job.key == _key(here):
-        last = _Kept(last.job, here)  # with the rate as it is now
+    if last.job.key == _key(check):
+        last = _LastRequest(last.job, check)  # with the rate as it is now
     else:
         st.warning("These points are of earlier settings. Press *Measure* for the present ones.",
                    icon=":material/history:")
     progress(last.job, lambda job: _results(view, last.request, job), "Measurements")
 
 
-def _in_words(here: Check, symbol: str) -> str:
+def _in_words(check: Check, symbol: str) -> str:
     """What one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
-    if here.values:
-        methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in here.settings)
-        parts.append(f"the error at {len(here.values)} values of {symbol}, "
+    if check.values:
+        methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in check.settings)
+        parts.append(f"the error at {len(check.values)} values of {symbol}, "
                      f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
-    if here.limits is not None:
-        parts.append(f"{_how_many(here.limits)} by *{_name(here.limits.mechanism)}* miss the truth")
+    if check.limits is not None:
+        parts.append(f"{_how_many(check.limits)} by *{_name(check.limits.mechanism)}* miss the "
+                     "truth")
     else:
         lacks = " No method for this problem gives a confidence band."
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
 
 
-def _coming(here: Check) -> str:
+def _coming(check: Check) -> str:
     """What will be on screen."""
     parts = []
-    if here.values:
+    if check.values:
         parts.append("measured errors on top of the rate")
-    if here.limits is not None:
-        parts.append(f"{_how_many(here.limits)} miss the truth")
+    if check.limits is not None:
+        parts.append(f"{_how_many(check.limits)} miss the truth")
     return f"{capital(', and '.join(parts))}."
 
 
@@ -188,8 +189,8 @@ def _name(mechanism: Mechanism) -> str:
     return uncapital(mechanism.nearest_preset()[0])
 
 
-def _key(here: Check) -> str:
-    return digest(("rate check", here.simulated))
+def _key(check: Check) -> str:
+    return digest(("rate check", check.simulated))
 
 
 # -- the form -------------------------------------------------------------------------------
@@ -247,23 +248,24 @@ def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
 # -- what was found -------------------------------------------------------------------------
 
 
-def _results(view: RateAtPoint, here: Check, job: Job) -> None:
+def _results(view: RateAtPoint, check: Check, job: Job) -> None:
     """The slopes, and below them the limits, as far as they are known."""
-    so_far = rate_check.joined(here, list(job.parts))
+    so_far = rate_check.joined(check, list(job.parts))
     if any(so_far.points):
-        _slopes(view, here, so_far)
+        _slopes(view, check, so_far)
     if so_far.limits is not None:
-        _misses(view, here, so_far.limits)
+        _misses(view, check, so_far.limits)
 
 
-def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
-    symbol = _symbol(here)
-    compared = so_far.compared(here)
-    series = [charts.Series(setting.mechanism.nearest_preset()[0], points, line, method_style(
-        setting.mechanism.key, setting.mechanism.family, controls.named(setting.mechanism)[1]))
-              for setting, points, line in zip(here.settings, so_far.points, compared, strict=True)]
-    unit = here.settings[0].source.facts.value_unit
-    chart = charts.practice(series, symbol, here.point, unit)
+def _slopes(view: RateAtPoint, check: Check, so_far: Measurements) -> None:
+    symbol = _symbol(check)
+    compared = so_far.compared(check)
+    methods = [setting.mechanism for setting in check.settings]
+    series = [charts.Series(method.nearest_preset()[0], points, line, method_style(
+        method.key, method.family, controls.named(method)[1]))
+              for method, points, line in zip(methods, so_far.points, compared, strict=True)]
+    unit = check.settings[0].source.facts.value_unit
+    chart = charts.practice(series, symbol, check.point, unit)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
@@ -274,52 +276,52 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
             st.markdown(f":small[{words.fitted_to_squares(fits)}]")
     view.charts[SLOPE] = chart
     with right:
-        for k, setting in enumerate(series):
-            if len(setting.points) == len(here.values):
-                _verdict(here, so_far, k, setting)
+        for k, method_series in enumerate(series):
+            if len(method_series.points) == len(check.values):
+                _verdict(check, so_far, k, method_series)
 
 
-def _verdict(here: Check, so_far: Measurements, k: int, series: charts.Series) -> None:
+def _verdict(check: Check, so_far: Measurements, k: int, series: charts.Series) -> None:
     """What the slope of one method says about the rate."""
-    role = words.whose(here.settings[k].mechanism, here.rate)
+    role = words.whose(check.settings[k].mechanism, check.rate)
     with st.container(border=True):
         st.subheader(series.name, anchor=False)
         if role:
             st.markdown(f":small[{capital(role)}.]")
-        st.markdown(words.verdict(series.compared, _symbol(here).written, role != words.YOURS))
+        st.markdown(words.verdict(series.compared, _symbol(check).written, role != words.YOURS))
         if role == words.YOURS and k:
-            st.markdown(words.smaller(series.points, so_far.points[0], here.point[here.symbol],
-                                      _symbol(here).written))
+            st.markdown(words.smaller(series.points, so_far.points[0], check.point[check.symbol],
+                                      _symbol(check).written))
 
 
-def _symbol(here: Check) -> Symbol:
-    return next(symbol for symbol in here.rate.symbols if symbol.name == here.symbol)
+def _symbol(check: Check) -> Symbol:
+    return next(symbol for symbol in check.rate.symbols if symbol.name == check.symbol)
 
 
-def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
+def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
     """Misses of limits, beside those of naive ones, and the way to the whole lab."""
-    assert here.limits is not None
+    assert check.limits is not None
 
     def draw(title: str, chart: Chart, key: str) -> None:
         view.charts[title] = chart
         layout.draw(chart, f"rate_{key}", 300, 260)
 
-    kind = coverage_topic.KINDS[here.limits.kind]
-    st.header(coverage_words.heading(here.limits.kind), anchor=False,
+    kind = coverage_topic.KINDS[check.limits.kind]
+    st.header(coverage_words.heading(check.limits.kind), anchor=False,
               help=glossary.explain("Coverage"))
-    st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
-                f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
-    limit_cards.misses(here.limits, limits, draw)
+    st.markdown(f"{kind.label}, by *{_name(check.limits.mechanism)}* at "
+                f"{tags.budget_chip(check.limits.budget)}.{_instead(view, check)}")
+    limit_cards.misses(check.limits, limits, draw)
     token = links.encode(replace(view.settings, lab_tab="verify", audit_part="coverage",
-                                   coverage_limits=here.limits.kind, open_folds=()))
+                                 coverage_limits=check.limits.kind, open_folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")
 
 
-def _instead(view: RateAtPoint, here: Check) -> str:
+def _instead(view: RateAtPoint, check: Check) -> str:
     """Why limits are not those of the method on screen."""
     chosen_method = view.settings.mechanism_of(view.problem)
-    assert here.limits is not None
-    if type(chosen_method) is type(here.limits.mechanism):
+    assert check.limits is not None
+    if type(chosen_method) is type(check.limits.mechanism):
         return ""
     return f" *{capital(_name(chosen_method))}* gives none."
