@@ -60,7 +60,7 @@ class Parts:
         That of the noise of each part.
     noise : (parts,), or one number
         Its standard deviation.
-    way : (repeats, columns), int
+    chosen_index : (repeats, columns), int
         The ways that were chosen.
     together : callable
         From noisy parts (repeats, 1, parts) to what is computed from them.
@@ -72,7 +72,7 @@ class Parts:
     values: Array
     law: NoiseLaw
     noise: Array
-    way: NDArray[np.int64]
+    chosen_index: NDArray[np.int64]
     together: Callable[[Array], Array]
     servers: tuple[int, ...] = ()
 
@@ -82,7 +82,7 @@ class Parts:
 
         The others are never sent.
         """
-        return np.take_along_axis(self.values, self.way[:, :1, None], axis=1)
+        return np.take_along_axis(self.values, self.chosen_index[:, :1, None], axis=1)
 
 
 class Listener(Protocol):

@@ -69,7 +69,7 @@ class SendsEveryInterval(_Mean):
         honest = super()._average_parts(data, plan, elected)
         intervals = honest.values.shape[1]
         return replace(honest, values=honest.values.reshape(len(honest.values), 1, -1),
-                       noise=np.tile(honest.noise, intervals), way=np.zeros_like(elected))
+                       noise=np.tile(honest.noise, intervals), chosen_index=np.zeros_like(elected))
 
 
 @bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER, person_spread=0.0)
