@@ -8,8 +8,8 @@ from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import location
-from engine.mechanisms.families.adaptive_fit import spherical
+from engine.mechanisms.families.adaptive import location
+from engine.mechanisms.families.adaptive.fits import spherical
 from engine.numerics import deviations
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.time_histograms import time_shares
@@ -81,7 +81,7 @@ def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_
     usual = usual_curves(AdaptiveMean())
     pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
     one, other = (time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
-                  for data in (pairs.one, pairs.other))
+                  for data in (pairs.usual, pairs.neighbour))
     moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / np.sqrt(2)
     assert 0.9 < moved.max() <= ROUNDING
 

@@ -7,7 +7,7 @@ from engine.audit.neighbours import usual_curves
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.families import covariate_moments, location
+from engine.mechanisms.families.adaptive import covariate_moments, location
 from engine.mechanisms.families.descent import NoisyGradient
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.numerics import regressor_maps

@@ -6,7 +6,7 @@ import pytest
 from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, DataKind, Design, PublicFacts
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import NOT_FOLLOWED, SHORT_FEATURES
+from engine.mechanisms.families.functional.release import NOT_FOLLOWED, SHORT_FEATURES
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
