@@ -6,7 +6,7 @@ import pytest
 from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, DataKind, Design, PublicFacts
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import NOT_FOLLOWED, SHORT_FEATURES
+from engine.mechanisms.families.smoothing_cautions import NOT_FOLLOWED, SHORT_FEATURES
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
@@ -26,7 +26,7 @@ def kept(size, shrink=1.0, variance=0.0):
     rows = cosine_rows(size, POINTS)
     images = np.zeros((COSINES, len(POINTS)))
     images[:size] = shrink * rows.T
-    return SmoothingErrors(images, rows, np.full(size, variance))
+    return SmoothingErrors(images, rows, variance * np.eye(size))
 
 
 def curves(mean, n=1000, seed=1, high=100.0, m=50):
@@ -75,6 +75,17 @@ def test_noise_alone_is_hardly_ever_taken_for_an_error():
 def test_too_few_functions_tell_nothing_of_short_features():
     p_values, sizes = kept(5).short_features(np.ones((3, 5)), 1.0)
     assert (p_values == 1).all() and (sizes == 0).all()
+
+
+def test_bends_are_what_straight_lines_leave_and_noise_is_none():
+    errors, simple = kept(5, variance=0.04), POINTS[:, None] ** np.arange(2)
+    line, wave = 40 + 3 * POINTS, cosine_rows(5, POINTS)[:, 4]
+    noise = 0.2 * np.random.default_rng(3).standard_normal((2000, 5)) @ errors.rows.T
+    p_values, _ = errors.bends(errors.smoothed(line) + noise, simple, 0.0)
+    assert (p_values < 0.05).mean() == pytest.approx(0.05, abs=5 * np.sqrt(0.05 / 2000))
+    p_value, size = errors.bends(line + 2 * wave, simple, 0.0)
+    assert p_value < 1e-9 and size == pytest.approx(2.0, rel=0.05)
+    assert errors.bends(line, POINTS[:, None] ** np.arange(6), 0.0) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("mechanism", METHODS, ids=lambda one: f"{one.key} {one.changed()}")
