@@ -65,6 +65,7 @@ from engine.core.types import (
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.function_noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.families.smoothing_cautions import (
+    BEND_OR_STEP,
     NOT_FOLLOWED,
     SHORT_FEATURES,
     TOLD_APART,
@@ -344,7 +345,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                 or summary.grid.size < TOLD_APART):
             return ()
         facts = data.facts
-        moved, short = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
+        moved, short, bends = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
         rows = summary.basis(POINTS)
         for k, plan in enumerate(plans):
             smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
@@ -355,9 +356,10 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
                                      np.diag(energy * share))
             judgement = Judgement(errors, facts, data.sizes)
-            moved[k], short[k] = (judge(coefficients[k] @ rows.T) for judge in (
-                judgement.is_moved, judgement.has_short_features))
-        each = ((NOT_FOLLOWED, moved & ~short), (SHORT_FEATURES, short))
+            curves = coefficients[k] @ rows.T
+            (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
+            moved[k] = judgement.is_moved(curves) & ~short[k]
+        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def exact_fit(self, data: Data) -> Fit:
