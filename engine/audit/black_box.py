@@ -153,7 +153,7 @@ def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
 
     Examples
     --------
-    >>> list(parts(7000, most=4000))
+    >>> list(parts(7000, largest_part=4000))
     [1000, 1000, 2000, 3000]
     """
     done = 0
