@@ -348,6 +348,7 @@ def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem)
     assert link(at).endswith("target-1")
 
 
+@pytest.mark.slow
 def test_the_unit_of_glucose_is_chosen_and_nothing_that_was_meant_changes_with_it():
     at = visit("decide", "c-glucose_days~c.n_curves-150~sites-large~target-1")
     epsilon = recommended(at)

@@ -21,7 +21,8 @@ _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance 
 
 
 def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array,
-                      material: float = constants.MATERIAL) -> NDArray[np.bool_]:
+                      material: float = constants.MATERIAL, misfit: float = constants.MISFIT
+                      ) -> NDArray[np.bool_]:
     """Whether the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
@@ -39,6 +40,8 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
         Of a pointwise band, averaged over the time range.
     material : float
         The least misfit that matters, in half widths.
+    misfit : float
+        How probable by chance it may be at most.
 
     Returns
     -------
@@ -48,7 +51,7 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
     if centre.shape[-1] < CHECKED_FROM:
         return np.zeros(centre.shape[:-1], dtype=bool)
     p_values, left = (detail if basis.family == "cosine" else _last_four)(centre, covariance)
-    return np.asarray((p_values < constants.MISFIT) & (left > material * half_width))
+    return np.asarray((p_values < misfit) & (left > material * half_width))
 
 
 def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:

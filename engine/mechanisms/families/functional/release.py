@@ -64,6 +64,13 @@ from engine.core.types import (
 )
 from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
+from engine.mechanisms.families.smoothing_cautions import (
+    BEND_OR_STEP,
+    NOT_FOLLOWED,
+    SHORT_FEATURES,
+    TOLD_APART,
+    Judgement,
+)
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (
@@ -81,22 +88,10 @@ from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
 from engine.numerics.smoothing_errors import POINTS, SmoothingErrors
 from engine.privacy import transcript
-from engine.sources.twin import DEFAULT_SPREAD, Twin
 
 CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
 LOSSES = ("huber", "square", "logistic", "hinge")
 _BANDWIDTH = {1: 0.12, 2: 0.2}
-_MOVED, _SHORT, _MISFIT = 1.0, 0.5, 1e-3  # in forecast errors, and how probable by chance
-NOT_FOLLOWED = (
-    "By its released coefficients the smoothing of this method moves the curve by more than the "
-    "error forecast for a smooth curve about the middle of the stated bounds: the curve lies far "
-    "from that middle, or changes faster than the method follows. Narrower bounds around the "
-    "observations help, as do more functions; *Adaptive mean* needs neither.")
-SHORT_FEATURES = (
-    "By its released coefficients the curve has steps, kinks or peaks too short for what this "
-    "method keeps. They are smoothed away, and the error can be several times the forecast, which "
-    "is for a smooth curve.")
-_TOLD_APART = 20  # points of a grid, from which a release is asked for what smoothing took away
 _MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 
@@ -343,19 +338,15 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                 coefficients: Array) -> tuple[Caution, ...]:
         """What released means of curves say against their smoothing, beside the forecast.
 
-        The forecast is for a smooth curve about the middle of the bounds, that of `Twin`: its
-        smoothing, planned noise, and sampling variability. Nothing is said of smoothings that
-        are chosen from the data, or are not linear, nor where few common times tell cosines apart
-        hardly better than the smoothing.
+        Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
+        few common times tell cosines apart hardly better than the smoothing.
         """
         if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
-                or summary.grid.size < _TOLD_APART):
+                or summary.grid.size < TOLD_APART):
             return ()
-        facts, shape = data.facts, coefficients.shape[:3]
-        moved, short = np.zeros((2, *shape), dtype=bool)
+        facts = data.facts
+        moved, short, bends = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
         rows = summary.basis(POINTS)
-        usual = Twin.of(facts, data.sizes).mean(POINTS) - facts.value_middle
-        sampling = DEFAULT_SPREAD * facts.value_half_width / math.sqrt(data.sizes.n_curves)
         for k, plan in enumerate(plans):
             smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
             if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
@@ -363,13 +354,12 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             energy = self.expected_error(data.sizes, plan.budgets, facts) or 0.0
             share = noise.variance * noise.scales**2 / max(noise.energy, 1e-300)
             errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
-                                     energy * share)
-            forecast = math.hypot(errors.of_known(usual), math.sqrt(energy), sampling)
-            cosines = errors.followed(coefficients[k] @ rows.T)
-            moved[k] = errors.moved(cosines) > _MOVED * forecast
-            p_values, sizes = errors.short_features(cosines, sampling)
-            short[k] = (p_values < _MISFIT) & (sizes > _SHORT * forecast)
-        each = ((NOT_FOLLOWED, moved & ~short), (SHORT_FEATURES, short))
+                                     np.diag(energy * share))
+            judgement = Judgement(errors, facts, data.sizes)
+            curves = coefficients[k] @ rows.T
+            (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
+            moved[k] = judgement.is_moved(curves) & ~short[k]
+        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def exact_fit(self, data: Data) -> Fit:
