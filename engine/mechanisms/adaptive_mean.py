@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import NORMAL, ROUNDED_NORMAL, standard_errors
+from engine.core.bands import NORMAL, ROUNDED_NORMAL, SecondMoments, standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -93,6 +93,10 @@ STEEP_ENDS = (
 AT_A_BOUND = (
     "The released curve runs along a stated bound over a fifth of the time range or more. "
     "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
+END_NOT_OBSERVED = (
+    "By the released second moments people hardly differ in the first or the last fifth of the "
+    "time range. If next to no observations lie there, although times are stated to be spread "
+    "evenly, the curve and its band cannot be relied on there: state how times come about.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -247,12 +251,36 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             yield from self._too_few_functions(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
                 released & ~few[:, None, None])
+            yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
+                facts, plans, fit.band, model.sizes))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
             yield Caution(AT_A_BOUND, released & at_bound)
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, model.sizes.n_curves, scale.half))
+
+    def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
+                           sizes: Sizes) -> NDArray[np.bool_]:
+        """Which releases say that times stated as even leave out an end of the range.
+
+        Not asked of Fourier functions, for which both ends are one place, nor of people who are
+        observed a few times each.
+        """
+        ends = np.zeros(band.centre.shape[:3], dtype=bool)
+        is_asked = (self.law_of_times(facts) == Design() and band.people is not None
+                    and self.basis_family(facts) == "cosine"
+                    and sizes.fewest_per_curve >= constants.OFTEN)
+        for k, plan in enumerate(plans):
+            if is_asked and plan.feasible:
+                assert band.people is not None
+                moments = band.people.moments[k][..., :plan.size, :plan.size]
+                ends[k] = band_checks.tell_little_at_an_end(
+                    self.functions(plan.size, facts),
+                    SecondMoments(moments, band.people.noise[k],
+                                  band.people.stretch[k][..., :plan.size],
+                                  band.people.privacy[k][..., :plan.size]))
+        return ends
 
     def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                            half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:
