@@ -228,6 +228,20 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         return self.fit_class(data, basis, plans, draws, self.law_of_times(data.facts),
                               self.scale(data.facts)(data.times, data.values), rng)
 
+    def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
+        """Less where levels of people differ by much of the distance to the nearer bound.
+
+        Most of them are then at that bound and the others far from it.
+        """
+        scale, elsewhere = self.scale(facts), super().long_tails_from(facts, fit)
+        if fit.band is None or fit.band.people is None or not scale.is_flat:
+            return elsewhere
+        people = fit.band.people
+        variance = people.stretch[..., 0] ** 2 * people.moments[..., 0, 0]
+        distance = scale.half - np.abs(fit.band.centre[..., 0] - scale.middle.heights[0])
+        at_bound = np.sqrt(np.maximum(variance, 0.0)) > constants.LEVELS_AT_BOUND * distance
+        return np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere)
+
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit, model: MeanFit,
                  released: NDArray[np.bool_]) -> Iterator[Caution]:
         if self.is_tight(facts) and not facts.symmetric:

@@ -308,6 +308,22 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
 
 
+@pytest.mark.parametrize(("of_people", "is_told"), [
+    (lambda rng, z: rng.random((2000, 8)) < 1 / (1 + np.exp(2.2 - 2 * z)), True),
+    (lambda rng, z: 0.15 * rng.exponential(size=z.shape) + 0.02 * rng.standard_normal((2000, 8)), False)],
+    ids=["answers", "exponential levels"])
+def test_rare_answers_of_people_who_differ_are_told_to_have_long_tails(of_people, is_told):
+    """Bands of answers with a chance of a fifth, which people differ in, hold nowhere."""
+    rng = np.random.default_rng(9)
+    values = np.clip(of_people(rng, rng.standard_normal((2000, 1))), 0.0, 1.0).astype(float)
+    data = CurveData(rng.random((1, 16_000)), values.reshape(1, -1), np.full(2000, 8),
+                     np.zeros(2000, int), PublicFacts(value_low=0, value_high=1))
+    estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 30, generator(1, 1, 0))
+    share = sum(caution.applies.mean() for caution in estimate.cautions
+                if caution.text == LONG_TAILS)
+    assert share > 0.9 if is_told else share < 0.1
+
+
 @pytest.mark.parametrize(("start", "stop", "spread", "is_told"), few([
     (0.0, 0.8, lambda t: 6 + 0 * t, True), (0.0, 1.0, lambda t: 8 * t, False),
     (0.0, 1.0, lambda t: 6 + 0 * t, False), (0.2, 1.0, lambda t: 6 + 0 * t, True)], 3))
