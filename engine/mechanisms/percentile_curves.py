@@ -34,14 +34,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
-from engine.mechanisms.families import band_checks
-from engine.mechanisms.families.adaptive import effective_size, ledger
-from engine.mechanisms.families.percentile_stages import (
+from engine.mechanisms.families.adaptive import band_checks
+from engine.mechanisms.families.adaptive.percentile_stages import (
     LEVELS,
     PercentileFit,
     PercentilePlan,
     releases,
 )
+from engine.mechanisms.families.adaptive.rules import effective_size, ledger
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
@@ -168,7 +168,7 @@ class PercentileFeasibility(Feasibility):
     needed: float = _MIN
 
     @property
-    def least(self) -> float:
+    def min_per_function(self) -> float:
         return self.needed
 
 
@@ -207,8 +207,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     Notes
     -----
     *Privacy.* 16 releases of averages over a public number of people, each of deviations clipped to
-    an ellipsoid that earlier releases fix; proof in `engine.mechanisms.families.percentile_stages`.
-    A person with a reading or time that is no number deviates by 0 and stays in the count.
+    an ellipsoid that earlier releases fix; proof in
+    `engine.mechanisms.families.adaptive.percentile_stages`. A person with a reading or time that is
+    no number deviates by 0 and stays in the count.
 
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
     they are asymmetric where the law is. They cover sampling variability and privacy noise, not
@@ -374,9 +375,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         low, high = facts.value_low, facts.value_high
         by_rule = "log" if low > 0 and high >= _SKEWED_FROM * low else "linear"
         kind = self.value_scale or by_rule
-        least = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
-        if low <= least:
-            raise InputError(f"A logarithm needs a lowest value above {least:g}; it is stated to "
+        lower_limit = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
+        if low <= lower_limit:
+            raise InputError(f"A logarithm needs a lowest value above {lower_limit:g}; it is "
+                             "stated to "
                              f"be {low:g}.", field="value_scale",
                              hint="Choose the linear scale, or state a higher lower bound.")
         return ValueScale(low, high, kind, self.log_offset)
@@ -404,10 +406,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
-        least = _MIN_COARSE if self.coarse == "show" else _MIN
+        min_size = _MIN_COARSE if self.coarse == "show" else _MIN
         outer = float(min(self.levels[0], 1 - self.levels[-1]))
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
-        return PercentileFeasibility(effective, needed=max(least, _READINGS_BELOW / outer))
+        return PercentileFeasibility(effective, needed=max(min_size, _READINGS_BELOW / outer))
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> PercentilePlan:
         """Waves, width of clipping and ledger, from sizes and budgets alone."""
@@ -426,8 +428,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         effective, scale = min(verdict.effective_size, 1e6), self.scale(facts)
         shape = next(waves for limit, waves in _SHAPES if effective < limit)
         by_sampling = math.ceil(1.25 * (sizes.n_curves * max(sizes.fewest_per_curve, 1)) ** 0.25)
-        most = _MAX_WAVES if effective < _MANY else _MAX_OF_MANY
-        centre = max(1, min(most, by_sampling + 3, round(0.75 * math.sqrt(effective))))
+        max_waves = _MAX_WAVES if effective < _MANY else _MAX_OF_MANY
+        centre = max(1, min(max_waves, by_sampling + 3, round(0.75 * math.sqrt(effective))))
         if self.family_of_waves(facts) == "fourier":
             centre |= 1
         limits = np.array(self.stated_limits(facts))

@@ -90,8 +90,8 @@ class SmoothingErrors:
     @cached_property
     def _covariance(self) -> Array:
         """Of the noise in the cosines that are followed."""
-        one = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[:self.order]
-        return np.asarray(one @ self.covariance @ one.T)
+        to_cosines = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[:self.order]
+        return np.asarray(to_cosines @ self.covariance @ to_cosines.T)
 
     @property
     def noise(self) -> float:

@@ -19,7 +19,7 @@ from engine.core.types import (
     Sizes,
     Truth,
 )
-from engine.mechanisms.families.percentile_stages import releases
+from engine.mechanisms.families.adaptive.percentile_stages import releases
 from engine.mechanisms.percentile_curves import (
     BEYOND,
     FEW_COMMON_TIMES,

@@ -204,8 +204,8 @@ def _is_answer(name: str, value: Any) -> bool:
 
 def keep_stated() -> None:
     """Have the browser keep what is stated now."""
-    said = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
-                                                          _STATED_LAW)}
-    stated = {name: value for name, value in said.items()
+    answers = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
+                                                             _STATED_LAW)}
+    stated = {name: value for name, value in answers.items()
               if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))}
     components.keep(stated if len(json.dumps(stated)) <= _MOST_STATED else {})
