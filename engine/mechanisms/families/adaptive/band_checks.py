@@ -120,7 +120,7 @@ def tell_little_at_an_end(basis: Basis, people: SecondMoments) -> NDArray[np.boo
         False where noise is too large to tell.
     """
     moments, stretch = people.moments, people.stretch
-    told = np.zeros(moments.shape[:-2], dtype=bool)
+    is_empty = np.zeros(moments.shape[:-2], dtype=bool)
     for first in (0.0, 1.0 - constants.END):
         rows = basis(first + constants.END * _WITHIN)
         rows = rows - rows.mean(axis=0)
@@ -128,9 +128,9 @@ def tell_little_at_an_end(basis: Basis, people: SecondMoments) -> NDArray[np.boo
         variance = np.einsum("...kl,...kl->...", form, moments)
         expected = np.einsum("...kk,...kk->...", form, moments)
         noise = people.noise * np.sqrt((form**2).sum(axis=(-1, -2)))
-        told |= ((noise < constants.END_NOISE * expected)
+        is_empty |= ((noise < constants.END_NOISE * expected)
                  & (variance + constants.END_SURE * noise < constants.LITTLE * expected))
-    return told
+    return is_empty
 
 
 def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool_]:
