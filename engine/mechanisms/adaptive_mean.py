@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.bands import NORMAL, ROUNDED_NORMAL, standard_errors
+from engine.core.bands import NORMAL, ROUNDED_NORMAL, SecondMoments, standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -97,6 +97,10 @@ STEEP_ENDS = (
 AT_A_BOUND = (
     "The released curve runs along a stated bound over a fifth of the time range or more. "
     "Observations beyond a bound are moved to it, so that the true mean can lie outside the band.")
+END_NOT_OBSERVED = (
+    "By the released second moments people hardly differ in the first or the last fifth of the "
+    "time range. If next to no observations lie there, although times are stated to be spread "
+    "evenly, the curve and its band cannot be relied on there: state how times come about.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -228,6 +232,20 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         return self.fit_class(data, basis, plans, draws, self.law_of_times(data.facts),
                               self.scale(data.facts)(data.times, data.values), rng)
 
+    def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
+        """Less where levels of people differ by much of the distance to the nearer bound.
+
+        Most of them are then at that bound and the others far from it.
+        """
+        scale, elsewhere = self.scale(facts), super().long_tails_from(facts, fit)
+        if fit.band is None or fit.band.people is None or not scale.is_flat:
+            return elsewhere
+        people = fit.band.people
+        variance = people.stretch[..., 0] ** 2 * people.moments[..., 0, 0]
+        distance = scale.half - np.abs(fit.band.centre[..., 0] - scale.middle.heights[0])
+        at_bound = np.sqrt(np.maximum(variance, 0.0)) > constants.LEVELS_AT_BOUND * distance
+        return np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere)
+
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit, model: MeanFit,
                  released: NDArray[np.bool_]) -> Iterator[Caution]:
         if self.is_tight(facts) and not facts.symmetric:
@@ -251,12 +269,36 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
             yield from self._too_few_functions(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
                 released & ~few[:, None, None])
+            yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
+                facts, plans, fit.band, model.sizes))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
             yield Caution(AT_A_BOUND, released & at_bound)
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
                 from_middle, errors, model.sizes.n_curves, scale.half))
+
+    def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
+                           sizes: Sizes) -> NDArray[np.bool_]:
+        """Which releases say that times stated as even leave out an end of the range.
+
+        Not asked of Fourier functions, for which both ends are one place, nor of people who are
+        observed a few times each.
+        """
+        ends = np.zeros(band.centre.shape[:3], dtype=bool)
+        is_asked = (self.law_of_times(facts) == Design() and band.people is not None
+                    and self.basis_family(facts) == "cosine"
+                    and sizes.fewest_per_curve >= constants.OFTEN)
+        for k, plan in enumerate(plans):
+            if is_asked and plan.feasible:
+                assert band.people is not None
+                moments = band.people.moments[k][..., :plan.size, :plan.size]
+                ends[k] = band_checks.tell_little_at_an_end(
+                    self.functions(plan.size, facts),
+                    SecondMoments(moments, band.people.noise[k],
+                                  band.people.stretch[k][..., :plan.size],
+                                  band.people.privacy[k][..., :plan.size]))
+        return ends
 
     def _too_few_functions(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                            half_width: Array, released: NDArray[np.bool_]) -> Iterator[Caution]:

@@ -14,6 +14,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 from engine.mechanisms.adaptive_mean import (
     AT_A_BOUND,
+    END_NOT_OBSERVED,
     FEW_TIMES,
     GAP_IN_TIMES,
     GAPS_NOT_SEEN,
@@ -310,6 +311,40 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     expected = 0.5 + 0.3 * np.cos(np.pi * drawing_grid())
     seen = estimate.values(drawing_grid())[0, 0, 0]
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
+
+
+@pytest.mark.parametrize(("of_people", "is_told"), [
+    (lambda rng, z: rng.random((2000, 8)) < 1 / (1 + np.exp(2.2 - 2 * z)), True),
+    (lambda rng, z: 0.15 * rng.exponential(size=z.shape) + 0.02 * rng.standard_normal((2000, 8)), False)],
+    ids=["answers", "exponential levels"])
+def test_rare_answers_of_people_who_differ_are_told_to_have_long_tails(of_people, is_told):
+    """Bands of answers with a chance of a fifth, which people differ in, hold nowhere."""
+    rng = np.random.default_rng(9)
+    values = np.clip(of_people(rng, rng.standard_normal((2000, 1))), 0.0, 1.0).astype(float)
+    data = CurveData(rng.random((1, 16_000)), values.reshape(1, -1), np.full(2000, 8),
+                     np.zeros(2000, int), PublicFacts(value_low=0, value_high=1))
+    estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 30, generator(1, 1, 0))
+    share = sum(caution.applies.mean() for caution in estimate.cautions
+                if caution.text == LONG_TAILS)
+    assert share > 0.9 if is_told else share < 0.1
+
+
+@pytest.mark.parametrize(("start", "stop", "spread", "is_told"), few([
+    (0.0, 0.8, lambda t: 6 + 0 * t, True), (0.0, 1.0, lambda t: 8 * t, False),
+    (0.0, 1.0, lambda t: 6 + 0 * t, False), (0.2, 1.0, lambda t: 6 + 0 * t, True)], 3))
+def test_an_end_that_even_times_leave_out_is_told_from_how_little_people_differ_there(
+        start, stop, spread, is_told):
+    """Bands hold at a quarter of the times there, and steps do not disagree."""
+    rng = np.random.default_rng(8)
+    times = start + (stop - start) * rng.random((2000, 8))
+    values = 50 + 5 * np.sin(2 * np.pi * times) + spread(times) * rng.standard_normal((2000, 1))
+    values += 2 * rng.standard_normal(times.shape)
+    data = CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(2000, 8),
+                     np.zeros(2000, int), PublicFacts(value_low=0, value_high=100))
+    estimate = AdaptiveMean().release_many(data, [(Budget(3.0, 1e-6),)], 30, generator(1, 1, 0))
+    share = sum(caution.applies.mean() for caution in estimate.cautions
+                if caution.text == END_NOT_OBSERVED)
+    assert share > 0.9 if is_told else share == 0
 
 
 def test_times_that_are_not_spread_as_stated_are_told_from_steps_that_disagree():

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.arrays import Array
-from engine.core.bands import NORMAL, standard_errors
+from engine.core.bands import NORMAL, SecondMoments, standard_errors
 from engine.mechanisms.families.adaptive import constants
 from engine.numerics.bases import Basis
 from engine.numerics.end_slopes import CHECKED_FROM, MIN_WAVES, detail, steepening
 
 _LAST = 4  # coefficients of Fourier functions, two of each of the two highest frequencies
+_WITHIN = (np.arange(40) + 0.5) / 40  # of a part of the time range
 _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
 
@@ -95,6 +96,41 @@ def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: 
     beyond = np.abs(centre @ rows.T) - 2 * standard_errors(covariance, rows)
     widths = np.maximum(beyond, 0.0) / half_width[..., None]
     return np.asarray((widths * (steepening(centre) - 1) > constants.STILL_MOVING).any(axis=-1))
+
+
+def tell_little_at_an_end(basis: Basis, people: SecondMoments) -> NDArray[np.bool_]:
+    """Whether people hardly differ, in what is short, in the first or the last fifth of the range.
+
+    Where times are even, deviations of people as short as the kept functions draw are about as
+    large everywhere, as errors of single observations make them: their variance about its average
+    within a fifth is that of coefficients without any correlation. Where no observations lie, each
+    person's curve is drawn on from elsewhere, and has none. People who start alike still have such
+    deviations, if each is observed often.
+
+    Parameters
+    ----------
+    basis : Basis
+        The r functions.
+    people : SecondMoments
+        As released, (…, r, r).
+
+    Returns
+    -------
+    (…) of bool
+        False where noise is too large to tell.
+    """
+    moments, stretch = people.moments, people.stretch
+    is_empty = np.zeros(moments.shape[:-2], dtype=bool)
+    for first in (0.0, 1.0 - constants.END):
+        rows = basis(first + constants.END * _WITHIN)
+        rows = rows - rows.mean(axis=0)
+        form = stretch[..., :, None] * (rows.T @ rows / len(rows)) * stretch[..., None, :]
+        variance = np.einsum("...kl,...kl->...", form, moments)
+        expected = np.einsum("...kk,...kk->...", form, moments)
+        noise = people.noise * np.sqrt((form**2).sum(axis=(-1, -2)))
+        is_empty |= ((noise < constants.END_NOISE * expected)
+                 & (variance + constants.END_SURE * noise < constants.LITTLE * expected))
+    return is_empty
 
 
 def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool_]:

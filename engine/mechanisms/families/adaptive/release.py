@@ -207,6 +207,22 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
         """
         raise NotImplementedError
 
+    def long_tails_from(self, facts: PublicFacts, fit: Fit) -> Array | float:
+        """From which excess of released second moments over sizes people have long tails.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        fit : Fit
+            The release without its cautions.
+
+        Returns
+        -------
+        float or (plans, repeats, draws)
+        """
+        return LONG_TAILS_FROM
+
     # -- releases ---------------------------------------------------------------------------
 
     def fitted(self, data: CurveData, plans: Sequence[A], draws: int,
@@ -238,7 +254,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
                                        for plan in plans])
         of_steps = [Caution(text, applies) for text, applies in (
             (STEPS_DISAGREE, released & (model.innovations > largest_innovation[:, None, None])),
-            (LONG_TAILS, released & (model.excesses > LONG_TAILS_FROM)),
+            (LONG_TAILS, released & (model.excesses > self.long_tails_from(facts, fit))),
             (SITES_DIFFER, released & unit.sites_differ),
             (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]
         return replace(fit, cautions=(
