@@ -50,7 +50,7 @@ def growth_curves(people: int = 1000, observations: int = 8) -> str:
     Parameters
     ----------
     people, observations : int
-        How many children, and observations of each, spread over ages 2 to 19.
+        How many children, and observations of each, at ages of its own from 2 to 19.
 
     Examples
     --------
@@ -58,9 +58,7 @@ def growth_curves(people: int = 1000, observations: int = 8) -> str:
     'child_id,age,height,mother_height'
     """
     rng = np.random.default_rng(1)
-    # One age in each of equal parts of the range, so that everybody is observed all along it.
-    parts = np.arange(observations) + rng.random((people, observations))
-    ages = 2 + 17 * parts / observations
+    ages = np.sort(rng.uniform(2, 19, (people, observations)))
     mother = rng.normal(166, 6, (people, 1)).round()
     own = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
     heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + own) + rng.normal(0, 0.7, ages.shape)
@@ -175,26 +173,26 @@ GROWTH_CURVES = Example(growth_curves, {
     "person": "child", "people": "children", "law": "even", "observations": "8",
     "covariate_mother_height_low": "140", "covariate_mother_height_high": "195",
     "covariate_mother_height_unit": "cm",
-    "origin": "Simulated example: WHO growth reference, 3 SD to each side, widened"})
+    "origin": "Simulated example; WHO growth reference"})
 
 TEMPERATURES = Example(temperatures, {
     "value_name": "Temperature", "value_unit": "°C", "value_low": "35", "value_high": "39",
     "time_name": "Time of day", "time_unit": "hours", "time_low": "0", "time_high": "24",
     "person": "person", "people": "people", "law": "even", "reading_sd": "0.25", "periodic": True,
-    "origin": "Simulated example: a thermometer’s range, and how observations were drawn"})
+    "origin": "Simulated example; thermometer range"})
 
 OUTCOMES = Example(outcomes, {
     "time_name": "Time since start", "time_unit": "days", "time_high": "1825", **_PATIENTS,
-    "origin": "Simulated example: protocol with five years of follow-up"},
+    "origin": "Simulated example; five-year protocol"},
     {"upload_event_codes_status": ["death", "relapse"]})
 
 CONCENTRATIONS = Example(concentrations, {
     "time_name": "Concentration", "time_unit": "mg/L", "time_low": "0", "time_high": "8",
-    **_PATIENTS, "origin": "Simulated example: range of the assay"})
+    **_PATIENTS, "origin": "Simulated example; range of the assay"})
 
 SCORES = Example(scores, {
     "time_name": "Score", "time_low": "0", "time_high": "1", **_PATIENTS,
-    "origin": "Simulated example: the score lies between 0 and 1 by definition"},
+    "origin": "Simulated example; scores from 0 to 1"},
     {"upload_event_codes_label": ["yes"]})
 
 _RANGES = {"age": ("30", "75", "years"), "weight": ("20", "140", "kg"), "steps": ("0", "30000", ""),
@@ -205,6 +203,6 @@ RECORDS = Example(records, {
     "rows_reach": next(iter(REACHES)),
     **{f"covariate_{name}_{end}": number for name, ends in _RANGES.items()
        for end, number in zip(("low", "high", "unit"), ends, strict=True)},
-    "origin": "Simulated example: a survey of people from 30 to 75 years"},
+    "origin": "Simulated example; health survey"},
     {"rows_response": "pressure", "rows_others": [*_RANGES],
      "rows_features_density": ["age"], "rows_features_risk_minimisation": ["age"]})
