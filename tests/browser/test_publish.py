@@ -100,6 +100,7 @@ def saved(somebody):
     page = somebody.page
     settle(page)
     somebody.press("Next: release")
+    expect(page.get_by_role("heading", name="3 Release")).to_be_focused()
     somebody.tick("I confirm all three statements")
     somebody.fill("release_name", "growth")
     somebody.press("Publish and write to the ledger")
