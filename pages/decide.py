@@ -10,7 +10,7 @@ page.begin("Decide on a privacy budget")
 sentence.examples()
 view = DecideView()
 sentence.show(view)
-if view.settings.folds:  # the drawer takes the room beside it
+if view.settings.open_folds:  # the drawer takes the room beside it
     left, right = st.container(), st.container()
 else:
     left, right = st.columns([63, 37], gap="medium")

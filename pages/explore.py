@@ -16,7 +16,7 @@ session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
 page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
 data = digest(source.facts)
-computed, said, picture = st.container(), page.messages(), layout.picture_of(data)
+computed, messages, picture = st.container(), page.messages(), layout.picture_of(data)
 with computed:
     preview = page.compute(partial(
         run.mean_at_every_step, source, current.mechanism, session.delta(source).value,
@@ -25,7 +25,7 @@ scene = None
 if preview is not None:
     cards.follow_figure(preview)
     scene = cards.Explored(preview, source, session.current())
-    with said:
+    with messages:
         scene.promise()
     with picture():
         cards.figure(scene)

@@ -4,9 +4,9 @@ from pages.parts.learn import lesson, path, pupil
 from pages.shared.state import session
 
 now = session.current()
-if now.room:
-    pupil.show(now.room)
-elif now.learn == "guide":
+if now.class_code:
+    pupil.show(now.class_code)
+elif now.learn_part == "guide":
     path.show_guide()
 elif now.lesson or now.presenter == "on":
     lesson.show()

@@ -238,13 +238,13 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False
     curves = [read(card) for card in cards]
     _check_apart(cards)
     groups = [curve.facts.group for curve in curves]
-    for one, other in combinations(groups, 2):
-        if one is not None and other is not None and one.set == other.set and (
-                one.name == other.name):
+    for first, second in combinations(groups, 2):
+        if first is not None and second is not None and first.set == second.set and (
+                first.name == second.name):
             raise InputError("Two cards are about the same group.", field="cards",
                              hint="Compare releases of groups of which nobody is in two.")
-    state_it = all(one is not None and other is not None and one.is_apart_from(other)
-                   for one, other in combinations(groups, 2))
+    state_it = all(first is not None and second is not None and first.is_apart_from(second)
+                   for first, second in combinations(groups, 2))
     names = [group.name if group else str(_release(card).get("name", "A group"))[:_SHORT_NAME]
              for card, group in zip(cards, groups, strict=True)]
     return GroupComparison(names, curves, are_disjoint or state_it)

@@ -123,18 +123,18 @@ def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval)
     if slope is not None:
         possible &= _may_be_flat(sign * slope.middle, NORMAL * slope.error, among)
     possible[peak] = True
-    reach, top = NORMAL * float(band.error[peak]), float(middle[peak])
-    limits = (top - reach, top + reach), (best, float(high[among].max()))
+    half_width, top = NORMAL * float(band.error[peak]), float(middle[peak])
+    limits = (top - half_width, top + half_width), (best, float(high[among].max()))
     by_error, by_band = ((float(sign * a), float(sign * b))[::sign] for a, b in limits)
     return Highest(float(grid()[peak]), pieces_of(possible, STEP, window), sign * top,
                    (by_error[0], by_error[1]), (by_band[0], by_band[1]))
 
 
-def _may_be_flat(slope: Array, reach: Array, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    flat = np.abs(slope) <= reach
+def _may_be_flat(slope: Array, half_width: Array, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    flat = np.abs(slope) <= half_width
     first, last = np.flatnonzero(among)[[0, -1]]
-    flat[first] |= slope[first] - reach[first] <= 0
-    flat[last] |= slope[last] + reach[last] >= 0
+    flat[first] |= slope[first] - half_width[first] <= 0
+    flat[last] |= slope[last] + half_width[last] >= 0
     return np.asarray(flat)
 
 

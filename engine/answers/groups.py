@@ -100,8 +100,8 @@ class GroupComparison:
             raise InputError("Groups can be compared only if nobody is in two of them.",
                              field="disjoint", hint="State it, if it is so. Releases of the same "
                              "people are not independent, and their budgets add.")
-        for one, other in combinations(self.curves, 2):
-            _check_pair(one, other)
+        for curve, other in combinations(self.curves, 2):
+            _check_pair(curve, other)
         for name, curve in zip(self.names, self.curves, strict=True):
             if curve.is_pure or curve.status is Status.NONE:
                 reason = ("its noise is not normal (δ = 0)" if curve.is_pure else
@@ -151,8 +151,9 @@ class GroupComparison:
             curve = self.difference()
             return _standardised(curve, matrix_root(curve.covariance)
                                  @ public_normals(curve.size, SAMPLE))
-        most = max(curve.size for curve in self.curves)
-        normals = public_normals(most * len(self.curves), SAMPLE).reshape(-1, most, SAMPLE)
+        largest_size = max(curve.size for curve in self.curves)
+        normals = public_normals(largest_size * len(self.curves), SAMPLE).reshape(-1, largest_size,
+                                                                                  SAMPLE)
         drawn = [matrix_root(curve.covariance) @ normals[k, :curve.size]
                  for k, curve in enumerate(self.curves)]
         return np.asarray(np.max([_standardised(self.difference(g, h), drawn[g][:self.waves(g, h)]
@@ -194,11 +195,14 @@ class GroupComparison:
         curve = self.difference(first, second)
         if len(self.curves) == 2:
             return curve.band
-        own = float(simultaneous_factor(curve.covariance_of_all, curve.row_maps[0](grid(), 0)))
-        common = WIDER * float(np.quantile(self._largest, LEVEL))
+        single_factor = float(simultaneous_factor(curve.covariance_of_all,
+                                                  curve.row_maps[0](grid(), 0)))
+        joint_factor = WIDER * float(np.quantile(self._largest, LEVEL))
         middle, band = curve.band.middle, curve.band
-        return GridBand(middle, middle - (middle - band.low) * max(common / own, 1.0),
-                        middle + (band.high - middle) * max(common / own, 1.0), band.error)
+        wider = max(joint_factor / single_factor, 1.0)
+        return GridBand(middle, middle - (middle - band.low) * wider,
+                        middle + (band.high - middle) * wider,
+                        band.error)
 
     def differences(self, first: int = 0, second: int = 1) -> Differences:
         """Where two groups differ, and how much.
@@ -261,24 +265,24 @@ class GroupComparison:
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts
-        one, other = self.names[first], self.names[second]
+        group, other_group = self.names[first], self.names[second]
         name, unit = uncapital(facts.time_name), facts.time_unit
-        start = one[:1].upper() + one[1:]
+        start = group[:1].upper() + group[1:]
         sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
                  for side, pieces in (("above", result.above), ("below", result.below)) if pieces]
         width = result.average_limits[1] - result.average_limits[0]
         number, low, high = written([result.average, *result.average_limits], width)
-        least, most = written([result.least, result.most], result.most - result.least)
+        smallest, largest = written([result.least, result.most], result.most - result.least)
         if sides:
-            at_least = f"at least {least}, " if float(least) > 0 else ""
-            where = (f"{start} and {other} differ: {one} {' and '.join(sides)} (95 % for "
+            at_least = f"at least {smallest}, " if float(smallest) > 0 else ""
+            where = (f"{start} and {other_group} differ: {group} {' and '.join(sides)} (95 % for "
                      f"the whole curve at once); the largest difference is {at_least}at most "
-                     f"{with_unit(most, facts.value_unit)}.")
+                     f"{with_unit(largest, facts.value_unit)}.")
         else:
-            where = (f"{start} and {other}: no difference was found; differences up to "
-                     f"{with_unit(most, facts.value_unit)} remain possible.")
+            where = (f"{start} and {other_group}: no difference was found; differences up to "
+                     f"{with_unit(largest, facts.value_unit)} remain possible.")
         whole = span(facts, facts.time_low, facts.time_high)
-        return [where, f"Average of {one} less {other}, {whole}"
+        return [where, f"Average of {group} less {other_group}, {whole}"
                 f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
                 *self._effect_in_words(first, second),
                 f"They are compared on the {self.waves(first, second)} basis functions that both "
@@ -294,27 +298,27 @@ class GroupComparison:
                 f"(95 %: {low} to {high})."]
 
 
-def _check_pair(one: ReleasedCurve, other: ReleasedCurve) -> None:
-    if np.array_equal(one.centre, other.centre):
+def _check_pair(first: ReleasedCurve, second: ReleasedCurve) -> None:
+    if np.array_equal(first.centre, second.centre):
         raise InputError("One release is given twice.", field="groups",
                          hint="Compare releases of different groups.")
     for name in _SAME_UNITS:
-        if getattr(one.facts, name) != getattr(other.facts, name):
+        if getattr(first.facts, name) != getattr(second.facts, name):
             raise InputError(f"The releases differ in “{name}”.", field="groups",
                              hint="Release all groups with the same units and time range.")
-    if one.unseen and other.unseen and one.unseen.times != other.unseen.times:
+    if first.unseen and second.unseen and first.unseen.times != second.unseen.times:
         raise InputError("The releases have different common times.", field="groups",
                          hint="Release all groups with the same settings.")
-    if one.family != other.family or one.offset != other.offset:
+    if first.family != second.family or first.offset != second.offset:
         raise InputError("The releases have different bases or public prior curves.",
                          field="groups", hint="Release all groups with the same settings.")
 
 
-def _of_both(one: UnseenDetails | None, other: UnseenDetails | None) -> UnseenDetails | None:
+def _of_both(first: UnseenDetails | None, second: UnseenDetails | None) -> UnseenDetails | None:
     """Details that are open in a difference: those of two independent curves, at equal times."""
-    if one is None or other is None:
-        return one or other
-    return replace(one, scale=math.hypot(one.scale, other.scale))
+    if first is None or second is None:
+        return first or second
+    return replace(first, scale=math.hypot(first.scale, second.scale))
 
 
 def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:

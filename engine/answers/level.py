@@ -76,8 +76,9 @@ class Crossing(LevelQuestion):
         if curve.jointly or not curve.is_whole:
             possible_times = pieces_between(band.low, band.high, level)
         else:
-            reach = NORMAL * band.error
-            possible_times = pieces_between(band.middle - reach, band.middle + reach, level)
+            half_width = NORMAL * band.error
+            possible_times = pieces_between(band.middle - half_width, band.middle + half_width,
+                                            level)
         if not crossing_times and not ((band.low > level) | (band.high < level)).any():
             return self._without_time(curve)
         return self._answer_of(curve, crossing_times, possible_times)

@@ -235,14 +235,14 @@ class ReleasedCurve:
     def has_flat_offset(self) -> bool:
         return self.offset is None or len(set(self.offset.heights)) == 1
 
-    def refusal_of_derivative(self, order: int, least: int) -> str:
+    def refusal_of_derivative(self, order: int, min_size: int) -> str:
         """Why a derivative is not told; empty where it is.
 
         Parameters
         ----------
         order : int
             1 or 2.
-        least : int
+        min_size : int
             Waves it needs.
         """
         what = "How fast it changes" if order == 1 else "How its speed changes"
@@ -252,7 +252,7 @@ class ReleasedCurve:
             return f"{what} was not tested with a Fourier basis."
         if not self.has_flat_offset:
             return f"{what} cannot be told: the public prior curve is a broken line."
-        if not self.is_whole or self.size < least:
+        if not self.is_whole or self.size < min_size:
             return (f"{what} cannot be told: the curve may have finer detail than "
                     f"{self.size} basis functions can draw.")
         return ""
@@ -305,8 +305,9 @@ class ReleasedCurve:
             at_times = rows(grid(), order)
             middle = at_times @ self.all_coefficients
             error = standard_errors(self.covariance_of_all, at_times)
-            reach = float(simultaneous_factor(self.covariance_of_all, at_times)) * error
-            bands.append((middle + public, middle - reach + public, middle + reach + public, error))
+            half_width = float(simultaneous_factor(self.covariance_of_all, at_times)) * error
+            bands.append((middle + public, middle - half_width + public,
+                          middle + half_width + public, error))
         return GridBand(bands[0][0], np.min([band[1] for band in bands], axis=0),
                         np.max([band[2] for band in bands], axis=0), bands[0][3])
 
@@ -342,8 +343,8 @@ class ReleasedCurve:
         for rows in self.row_maps:
             weights = net(partial(rows, order=order))
             value = float(weights @ self.all_coefficients) + public
-            reach = NORMAL * float(standard_errors(self.covariance_of_all, weights[None])[0])
-            limits.append((value - reach, value + reach))
+            half_width = NORMAL * float(standard_errors(self.covariance_of_all, weights[None])[0])
+            limits.append((value - half_width, value + half_width))
             values.append(value)
         if self.jointly:
             return values[0], self._jointly(plus, minus, order)

@@ -137,19 +137,19 @@ class ReleasedSpread:
         return people_spread(moments, self.stretch, maps, error)
 
 
-def refusal_of_spread(curve: ReleasedCurve, least: float) -> str:
+def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
     """Why nothing is told of how people differ; empty where it is.
 
     Parameters
     ----------
-    least : float
+    min_effective_size : float
         Effective size N that it needs.
     """
     if curve.refusal:
         return curve.refusal
     if curve.spread is None or curve.is_pure or curve.family != "cosine":
         return _NOT_RELEASED
-    if curve.effective_size < least:
+    if curve.effective_size < min_effective_size:
         return "Too few people for this budget to say how people differ."
     return ""
 

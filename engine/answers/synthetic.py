@@ -90,10 +90,10 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
     assert curve.spread is not None
     if observations is None:
         observations = max(curve.spread.observation_counts, key=lambda pair: pair[1])[0]
-    for name, count, most in (("people", people, MAX_PEOPLE),
-                              ("observations", observations, MAX_OBSERVATIONS)):
-        if not 1 <= count <= most:
-            raise InputError(f"“{name}” must lie between 1 and {most:,}; got {count:,}.",
+    for name, count, largest in (("people", people, MAX_PEOPLE),
+                                 ("observations", observations, MAX_OBSERVATIONS)):
+        if not 1 <= count <= largest:
+            raise InputError(f"“{name}” must lie between 1 and {largest:,}; got {count:,}.",
                              field=name)
     spread = curve.spread.estimate
     scores = rng.standard_normal((people, len(spread.covariance))) @ matrix_root(spread.covariance)

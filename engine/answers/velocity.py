@@ -23,14 +23,14 @@ class Derivative(CurveQuestion):
     """A derivative of f at one time ± 1.96 standard errors."""
 
     derivative: ClassVar[int]
-    least: ClassVar[int]
+    min_size: ClassVar[int]
 
     time: float | None = param(None, "Time", "In the unit of times. Empty: the middle.",
                                low=-1e12, high=1e12)
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         t = curve.unit_time(self.time, "time", 0.5)
-        reason = curve.refusal_of_derivative(self.derivative, self.least)
+        reason = curve.refusal_of_derivative(self.derivative, self.min_size)
         if reason:
             return refused(reason)
         value, limits = curve.linear(lambda f: f(t), order=self.derivative)
@@ -48,7 +48,7 @@ class Velocity(Derivative):
     """f'(t) ± 1.96 standard errors, from eight basis functions on."""
 
     key, label, order = "velocity", "Velocity", 50
-    derivative, least = 1, MIN_FOR_VELOCITY
+    derivative, min_size = 1, MIN_FOR_VELOCITY
 
 
 @curve_questions.register
@@ -57,7 +57,7 @@ class Acceleration(Derivative):
     """f''(t) ± 1.96 standard errors, from eleven basis functions on."""
 
     key, label, order = "acceleration", "Acceleration", 60
-    derivative, least = 2, MIN_FOR_ACCELERATION
+    derivative, min_size = 2, MIN_FOR_ACCELERATION
 
 
 @dataclass(frozen=True, kw_only=True)

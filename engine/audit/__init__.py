@@ -288,11 +288,11 @@ class _Search:
     def grey_box(self, tries: int, end: float) -> Iterator[Progress]:
         """Pairs, a chunk at a time, and after the first chunk the noise."""
         size = next(a.size for a in vars(self.question.usual).values() if isinstance(a, np.ndarray))
-        most = max(4, min(self.case.chunk, tries, _MAX_NUMBERS // max(size, 1)))
+        chunk = max(4, min(self.case.chunk, tries, _MAX_NUMBERS // max(size, 1)))
         step = 0
         while self.progress is None or (self.progress.tried < tries and not self.progress.is_broken
                                    and time.monotonic() < end):
-            yield self._tried(most, step)
+            yield self._tried(chunk, step)
             step += 1
 
     def _tried(self, count: int, step: int) -> Progress:
@@ -304,7 +304,7 @@ class _Search:
         if self.progress is None:
             self.claim, self.progress = losses.claim, _before(losses.claim, budget)
             if not reason and losses.first is not None:
-                reason = noise_fault(mechanism, pairs.one, budget, self.seed, losses.first)
+                reason = noise_fault(mechanism, pairs.usual, budget, self.seed, losses.first)
         self._remember(pairs, losses.each)
         before = self.progress
         self.progress = replace(

@@ -141,24 +141,24 @@ def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> B
     return _from_outputs(first, second, ratios.claim, ratios.budget)
 
 
-def parts(runs: int, most: int = _PART) -> Iterator[int]:
+def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
     """How many releases to make at once: few at first, so that a bound is there soon.
 
     Parameters
     ----------
     runs : int
         In all.
-    most : int
+    largest_part : int
         At once.
 
     Examples
     --------
-    >>> list(parts(7000, most=4000))
+    >>> list(parts(7000, largest_part=4000))
     [1000, 1000, 2000, 3000]
     """
     done = 0
     while done < runs:
-        part = min(max(done, _FIRST), most, runs - done)
+        part = min(max(done, _FIRST), largest_part, runs - done)
         yield part
         done += part
 
@@ -195,9 +195,9 @@ def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -
     usual = math.sqrt((losses**2).mean())
     if ratios.claim.unit == "rho":
         usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
-    told, lost, claimed = (_as_epsilon(part, ratios.claim, ratios.budget) for part in (
+    tested, lost, claimed = (_as_epsilon(part, ratios.claim, ratios.budget) for part in (
         surely if beyond else mu, usual, ratios.claim.total))
-    return _bound(told, ends.released, lost, beyond, claimed)
+    return _bound(tested, ends.released, lost, beyond, claimed)
 
 
 def _is_beyond(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted
@@ -205,8 +205,8 @@ def _is_beyond(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array,
     """Whether so much is told with Gaussian noise, or a choice by noise, beyond doubt."""
     claim, certain = ratios.claim, ends.limits(CERTAIN)
     if claim.unit == "mu":
-        most = min(float(losses.max()), claim.total) * _ROUNDING
-        return max(_mu(*limits) for limits in certain) > most
+        largest_claim = min(float(losses.max()), claim.total) * _ROUNDING
+        return max(_mu(*limits) for limits in certain) > largest_claim
     allowed = Zcdp(claim.total**2 / 2)
     return (any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
             or (ratios.is_exact and _is_quieter(scores[0], scores[1])))
@@ -232,8 +232,9 @@ def _from_pure(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array,
 
 
 def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
-    most = min(claimed, lost) if lost else claimed
-    return Bound(epsilon if beyond else min(epsilon, most), runs, lost=lost, is_beyond=beyond)
+    largest_claim = min(claimed, lost) if lost else claimed
+    return Bound(epsilon if beyond else min(epsilon, largest_claim), runs, lost=lost,
+                 is_beyond=beyond)
 
 
 def _is_quieter(first: Array, second: Array) -> bool:
@@ -294,8 +295,8 @@ def _epsilon(first: Array, second: Array, unit: str, delta: float, level: float 
     if unit == "mu":
         limits = _tested(first, second, unit).limits(level)
         return accounting.exact_epsilon(max(0.0, *(_mu(*limit) for limit in limits)), delta)
-    least = 0.0 if unit == "epsilon" else delta
-    return _direct(_tested(first, second, unit, least).limits(level), least)
+    failing = 0.0 if unit == "epsilon" else delta
+    return _direct(_tested(first, second, unit, failing).limits(level), failing)
 
 
 def _tested(first: Array, second: Array, unit: str, delta: float = 0.0) -> _Counted:
@@ -317,21 +318,21 @@ def _rounded(first: Array, second: Array) -> tuple[Array, Array]:
     return np.round(first / unit), np.round(second / unit)
 
 
-def _test(one: Array, other: Array, unit: str) -> Any:
-    """A score that is higher for `other`: the likelihood ratio of the law that the unit suggests.
+def _test(lower: Array, higher: Array, unit: str) -> Any:
+    """A score that is higher for `higher`: the likelihood ratio of the law that the unit suggests.
 
     Means and spreads come from the outputs. Outputs that are no numbers in one case alone give it
     away at once.
     """
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        sign = np.sign(np.isfinite(one).mean() - np.isfinite(other).mean())
+    if not (np.isfinite(lower).all() and np.isfinite(higher).all()):
+        sign = np.sign(np.isfinite(lower).mean() - np.isfinite(higher).mean())
         return lambda outputs: sign * (~np.isfinite(outputs).all(axis=1)).astype(float)
-    first, second = np.round(one.mean(axis=0)), np.round(other.mean(axis=0))
+    first, second = np.round(lower.mean(axis=0)), np.round(higher.mean(axis=0))
     if unit == "epsilon":
-        width = np.maximum(np.abs(one - first).mean(axis=0), 1.0)
+        width = np.maximum(np.abs(lower - first).mean(axis=0), 1.0)
         return lambda outputs: ((np.abs(outputs - first) - np.abs(outputs - second)) / width).sum(
             axis=1).round(6)
-    covariance = np.atleast_2d(np.cov(one.T)) + np.atleast_2d(np.cov(other.T))
+    covariance = np.atleast_2d(np.cov(lower.T)) + np.atleast_2d(np.cov(higher.T))
     direction = np.linalg.pinv(covariance, hermitian=True) @ (second - first)
     return lambda outputs: outputs @ direction
 

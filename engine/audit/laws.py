@@ -123,8 +123,8 @@ class _Norm(AuditedLaw):
                                   - np.linalg.norm(rest - shift, axis=1)))
 
     def largest(self, shift: Array, spread: Array) -> LargestLosses:
-        most = self.loss(shift[:, None], spread).max()
-        return LargestLosses(vectors=np.array([[most, shift.shape[1]]]))
+        largest_loss = self.loss(shift[:, None], spread).max()
+        return LargestLosses(vectors=np.array([[largest_loss, shift.shape[1]]]))
 
 
 class _Laplace(AuditedLaw):

@@ -322,12 +322,12 @@ def _choice(exact: Exact, received: Array, claim: Claim) -> _Part:
     law = audited(NoiseLaw.GAUSSIAN if choice.law.is_gaussian else NoiseLaw.LAPLACE)
     deviation = choice.law.value_deviation
     values = law.score(*(np.where(is_sent, change / deviation, 0.0) for change in (shift, rest)))
-    most = np.abs(exact.second - exact.first).max(axis=1)
-    loss = choice.loss(most, claim.unit)
+    largest_change = np.abs(exact.second - exact.first).max(axis=1)
+    loss = choice.loss(largest_change, claim.unit)
     if claim.unit != "epsilon":
         return _Part(ratio + values, loss, LargestLosses())
-    numbers = np.full(choice.n_selected, most.max() / choice.scales.values)
-    bits = np.array([2 * choice.n_selected * most.max() / choice.scales.choice])
+    numbers = np.full(choice.n_selected, largest_change.max() / choice.scales.values)
+    bits = np.array([2 * choice.n_selected * largest_change.max() / choice.scales.choice])
     return _Part(ratio + values, loss, LargestLosses(numbers, bits))
 
 

@@ -51,13 +51,13 @@ class Claim:
         """What these lines of one site promise together."""
         budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
-            most = accounting.exact_mu(budget.epsilon, budget.delta)
-            return cls("mu", min(accounting.total_mu(lines), most), of_site)
+            allowed = accounting.exact_mu(budget.epsilon, budget.delta)
+            return cls("mu", min(accounting.total_mu(lines), allowed), of_site)
         pure = accounting.total_epsilon(lines)
         if pure is not None:
             return cls("epsilon", min(pure, budget.epsilon), of_site)
-        most = accounting.rho_of(budget.epsilon, budget.delta)
-        return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), of_site)
+        allowed = accounting.rho_of(budget.epsilon, budget.delta)
+        return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), allowed)), of_site)
 
     def composed(self, losses: Sequence[Array]) -> Array:
         """Losses of several messages about the same people, together: (pairs,)."""
@@ -119,8 +119,8 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
         If nothing is claimed, because nothing is released, or everything without noise.
     """
     try:
-        first = run(mechanism, pairs.one, budget, seed, rng=rng)
-        second = run(mechanism, pairs.other, budget, seed, first.answers)
+        first = run(mechanism, pairs.usual, budget, seed, rng=rng)
+        second = run(mechanism, pairs.neighbour, budget, seed, first.answers)
     except np.linalg.LinAlgError:  # some data do this, so it says something of them
         nothing = Claim("epsilon", budget.epsilon, ())
         return Losses(np.full(pairs.count, np.inf), math.inf, nothing,
@@ -193,10 +193,10 @@ def _of_site(mechanism: Any, server: int, claim: Claim, first: Run, second: Run,
     lines = _line_of_each([first.messages[key].step for key in keys], claim.lines)
     if lines is None:
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
-    most = [loss.max(keepdims=True) for loss in each]
+    largest = [loss.max(keepdims=True) for loss in each]
     worst = [float(loss[0]) / Claim.of([line]).total
-             for loss, line in zip(most, lines, strict=True)]
-    return together / claim.total, float(claim.composed(most)[0]) / claim.total, np.array(worst)
+             for loss, line in zip(largest, lines, strict=True)]
+    return together / claim.total, float(claim.composed(largest)[0]) / claim.total, np.array(worst)
 
 
 def _line_of_each(steps: Sequence[Step], lines: Sequence[Spend]) -> list[Spend] | None:

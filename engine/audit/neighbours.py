@@ -54,14 +54,14 @@ class Pairs:
 
     Parameters
     ----------
-    one, other : CurveData or SampleData
+    usual, neighbour : CurveData or SampleData
         The batches.
     server : (pairs,) array of int
         The site of that record.
     """
 
-    one: Any
-    other: Any
+    usual: Any
+    neighbour: Any
     server: NDArray[np.int64]
 
     @property
@@ -75,7 +75,7 @@ class Pairs:
         -------
         tuple of two data sets
         """
-        return self.one.repeat(index), self.other.repeat(index)
+        return self.usual.repeat(index), self.neighbour.repeat(index)
 
 
 @dataclass(frozen=True)

@@ -287,8 +287,8 @@ def _is_small_somewhere(squares: Array) -> bool:
     Squares of Laplace noise scatter most of all: by the root of 5.
     """
     counts = np.isfinite(squares).sum(axis=0)
-    least = 1 - 5 * np.sqrt(5 / np.maximum(counts, 1))
-    return bool((_means(squares.T) < least[counts > 0]).any())
+    smallest_mean = 1 - 5 * np.sqrt(5 / np.maximum(counts, 1))
+    return bool((_means(squares.T) < smallest_mean[counts > 0]).any())
 
 
 def _between(mechanism: Any, first: Run, second: Run) -> list[tuple[Step, Array]]:

@@ -40,7 +40,7 @@ class Shapes:
     bound: float
     couples: Array
 
-    def one(self, rng: np.random.Generator) -> Array:
+    def random_shape(self, rng: np.random.Generator) -> Array:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
 
     def at_bound(self, shape: Array) -> Array:
@@ -93,7 +93,7 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
     some = [*(scale @ functions for scale in worst), space.analysis.sum(axis=1), flat,
             flat * (places == grid.size // 4), flat - 2 * (places % 2), *functions[:6],
             functions[-1]]
-    bound, used = mechanism.reach(usual.facts), worst[mechanism.constants == "optimal"]
+    bound, used = mechanism.norm_bound(usual.facts), worst[mechanism.constants == "optimal"]
     return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound,
                   couples_of(mechanism, usual, budget))
 
@@ -174,7 +174,7 @@ def sized(shape: Array, size: float) -> Array:
 
 def _extreme(shapes: Shapes, rng: np.random.Generator) -> Array:
     """A worst shape at the bound or far beyond it, wild numbers, or none in places."""
-    curve: Array = shapes.at_bound(shapes.one(rng)) * rng.choice(_SIZES)
+    curve: Array = shapes.at_bound(shapes.random_shape(rng)) * rng.choice(_SIZES)
     kind = rng.integers(8)
     if kind == 0:
         curve[rng.integers(len(curve), size=5)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])
@@ -198,6 +198,7 @@ def _ends(shapes: Shapes, k: int, rng: np.random.Generator) -> tuple[Array | Non
         before, after = shapes.some[k - 3 * count], shapes.some[k - 3 * count - 1]
         return None, shapes.at_bound(before), shapes.at_bound(after)
     first = _extreme(shapes, rng)
-    second = (-first, first, _extreme(shapes, rng), shapes.at_bound(shapes.one(rng)))[k % 4]
-    others = (None, shapes.at_bound(shapes.one(rng)), _extreme(shapes, rng))[k % 3]
+    second = (-first, first, _extreme(shapes, rng),
+              shapes.at_bound(shapes.random_shape(rng)))[k % 4]
+    others = (None, shapes.at_bound(shapes.random_shape(rng)), _extreme(shapes, rng))[k % 3]
     return others, first, second

@@ -100,18 +100,18 @@ def _few(sizes: Array) -> Array:
 
 def _of_laplace(size: float, step: float) -> Array:
     """Chances of losses −K … K in steps, rounded up; P(loss ≤ l) = e^{(l − size)/2}/2 within."""
-    most = int(np.ceil(size / step))
-    ends = np.arange(-most - 1, most + 1) * step
+    n_steps = int(np.ceil(size / step))
+    ends = np.arange(-n_steps - 1, n_steps + 1) * step
     below = np.where(ends < -size, 0.0, np.exp((np.minimum(ends, size) - size) / 2) / 2)
     below[-1] = 1.0
     return np.diff(below)
 
 
 def _of_bit(size: float, step: float) -> Array:
-    most = int(np.ceil(size / step))
-    chances = np.zeros(2 * most + 1)
+    n_steps = int(np.ceil(size / step))
+    chances = np.zeros(2 * n_steps + 1)
     chances[-1] = 1 / (1 + np.exp(-size))
-    chances[most - int(size / step)] += 1 - chances[-1]
+    chances[n_steps - int(size / step)] += 1 - chances[-1]
     return chances
 
 
@@ -122,9 +122,9 @@ def _of_vector(size: float, numbers: int, step: float) -> Array:
     length = gammaincinv(numbers, (np.arange(_LENGTHS)[:, None] + 0.5) / _LENGTHS)
     cosine = 2 * _middles((numbers - 1) / 2) - 1
     loss = np.sqrt(length**2 - 2 * length * size * cosine + size**2) - length
-    most = int(np.ceil(size / step))
-    places = np.clip(np.ceil(loss / step).astype(int), -most, most) + most
-    return np.asarray(np.bincount(places.ravel(), minlength=2 * most + 1) / places.size)
+    n_steps = int(np.ceil(size / step))
+    places = np.clip(np.ceil(loss / step).astype(int), -n_steps, n_steps) + n_steps
+    return np.asarray(np.bincount(places.ravel(), minlength=2 * n_steps + 1) / places.size)
 
 
 @lru_cache(maxsize=64)

@@ -93,8 +93,8 @@ def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) 
         path = exhibit_files.path_of(paper, exhibit, form)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
-    return all(one.holds or claim.fails_because
-               for claim, one in zip(exhibit.claims, findings, strict=True))
+    return all(finding.holds or claim.fails_because
+               for claim, finding in zip(exhibit.claims, findings, strict=True))
 
 
 def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:

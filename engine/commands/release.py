@@ -145,18 +145,18 @@ def _again(options: argparse.Namespace, ledger: Ledger) -> int:
     return 0
 
 
-def _write(out: str, one: Published) -> None:
+def _write(out: str, published: Published) -> None:
     """Its files, and how far off it may be."""
     try:
-        written = release_folder.write(out, release_files.all_files(one))
+        written = release_folder.write(out, release_files.all_files(published))
     except InputError as problem:
         raise InputError(problem.message, field=problem.field, hint=f"{problem.hint} The release "
-                         f"is in the ledger and not lost: “release --again {one.release_id}” "
+                         f"is in the ledger and not lost: “release --again {published.release_id}” "
                          "writes its files, at no charge.") from None
     for path in written:
         print(f"wrote {path}")
-    for line in [captions.headline(one), *sentences.warnings(one.uncertainty),
-                 *one.uncertainty.findings]:
+    for line in [captions.headline(published), *sentences.warnings(published.uncertainty),
+                 *published.uncertainty.findings]:
         print(line)
 
 
@@ -174,7 +174,7 @@ def total_of(options: argparse.Namespace, n: int, before: Odometer | None) -> Bu
         return None
     default = published.usual_total(n) if before is None else before.total
     chosen = (options.total_epsilon, options.total_delta)
-    epsilon, delta = (one if part is None else part for one, part in
+    epsilon, delta = (default_part if part is None else part for default_part, part in
                       zip((default.epsilon, default.delta), chosen, strict=True))
     return Budget(epsilon, delta)
 

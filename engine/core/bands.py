@@ -217,22 +217,22 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     grid, basis = drawing_grid(), estimate.basis
     rows = basis(grid)
     middle = estimate.on_grid(band.centre, grid)
-    reach = _reach(band.covariance, rows, band.kind)
-    lower, upper = middle - reach, middle + reach
+    half_width = _half_width(band.covariance, rows, band.kind)
+    lower, upper = middle - half_width, middle + half_width
     if isinstance(basis, BasisWithTails):
         sizes = estimate.basis_sizes or (basis.size,) * len(middle)
         for k, size in enumerate(sizes[:len(middle)]):
             if band.unseen is not None and band.unseen.are_open(size):
                 joint = band.unseen.covariance(band.covariance[k, ..., :size, :size])
-                reach = _reach(joint, band.unseen.functions(size)(grid), band.kind)
-                lower[k], upper[k] = middle[k] - reach, middle[k] + reach
+                half_width = _half_width(joint, band.unseen.functions(size)(grid), band.kind)
+                lower[k], upper[k] = middle[k] - half_width, middle[k] + half_width
                 continue
             tails = basis.end_tails(size, grid)
             if tails is not None:
                 sloped = middle[k] + band.centre[k] @ tails.T
-                reach = _reach(band.covariance[k], rows + tails, band.kind)
-                lower[k] = np.minimum(lower[k], sloped - reach)
-                upper[k] = np.maximum(upper[k], sloped + reach)
+                half_width = _half_width(band.covariance[k], rows + tails, band.kind)
+                lower[k] = np.minimum(lower[k], sloped - half_width)
+                upper[k] = np.maximum(upper[k], sloped + half_width)
     if band.bias is not None:
         lower, upper = lower - band.bias[..., None], upper + band.bias[..., None]
     return lower, upper
@@ -294,7 +294,7 @@ def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
     return float(np.interp(times, drawing_grid(), width).mean())
 
 
-def _reach(covariance: Array, rows: Array, kind: str) -> Array:
+def _half_width(covariance: Array, rows: Array, kind: str) -> Array:
     """How far limits are from the curve w(t)'a at each time, of rows w(t): (…, points)."""
     errors = standard_errors(covariance, rows)
     if kind == "pointwise":

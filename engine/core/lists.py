@@ -76,13 +76,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], n_named: int = 3) -> str:
     """Names in quotes, of which some may only be counted.
 
     Parameters
     ----------
     names : sequence of str
-    most : int
+    n_named : int
         So many are written out.
 
     Examples
@@ -90,7 +90,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     >>> listed(["a", "b"]), listed(["a", "b", "c"], 1)
     ('“a” and “b”', '“a” and 2 more')
     """
-    quoted = [f"“{shortened(name)}”" for name in names[:most]]
-    if len(names) > most:
-        return f"{', '.join(quoted)} and {len(names) - most:,} more"
+    quoted = [f"“{shortened(name)}”" for name in names[:n_named]]
+    if len(names) > n_named:
+        return f"{', '.join(quoted)} and {len(names) - n_named:,} more"
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

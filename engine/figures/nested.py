@@ -55,7 +55,7 @@ class Nested:
     target: Sequence[float] = ()
 
     def spec(self, title: str, across: Spec, up: str, *, more: Sequence[Spec] = (),
-             fill: Sequence[Spec] | None = None, reach: Sequence[float] = ()) -> Spec:
+             fill: Sequence[Spec] | None = None, in_view: Sequence[float] = ()) -> Spec:
         """The figure.
 
         Parameters
@@ -70,10 +70,10 @@ class Nested:
             Traces above the curves.
         fill : sequence of dict
             Traces in place of the shades between pairs of curves.
-        reach : sequence of float
+        in_view : sequence of float
             Values beside the curves that are in view.
         """
-        ends = free_range([*self.curves.ravel(), *self.limits, *self.target, *reach])
+        ends = free_range([*self.curves.ravel(), *self.limits, *self.target, *in_view])
         shapes, notes = self._cut_offs()
         names, margin = self._names(ends)
         data = [*(self._shades() if fill is None else fill), *self._lines(), *more]

@@ -32,12 +32,12 @@ def odds(right: float, person: str) -> Chart:
     person : str
         The noun for one person.
     """
-    most = min(math.ceil(round(100 * right, 6)), 100)
+    n_right = min(math.ceil(round(100 * right, 6)), 100)
     indices = np.arange(100)
     x, y = indices % _DOTS_IN_A_ROW, -(indices // _DOTS_IN_A_ROW)
     styles = (("right by chance", slice(0, 50), {"color": "raw", "symbol": "circle"}),
-              ("more", slice(50, most), {"color": "gradient", "symbol": "square"}),
-              ("wrong", slice(most, 100), {"color": "raw", "symbol": "circle-open"}))
+              ("more", slice(50, n_right), {"color": "gradient", "symbol": "square"}),
+              ("wrong", slice(n_right, 100), {"color": "raw", "symbol": "circle-open"}))
     data = [traces.points(name, x[part].tolist(), y[part].tolist(), {"size": 9, **style},
                           hoverinfo="skip")
             for name, part, style in styles if part.start < part.stop]
@@ -45,9 +45,9 @@ def odds(right: float, person: str) -> Chart:
     spec = {"data": data, "layout": layout(xaxis=hidden, yaxis=hidden,
                                              margin={"l": 2, "r": 2, "t": 2, "b": 2})}
     alt = (f"Of 100 attempts to pick the right {person}, 50 succeed by chance and at most "
-           f"{max(most - 50, 0)} more.")
+           f"{max(n_right - 50, 0)} more.")
     return Chart(spec, alt, {"outcome": ["right by chance", "at most more", "wrong"],
-                             "of 100": [50, max(most - 50, 0), 100 - most]})
+                             "of 100": [50, max(n_right - 50, 0), 100 - n_right]})
 
 
 _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05, 1, 96)[1:]])

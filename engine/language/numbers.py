@@ -121,8 +121,8 @@ def error(value: float, unit: str, within: float = math.nan) -> str:
     text = in_unit(value, unit)
     if not math.isfinite(within):
         return text
-    most = f"{number(within)} %" if unit == "%" else number(within)
-    return f"{text} ({most_releases(unit, '95 %')}: {most})"
+    within_words = f"{number(within)} %" if unit == "%" else number(within)
+    return f"{text} ({most_releases(unit, '95 %')}: {within_words})"
 
 
 def most_releases(unit: str, share: str = "95 % of releases") -> str:

@@ -77,14 +77,14 @@ def rests_on(claim: str, simulated: Proportion) -> str:
             f"ones. The true share is between {low} and {high} (95 % confidence interval{alike}).")
 
 
-def floor(facts: PublicFacts, least: float, error: float) -> str:
+def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
     """What no unbiased method with Gaussian noise can be below, beside an error.
 
     Parameters
     ----------
     facts : PublicFacts
         Its unit of values is that of all errors.
-    least : float
+    smallest_error : float
         The floor; not finite where there is none.
     error : float
         Of the method on screen; not finite where it publishes nothing.
@@ -94,13 +94,14 @@ def floor(facts: PublicFacts, least: float, error: float) -> str:
     str
         Empty where there is no floor.
     """
-    if not math.isfinite(least):
+    if not math.isfinite(smallest_error):
         return ""
     text = ("At this ε no unbiased method with Gaussian noise could be closer than "
-            f"**{in_unit(least, escape(facts.value_unit))}**")
+            f"**{in_unit(smallest_error, escape(facts.value_unit))}**")
     if math.isfinite(error):
-        text += ("; this method is below it, as shrinking trades bias for noise" if error < least
-                 else f"; the error here is {times(error / least)} that")
+        text += ("; this method is below it, as shrinking trades bias for noise"
+                 if error < smallest_error
+                 else f"; the error here is {times(error / smallest_error)} that")
     return f"{text}. {YARDSTICK}"
 
 
@@ -140,7 +141,8 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     """
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
             f"The effective size, what {facts.people} and ε are worth together, is "
-            f"{number(digits_down(verdict.per_function, 3))}; below {verdict.least:g} the noise is "
+            f"{number(digits_down(verdict.per_function, 3))}; below {verdict.min_per_function:g} "
+            "the noise is "
             "too large for any curve, and no budget is spent. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} a coarse curve is "
             "possible.")
@@ -179,8 +181,9 @@ def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curv
                 steps: Sequence[float]) -> str:
     """With so many people, or from so large an ε on."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
-    least = verdict.epsilon_needed(budget)
-    epsilon = next((step for step in steps if step >= least), two_digits_up(least))
+    needed_epsilon = verdict.epsilon_needed(budget)
+    epsilon = next((step for step in steps if step >= needed_epsilon),
+                   two_digits_up(needed_epsilon))
     return f"with {whole(needed)} {facts.people}, or from ε = {epsilon:g} on,"
 
 
@@ -269,9 +272,9 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
         lead = f"**{name}** has the smallest error of {len(known)} methods"
     else:
         lead = f"**{best}** has a smaller error than {name}"
-    here, least = (in_unit(error, escape(facts.value_unit))
-                   for error in (known[name], known[best]))
-    return f"{lead}: {here} against {least}, simulated at the same ε."
+    here, smallest = (in_unit(error, escape(facts.value_unit))
+                      for error in (known[name], known[best]))
+    return f"{lead}: {here} against {smallest}, simulated at the same ε."
 
 
 CHOOSE_BY_SIZES = ("Choose a method from sizes and public facts, or on simulated curves like "
@@ -354,11 +357,12 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
         return ""
     return (f"A constant curve fits into the confidence band: no change over "
             f"{uncapital(facts.time_name)} can be told. Changes of "
-            f"{least(facts, least_change(low, high))} would show. Narrower public bounds lessen "
+            f"{smallest_change(facts, least_change(low, high))} would show. Narrower public "
+            "bounds lessen "
             "the noise.")
 
 
-def least(facts: PublicFacts, change: float) -> str:
+def smallest_change(facts: PublicFacts, change: float) -> str:
     """From which size on a change can be told: "about 65 mg/dL and more".
 
     Parameters

@@ -99,7 +99,7 @@ class SameEpsilon(Lesson):
 
 
 def _picture() -> Picture:
-    cap, gauss = (np.array([*map(most, _STEPS)]) for most in (_allowed, accuracy))
+    cap, gauss = (np.array([*map(accuracy_of, _STEPS)]) for accuracy_of in (_allowed, accuracy))
     marks = (
         Mark(_STEPS, cap, "without", "Pure privacy allows", dash="6,4"),
         Mark(_STEPS[[0, -1]], np.full(2, 50.0), "raw", "Guessing", dash="2,3", width=1.6),

@@ -29,14 +29,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families import adaptive_constants as constants
-from engine.mechanisms.families.adaptive import basis_size, ledger
-from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
-from engine.mechanisms.families.band_checks import lie_near_a_bound
-from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
-from engine.mechanisms.families.covariate_moments import MAX_DOUBT
-from engine.mechanisms.families.covariate_moments import steps as covariate_steps
-from engine.mechanisms.families.location import release_steps
+from engine.mechanisms.families.adaptive import constants
+from engine.mechanisms.families.adaptive.band_checks import lie_near_a_bound
+from engine.mechanisms.families.adaptive.coefficient_fit import CoefficientFit, CoefficientPlan
+from engine.mechanisms.families.adaptive.covariate_moments import MAX_DOUBT
+from engine.mechanisms.families.adaptive.covariate_moments import steps as covariate_steps
+from engine.mechanisms.families.adaptive.location import release_steps
+from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.rules import basis_size, ledger
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.moments import Moments
 from engine.numerics.public_curves import PublicCurve
@@ -57,17 +57,17 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
     w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i), the Newton direction of least squares with weights w_i, where
     a = W'b and F_i = W G_i; T_i and t_i weight the observations of a curve as those of a mean do,
     so that a centre that is still far off moves all curves alike. W and the weights come from two
-    private releases of the covariates (`engine.mechanisms.families.covariate_moments`), after which
-    all effects are equally hard to tell. Then locations and scales and the second moments for the
-    bands follow, as in `engine.mechanisms.families.location`.
+    private releases of the covariates (`engine.mechanisms.families.adaptive.covariate_moments`),
+    after which all effects are equally hard to tell. Then locations and scales and the second
+    moments for the bands follow, as in `engine.mechanisms.families.adaptive.location`.
 
     Notes
     -----
     *Privacy.* Replacing a curve replaces its covariates, too. Both releases of the covariates move
     by at most √2(d + 1)/n in Frobenius norm, whatever the curve, and cost a tenth of μ² each. They
     are fixed when the later releases are made; each of those clips whole curves, so the proofs of
-    `engine.mechanisms.families.location` hold for them word by word, and their squares add up to
-    0.8 μ². A curve with a number missing deviates by 0 and stays in the count.
+    `engine.mechanisms.families.adaptive.location` hold for them word by word, and their squares add
+    up to 0.8 μ². A curve with a number missing deviates by 0 and stays in the count.
 
     *Rules.* From public facts: nothing is released unless N ≥ 35(d + 1). That can only be a promise
     for covariates that are spread evenly over their ranges. How they are spread is seen in what is

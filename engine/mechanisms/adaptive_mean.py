@@ -32,20 +32,24 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial, one_per_server
-from engine.mechanisms.families import adaptive_constants as constants
-from engine.mechanisms.families import band_checks
-from engine.mechanisms.families.adaptive import (
+from engine.mechanisms.families.adaptive import band_checks, constants
+from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
+from engine.mechanisms.families.adaptive.location import (
+    FINAL_CENTRE,
+    FINAL_PAIR,
+    JOINT,
+    release_steps,
+)
+from engine.mechanisms.families.adaptive.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
+from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
+from engine.mechanisms.families.adaptive.rules import (
     Scale,
     basis_size,
     effective_size,
     ledger,
     public_scale,
 )
-from engine.mechanisms.families.adaptive_constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
-from engine.mechanisms.families.adaptive_release import NEAR_A_BOUND, AdaptiveRelease
 from engine.mechanisms.families.local_privacy import centre_budget
-from engine.mechanisms.families.location import FINAL_CENTRE, FINAL_PAIR, JOINT, release_steps
-from engine.mechanisms.families.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import are_told_apart
 from engine.numerics.public_curves import PublicCurve, stated_numbers
@@ -104,8 +108,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
 
     Four small releases of clipped averages over all curves: a location, twice one with the sizes of
     the deviations, and one with their second moments, for the band. Sizes and moments cost nothing
-    beside a location; see `engine.mechanisms.families.location` for each and for its proof. Where δ
-    = 0 they are five releases without second moments. Below N = 12
+    beside a location; see `engine.mechanisms.families.adaptive.location` for each and for its
+    proof. Where δ = 0 they are five releases without second moments. Below N = 12
     (`effective_size`, the number of curves times μ) nothing useful can be released: nothing is, and
     the estimate is the public prior curve.
 
@@ -113,10 +117,10 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
     -----
     *Privacy.* Every release clips whole curves, h_i = T_i a − t_i with T_i and t_i functions of
     curve i alone, into an ellipsoid fixed by earlier releases;
-    `engine.mechanisms.families.location` proves each sensitivity, for any curve whatever. The k-th
-    release has μ_k = √w_k μ with shares w that sum to one; all use the same curves, so squares add
-    to μ². A curve with a reading or time that is no number has T_i = 0 and t_i = 0 and stays in the
-    count. All that follows the releases, the band too, is computed from them.
+    `engine.mechanisms.families.adaptive.location` proves each sensitivity, for any curve whatever.
+    The k-th release has μ_k = √w_k μ with shares w that sum to one; all use the same curves, so
+    squares add to μ². A curve with a reading or time that is no number has T_i = 0 and t_i = 0 and
+    stays in the count. All that follows the releases, the band too, is computed from them.
 
     *Undeclared times.* A tenth of μ² buys a histogram of the times: the mean over curves of the
     share of each curve's observations in every part of the range. Shares of a curve sum to 1 or are
@@ -330,14 +334,14 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         return wished and not any_pure(budgets)
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
-        """r: as chosen, or by the rule of `engine.mechanisms.families.adaptive.basis_size`."""
+        """r: as chosen, or by the rule of `families.adaptive.rules.basis_size`."""
         if self.truncation is not None:
             return self.truncation
-        most = constants.MAX_FUNCTIONS_PURE if pure else constants.MAX_FUNCTIONS
+        max_functions = constants.MAX_FUNCTIONS_PURE if pure else constants.MAX_FUNCTIONS
         factor = constants.DETAIL
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
-        size = basis_size(sizes, effective, most, factor=factor)
+        size = basis_size(sizes, effective, max_functions, factor=factor)
         return with_whole_pairs(size) if self.basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,

@@ -13,7 +13,7 @@ from engine.core.registry import param
 from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import PublicFacts, Sizes
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.functional_release import CURVES, FunctionalRelease
+from engine.mechanisms.families.functional.release import CURVES, FunctionalRelease
 from engine.mechanisms.summaries.parts import Features, Space, penalised, usual_power
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
@@ -61,10 +61,10 @@ class Bernstein(FunctionalRelease):
         "largest value there, to half the range of the values.", choices=("rms", "sup"),
         only_for=CURVES)
 
-    def reach(self, facts: PublicFacts) -> float:
+    def norm_bound(self, facts: PublicFacts) -> float:
         if self.held == "sup":
             return self.size or facts.value_half_width
-        return super().reach(facts)
+        return super().norm_bound(facts)
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)

@@ -18,8 +18,8 @@ from engine.core.tasks import DENSITY, MEAN_FUNCTION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.function_noise import FunctionNoise, NormNoise
-from engine.mechanisms.families.kernel_release import KernelRelease
+from engine.mechanisms.families.functional.kernel_release import KernelRelease
+from engine.mechanisms.families.functional.noise import FunctionNoise, NormNoise
 from engine.mechanisms.summaries.mean import CentredMean, clip_of
 from engine.mechanisms.summaries.parts import (
     Features,
@@ -160,7 +160,7 @@ class Frl(Selection, KernelRelease):
             return super().expected_error(sizes, budgets, facts)
         plan: FunctionPlan = self.plan(Public(sizes, facts), budgets)
         noise = _staged_noise(plan) if len(plan.blocks[0]) > 1 else plan.energy(0)
-        return self.reach(facts) ** 2 * noise
+        return self.norm_bound(facts) ** 2 * noise
 
     def why_not_published(self, budget: Budget) -> str:
         if self.noise is not NoiseLaw.NORM:

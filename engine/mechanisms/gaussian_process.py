@@ -9,8 +9,8 @@ from typing import ClassVar
 from engine.core.enumerations import Guarantee
 from engine.core.tasks import COVARIANCE, RISK_MINIMISATION
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.function_noise import FunctionNoise, GaussianNoise
-from engine.mechanisms.families.kernel_release import PenalisedRelease
+from engine.mechanisms.families.functional.kernel_release import PenalisedRelease
+from engine.mechanisms.families.functional.noise import FunctionNoise, GaussianNoise
 
 
 @mechanisms.register

@@ -15,7 +15,7 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, RISK_MINIMISATION
 from engine.core.types import Array
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.kernel_release import PenalisedRelease
+from engine.mechanisms.families.functional.kernel_release import PenalisedRelease
 from engine.mechanisms.summaries.parts import Linear, Smoothing, Soft
 from engine.mechanisms.summaries.selection import Selection
 
@@ -41,7 +41,7 @@ class Iclp(Selection, PenalisedRelease):
     is Hölder on a compact range, as all Matérn and Gaussian kernels are, the process has continuous
     paths (Theorem 9): values at single points are post-processing.
 
-    See `engine.mechanisms.families.functional_release` for what is protected and why.
+    See `engine.mechanisms.families.functional.release` for what is protected and why.
 
     Examples
     --------

@@ -32,7 +32,7 @@ from engine.core.types import (
 )
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
+from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.noise.laplace import laplace
 from engine.numerics.counts.cells import Cells, equal_edges
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
@@ -325,8 +325,8 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     def fitted(self, data: EventData, plans: Sequence[CountPlan], draws: int,
                rng: np.random.Generator) -> Fit:
         """Counts of every site with noise, their weighted sum, and the curves they give."""
-        most = max(plan.cells.n_groups * plan.cells.size for plan in plans)
-        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        n_cells = max(plan.cells.n_groups * plan.cells.size for plan in plans)
+        standard = laplace((data.n_repeats, draws, data.sizes.n_servers, n_cells), rng)
         exact = [self.counts(data, plan) for plan in plans]
         tables = [self._released(data, plan, counts, standard)
                   for plan, counts in zip(plans, exact, strict=True)]

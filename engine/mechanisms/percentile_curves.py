@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from engine.core.bands import NORMAL, standard_errors
 from engine.core.enumerations import Guarantee
 from engine.core.errors import InputError, brief
 from engine.core.grids import PERCENTAGES, drawing_grid
@@ -33,18 +34,18 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Mechanism, Trial, one_per_server
-from engine.mechanisms.families import band_checks
-from engine.mechanisms.families.adaptive import effective_size, ledger
-from engine.mechanisms.families.percentile_stages import (
+from engine.mechanisms.families.adaptive import band_checks
+from engine.mechanisms.families.adaptive.percentile_stages import (
     LEVELS,
     PercentileFit,
     PercentilePlan,
     releases,
 )
+from engine.mechanisms.families.adaptive.rules import effective_size, ledger
 from engine.numerics.bases import Basis
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import stated_density
-from engine.numerics.percentile_shape import shape_of_shares
+from engine.numerics.percentile_shape import log_spread, shape_of_shares
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
 from engine.numerics.point_values import PointValues
 from engine.privacy.feasibility import Feasibility
@@ -60,6 +61,9 @@ _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
 _NOT_NORMAL, _PER_ASYMMETRY = 1.8, 0.3  # departure from a normal law that a release says
 _ASYMMETRIC = 2.3  # standard errors, of asymmetry alone
 _MATERIAL = {"cosine": 0.2, "fourier": 0.4}  # half widths that the last waves of the centre make up
+# Of the spread there is one check, with fewer functions than for the centre. Chosen on spreads that
+# double, have a narrow peak, rise or bend: at N = 1300 and more no smooth one of 50 each was told.
+_MATERIAL_OF_SPREAD, _MISFIT_OF_SPREAD = 0.3, 1e-3
 _BEYOND = 0.05  # of the time range, beyond all thresholds
 _HARDLY, _IN_A_PART = 0.25, 0.05  # of the density of even times; of the time range
 _MANY = 2500.0  # N from which finer details than these are measured well, and missed otherwise
@@ -82,6 +86,10 @@ NOT_NORMAL = (
 FINER_DETAIL = (
     "By its released coefficients the middle of the observations has steps or peaks too short for "
     "the basis functions that are kept. They are smoothed away in all percentile curves, which can "
+    "lie outside their bands there.")
+SPREAD_DETAIL = (
+    "By the released shares the spread of observations has steps or peaks in time too short for "
+    "the basis functions that are kept. They are smoothed away, and outer percentile curves can "
     "lie outside their bands there.")
 BEYOND = (
     "At some times an outer percentile lies beyond all measured thresholds. There it is extended "
@@ -160,7 +168,7 @@ class PercentileFeasibility(Feasibility):
     needed: float = _MIN
 
     @property
-    def least(self) -> float:
+    def min_per_function(self) -> float:
         return self.needed
 
 
@@ -199,8 +207,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     Notes
     -----
     *Privacy.* 16 releases of averages over a public number of people, each of deviations clipped to
-    an ellipsoid that earlier releases fix; proof in `engine.mechanisms.families.percentile_stages`.
-    A person with a reading or time that is no number deviates by 0 and stays in the count.
+    an ellipsoid that earlier releases fix; proof in
+    `engine.mechanisms.families.adaptive.percentile_stages`. A person with a reading or time that is
+    no number deviates by 0 and stays in the count.
 
     *Bands* are Woodruff's: the surface of shares is inverted at Φ⁻¹(τ) ± 1.96 standard errors, so
     they are asymmetric where the law is. They cover sampling variability and privacy noise, not
@@ -366,9 +375,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         low, high = facts.value_low, facts.value_high
         by_rule = "log" if low > 0 and high >= _SKEWED_FROM * low else "linear"
         kind = self.value_scale or by_rule
-        least = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
-        if low <= least:
-            raise InputError(f"A logarithm needs a lowest value above {least:g}; it is stated to "
+        lower_limit = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
+        if low <= lower_limit:
+            raise InputError(f"A logarithm needs a lowest value above {lower_limit:g}; it is "
+                             "stated to "
                              f"be {low:g}.", field="value_scale",
                              hint="Choose the linear scale, or state a higher lower bound.")
         return ValueScale(low, high, kind, self.log_offset)
@@ -396,10 +406,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> PercentileFeasibility:
         """N against what percentile curves need: more for outer percentiles."""
-        least = _MIN_COARSE if self.coarse == "show" else _MIN
+        min_size = _MIN_COARSE if self.coarse == "show" else _MIN
         outer = float(min(self.levels[0], 1 - self.levels[-1]))
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
-        return PercentileFeasibility(effective, needed=max(least, _READINGS_BELOW / outer))
+        return PercentileFeasibility(effective, needed=max(min_size, _READINGS_BELOW / outer))
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> PercentilePlan:
         """Waves, width of clipping and ledger, from sizes and budgets alone."""
@@ -418,8 +428,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         effective, scale = min(verdict.effective_size, 1e6), self.scale(facts)
         shape = next(waves for limit, waves in _SHAPES if effective < limit)
         by_sampling = math.ceil(1.25 * (sizes.n_curves * max(sizes.fewest_per_curve, 1)) ** 0.25)
-        most = _MAX_WAVES if effective < _MANY else _MAX_OF_MANY
-        centre = max(1, min(most, by_sampling + 3, round(0.75 * math.sqrt(effective))))
+        max_waves = _MAX_WAVES if effective < _MANY else _MAX_OF_MANY
+        centre = max(1, min(max_waves, by_sampling + 3, round(0.75 * math.sqrt(effective))))
         if self.family_of_waves(facts) == "fourier":
             centre |= 1
         limits = np.array(self.stated_limits(facts))
@@ -438,7 +448,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         released = np.full(shape, scale.back(np.zeros(())))
         lower, upper = np.full((2, *shape), np.nan)
         beyond = np.zeros(shape[:3])
-        not_normal, has_details = np.zeros((2, *shape[:3]), dtype=bool)
+        not_normal, has_details, spread_has_details = np.zeros((3, *shape[:3]), dtype=bool)
         noise_free = np.zeros((len(plans), data.n_repeats, len(levels), len(grid)))
         shares: dict[int, list[tuple[Array, ...]]] = {}
         for k, repeats, surface in self._surfaces(data, plans, draws, rng):
@@ -450,6 +460,8 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
                 has_details[k, repeats] = self._has_details(
                     plans[k], surface, limits[1] - limits[0], data.facts)[:, :-1]
+                spread_has_details[k, repeats] = self._spread_has_details(
+                    plans[k], surface, data.facts)[:, :-1]
                 if plans[k].limits:
                     shares.setdefault(k, []).append(tuple(
                         part[:, :-1] for part in surface.shares_in_ranges(
@@ -468,6 +480,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                        Caution(NOT_NORMAL, not_normal),
                        Caution(BEYOND, beyond > _BEYOND),
                        Caution(FINER_DETAIL, has_details),
+                       Caution(SPREAD_DETAIL, spread_has_details),
                        *self._cautions(data, plans, released.shape[:3])),
                    released=tuple(self._in_ranges(data.facts, shares.get(k))
                                   for k in range(len(plans))))
@@ -504,6 +517,20 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         check = (basis, surface.centre, surface.of_centre, half_width)
         return np.asarray(band_checks.have_finer_detail(*check, _MATERIAL[basis.family])
                           | band_checks.have_steep_ends(*check))
+
+    def _spread_has_details(self, plan: PercentilePlan, surface: ShareSurface,
+                            facts: PublicFacts) -> NDArray[np.bool_]:
+        """Whether the shares say that their basis functions are too few for the spread.
+
+        Returns
+        -------
+        (repeats, columns) of bool
+        """
+        basis = Basis(plan.shape_size, family=self.family_of_waves(facts))
+        coefficients, covariance = log_spread(surface, len(LEVELS))
+        half_width = NORMAL * standard_errors(covariance, surface.waves).mean(axis=-1)
+        return band_checks.have_finer_detail(
+            basis, coefficients, covariance, half_width, _MATERIAL_OF_SPREAD, _MISFIT_OF_SPREAD)
 
     def _percentiles(self, surface: ShareSurface, facts: PublicFacts) -> Array:
         """Percentile curves in response units: (…, T, G)."""

@@ -16,22 +16,21 @@ from engine.core.registry import param
 from engine.core.types import Array, Budget, Data, Fit, Public, Sizes
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
-from engine.mechanisms.families.sparse_averages import Averages, of_rows
-from engine.mechanisms.families.sparse_corrections import (
+from engine.mechanisms.families.sparse.averages import Averages, of_rows
+from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     Directions,
     Distance,
     bias_of_shared_noise,
     correct,
 )
-from engine.mechanisms.families.sparse_directions import (
+from engine.mechanisms.families.sparse.directions import (
     noisy_gram,
     one_direction,
     several_directions,
 )
-from engine.mechanisms.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
-from engine.mechanisms.families.sparse_inference import (
+from engine.mechanisms.families.sparse.eigenvalues import bias_factor, bias_unit, on_supports
+from engine.mechanisms.families.sparse.inference import (
     WHY,
     AveragesPlan,
     Columns,
@@ -45,8 +44,8 @@ from engine.mechanisms.families.sparse_inference import (
     noise,
     stage_average,
 )
-from engine.mechanisms.families.sparse_intervals import LAW, SparseIntervals, placed
-from engine.mechanisms.families.sparse_pilot import (
+from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, placed
+from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     Pilot,
     Stage,
@@ -55,6 +54,7 @@ from engine.mechanisms.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
+from engine.mechanisms.families.sparse.thresholding import AMPLE, SEVERAL_STEPS, descend, settled
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 
@@ -121,7 +121,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
 
     A first private estimate β̂ keeps s features; one more noisy average takes off the bias of
     selection; limits are β̃_k ± 1.96 standard errors, or a band from a simulation of what was
-    published. See `engine.mechanisms.families.sparse_inference`.
+    published. See `engine.mechanisms.families.sparse.inference`.
 
     Notes
     -----
@@ -129,7 +129,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
     estimate 20 %, Gram matrix 30 %, residuals 5 %, all corrections together 45 %; inverse,
     spreads and the simulation follow from these. One coefficient without the Gram matrix: 35 % for
     β̂, 3 % residuals, 25 % Θ̂_k, 2 % V, 35 % β̃_k. Each average is over clipped contributions, whose
-    bounds `engine.mechanisms.families.sparse_averages` states. Different budgets: the smallest ρ of
+    bounds `engine.mechanisms.families.sparse.averages` states. Different budgets: the smallest ρ of
     all machines, since one noise serves all.
 
     *What limits count.* Chance in the rows, privacy noise in the corrections, and privacy noise in
@@ -140,10 +140,10 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
 
     *Centre.* Where values are not of size one, 5 % of ρ first goes to the means of features and
     response, from which everything is measured; limits count the noise in them
-    (`engine.mechanisms.families.sparse_centre`).
+    (`engine.mechanisms.families.sparse.centre`).
 
     *As printed* the interval's parts would each have the whole budget, with the opposite sign of
-    the correction; see `engine.mechanisms.families.sparse_printed`.
+    the correction; see `engine.mechanisms.families.sparse.printed`.
 
     References
     ----------
@@ -281,7 +281,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         c, rounds = plans[0].constants, [each.thresholding for each in plans if each.thresholding]
         pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
         return descend(partial(averages.gradient, clip=c.residual),
-                       (columns.repeats, columns.draws, plans[0].size), rounds[0].steps, LAW,
+                       (columns.repeats, columns.draws, plans[0].size), rounds[0].descent, LAW,
                        [each.scales for each in rounds], rng, pace=pace)
 
     def _bias_bounds(self, vectors: Array, directions: Directions,
@@ -292,12 +292,12 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         """
         assert directions.gram is not None
         sparsity, n = plans[0].sparsity, plans[0].n
-        most, least = on_supports(directions.gram, vectors, sparsity)
-        smallest = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
+        largest, smallest = on_supports(directions.gram, vectors, sparsity)
+        budgets = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
                  for plan in plans]
         units = [bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
-                 for budget in smallest]
-        return bias_factor(most, least) * columns.per_budget(units)
+                 for budget in budgets]
+        return bias_factor(largest, smallest) * columns.per_budget(units)
 
     def exact_fit(self, data: Data) -> Fit:
         """The same correction of plain hard thresholding, neither clipped nor noised."""
@@ -340,7 +340,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             stage = Stage(c.response, (stage_noise(c.response, n, first),))
         else:
             rounds = Thresholding.planned(
-                self.steps(sizes, facts, self.sparsity), self.step_size is not None, LAW,
+                self.descent(sizes, facts, self.sparsity), self.step_size is not None, LAW,
                 c.residual, c.feature, c.row, n, sizes.n_covariates, first)
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(LAW, budgets))]
         for server, budget in enumerate(budgets):

@@ -39,8 +39,8 @@ class SparseMeanSigns(UntrustedMean):
 
     *What it cannot do.* Averages of n rows scatter by σ/√n. Where |μ_j| is much larger, all
     machines have the same sign, and how large μ_j is cannot be told: estimates end at
-    σ √(2/n) erf⁻¹(0.999) = 3.29 σ/√n (`reach`). The paper's error bound takes erf⁻¹ for Lipschitz,
-    which it is not near ±1; it holds for |μ_j| √n of order 1.
+    σ √(2/n) erf⁻¹(0.999) = 3.29 σ/√n (`largest_reported_mean`). The paper's error bound takes erf⁻¹
+    for Lipschitz, which it is not near ±1; it holds for |μ_j| √n of order 1.
 
     Where machines have unequal numbers of rows, each uses as many as the smallest has.
 
@@ -112,7 +112,7 @@ class SparseMeanSigns(UntrustedMean):
         """σ √(π/(2n)), as erf⁻¹ has slope √π/2 at 0."""
         return plan.sd * math.sqrt(math.pi / (2 * float(plan.rows[0])))
 
-    def reach(self, plan: AnswerPlan) -> float:
+    def largest_reported_mean(self, plan: AnswerPlan) -> float:
         """The largest mean that can be reported, in response units."""
         return float(self.means(np.array(1.0), plan))
 

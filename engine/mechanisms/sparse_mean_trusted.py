@@ -140,15 +140,17 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         """
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
-        sparsity, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
-        most = 2 * reach / sizes.n_curves
+        sparsity, feature_bound = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
+        mean_sensitivity = 2 * feature_bound / sizes.n_curves
         if any(budget.is_pure and budget.is_private for budget in budgets):
-            scale = selection.pure_one_shot_scale(sparsity, most, min(b.epsilon for b in budgets))
+            scale = selection.pure_one_shot_scale(sparsity, mean_sensitivity,
+                                                  min(b.epsilon for b in budgets))
             law, scales = ONE_SHOT, Scales(scale, scale)
         else:
-            law, scales = GUMBEL, selection.scales_of(GUMBEL, sparsity, most,
+            law, scales = GUMBEL, selection.scales_of(GUMBEL, sparsity, mean_sensitivity,
                                                       accounting.smallest_rho(budgets))
-        return CentrePlan(law, sparsity, most, scales, reach, largest_mean(facts), budgets)
+        return CentrePlan(law, sparsity, mean_sensitivity, scales, feature_bound,
+                          largest_mean(facts), budgets)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:

@@ -26,8 +26,29 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families import sparse_inference as inference
-from engine.mechanisms.families.sparse import (
+from engine.mechanisms.families.sparse import inference
+from engine.mechanisms.families.sparse.averages import Averages, RowAverages
+from engine.mechanisms.families.sparse.corrections import Corrected, newton
+from engine.mechanisms.families.sparse.directions import on_support, several_directions, with_noise
+from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.pilot import (
+    PILOTS,
+    STANDS_FOR_ANOTHER,
+    Stage,
+    Thresholding,
+    from_moments,
+    stage_noise,
+    suits_moments,
+)
+from engine.mechanisms.families.sparse.scale import (
+    SCALE,
+    SHARE,
+    by_scale,
+    is_told,
+    released_scales,
+    scale_noise,
+)
+from engine.mechanisms.families.sparse.thresholding import (
     AMPLE,
     CLIP,
     LONGEST_STEP,
@@ -39,27 +60,6 @@ from engine.mechanisms.families.sparse import (
     fewest_rounds,
     is_standard,
     rows_of,
-)
-from engine.mechanisms.families.sparse_averages import Averages, RowAverages
-from engine.mechanisms.families.sparse_corrections import Corrected, newton
-from engine.mechanisms.families.sparse_directions import on_support, several_directions, with_noise
-from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
-from engine.mechanisms.families.sparse_pilot import (
-    PILOTS,
-    STANDS_FOR_ANOTHER,
-    Stage,
-    Thresholding,
-    from_moments,
-    stage_noise,
-    suits_moments,
-)
-from engine.mechanisms.families.sparse_scale import (
-    SCALE,
-    SHARE,
-    by_scale,
-    is_told,
-    released_scales,
-    scale_noise,
 )
 from engine.noise.selection import GUMBEL
 from engine.numerics.coordinates import Coordinates
@@ -127,7 +127,7 @@ class NewtonPlan(inference.AveragesPlan):
     guess : float
         The public guess of σ.
     gram, chosen, residuals, last : float
-        Deviations of noise, as in `engine.mechanisms.families.sparse_inference.NoiseDeviations`.
+        Deviations of noise, as in `engine.mechanisms.families.sparse.inference.NoiseDeviations`.
     stages : tuple of Stage
         Clip and noise of each average of a first estimate from moments.
     thresholding : Thresholding or None
@@ -176,7 +176,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
     noise is added once, by the centre, to what it publishes. First a noisy Gram matrix Â and noisy
     averages of Â^{−½}x [y − x'β]_R, at 0 and once more, give the best s features at no further
-    cost, whatever their correlation (`engine.mechanisms.families.sparse_pilot`). Then only these
+    cost, whatever their correlation (`engine.mechanisms.families.sparse.pilot`). Then only these
     count: their own Gram matrix Â_S, Θ̂_S = Â_S⁻¹, and one average of s numbers instead of d, whose
     rows are so much shorter, are published with little noise, and one Newton step is all that is
     needed.
@@ -193,11 +193,11 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     all machines, since one noise serves all.
 
     *Scale.* Where it is not stated how far ranges reach, 1 % of ρ goes to one number that says how
-    wide features spread (`engine.mechanisms.families.sparse_scale`, with its proof); the shares
+    wide features spread (`engine.mechanisms.families.sparse.scale`, with its proof); the shares
     above are of the rest.
 
     *Centre.* Where values are not of size one, 5 % of ρ first goes to the means of features and
-    response, from which everything is measured (`engine.mechanisms.families.sparse_centre`).
+    response, from which everything is measured (`engine.mechanisms.families.sparse.centre`).
 
     *P* is the released share of residuals within R: clipping multiplies the average by it where
     residuals are normal (Stein's identity), so that a guess of σ that is too small costs accuracy.
@@ -351,7 +351,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             rounds = [each.thresholding for each in plans if each.thresholding]
             pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
             vectors = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
-                            (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
+                            (columns.repeats, columns.draws, size), plan.thresholding.descent, _LAW,
                             [each.scales for each in rounds], rng, pace=pace)
             distinct = ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
             return vectors, distinct, np.zeros_like(distinct)
@@ -424,9 +424,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                     (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last)]
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(_LAW, budgets))]
         costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
-                 *((step, most, share * rho) for step, most, share in messages)]
-        spends += [inference.line(step, most / n, cost, server, budget, inference.WHY)
-                   for server, budget in enumerate(budgets) for step, most, cost in costs]
+                 *((step, sensitivity, share * rho) for step, sensitivity, share in messages)]
+        spends += [inference.line(step, sensitivity / n, cost, server, budget, inference.WHY)
+                   for server, budget in enumerate(budgets) for step, sensitivity, cost in costs]
         return NewtonPlan(
             s, d, feature, response, clip, row, guess,
             inference.gram_noise(row, n, shares.gram * rho), stages, rounds,
@@ -467,8 +467,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
                                 scale * math.log(d))
         each = [inference.ball(d) * stage.deviations[0] for stage in plan.stages]
         both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
-        most = 2 * inference.ball(d) * plan.stages[-1].clip
-        return LargestNoise(most / sizes.n_curves, both, values, both * math.sqrt(2 * math.log(d)))
+        sum_sensitivity = 2 * inference.ball(d) * plan.stages[-1].clip
+        return LargestNoise(sum_sensitivity / sizes.n_curves, both, values,
+                            both * math.sqrt(2 * math.log(d)))
 
 
 def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],

@@ -25,7 +25,11 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.sparse import (
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.guesses import LargestNoise, PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.inference import Columns, row_norm
+from engine.mechanisms.families.sparse.pilot import STANDS_FOR_ANOTHER, Thresholding
+from engine.mechanisms.families.sparse.thresholding import (
     LONGEST_STEP,
     CentreSees,
     DescentSettings,
@@ -38,10 +42,6 @@ from engine.mechanisms.families.sparse import (
     rows_of,
     sensitivity,
 )
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
-from engine.mechanisms.families.sparse_inference import Columns, row_norm
-from engine.mechanisms.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.noise.selection import LAWS, Scales, SelectionLaw, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
@@ -59,7 +59,7 @@ class ThresholdingPlan(Plan):
 
     Parameters
     ----------
-    steps : sparsity, rounds, learning rate and largest norm.
+    descent : sparsity, rounds, learning rate and largest norm.
     feature_clip, residual_clip, response_clip : infinite where there is none.
     step_sensitivity : λ, by which a row moves an entry of a step at full pace at most.
     scales : those of the noise in choices and values.
@@ -69,7 +69,7 @@ class ThresholdingPlan(Plan):
         None where features are measured from the middle of these.
     """
 
-    steps: DescentSettings
+    descent: DescentSettings
     feature_clip: float
     residual_clip: float
     response_clip: float
@@ -81,13 +81,13 @@ class ThresholdingPlan(Plan):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"rounds": self.steps.rounds, "step_size": self.steps.learning_rate,
+        return {"rounds": self.descent.rounds, "step_size": self.descent.learning_rate,
                 "feature_clip": self.feature_clip, "residual_clip": self.residual_clip,
                 "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
 
     @property
     def thresholding(self) -> Thresholding:
-        return Thresholding(self.steps, self.step_sensitivity, self.scales,
+        return Thresholding(self.descent, self.step_sensitivity, self.scales,
                             self.pace_sensitivity, self.pace_noise_sd)
 
 
@@ -97,9 +97,10 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
-    noise is added once, by the centre, to what it publishes. `engine.mechanisms.families.sparse`
-    proves that a row moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection`
-    what the choice and the values of each round then cost.
+    noise is added once, by the centre, to what it publishes.
+    `engine.mechanisms.families.sparse.thresholding` proves that a row moves a step by at most λ = η
+    2Rc/N per entry, and `engine.noise.selection` what the choice and the values of each round then
+    cost.
 
     Notes
     -----
@@ -107,7 +108,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     not clipped, because the residual is: a clip of y at 4 would bias the fit. Steps are 0.7, or
     1.9 over a bound of the largest variance of x'v over unit vectors with 2s entries, where that is
     less: one number is released for it, with 2 % of ρ, because longer steps diverge where features
-    are correlated (`engine.mechanisms.families.sparse_eigenvalues`). The rest of the budget's
+    are correlated (`engine.mechanisms.families.sparse.eigenvalues`). The rest of the budget's
     largest ρ is divided evenly over the rounds. Different budgets: the smallest ρ of all machines,
     since one noise serves all.
 
@@ -217,7 +218,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
             RowAverages(rows), row_norm(rows.n_features, plan.feature_clip),
             [each.thresholding for each in plans], columns, rng)
         vectors = descend(partial(rows.gradient, clip=plan.residual_clip),
-                          (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
+                          (data.n_repeats, draws, rows.n_features), plan.descent, self.law,
                           [each.scales for each in plans], rng, pace=pace)
         doubted = columns.released(plan.thresholding.is_correlated(pace, vectors.shape[:2]))
         return Fit(basis=Coordinates(rows.n_features), coefficients=columns.released(vectors),
@@ -245,24 +246,25 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """
         sizes, facts = public.sizes, public.facts
         radius = self.largest_norm(facts)
-        steps = DescentSettings(min(self.sparsity, sizes.n_covariates),
+        descent = DescentSettings(min(self.sparsity, sizes.n_covariates),
                                 self._rounds(sizes, radius), self.learning_rate, radius)
         feature, residual, response = self._clips(sizes, facts)
-        residual_bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
+        residual_bound = min(residual,
+                             largest_residual(response, descent.sparsity, feature, radius))
         if self.constants == "published":
-            step_sensitivity = sensitivity(steps.learning_rate, residual_bound, feature,
+            step_sensitivity = sensitivity(descent.learning_rate, residual_bound, feature,
                                            sizes.n_curves)
-            scales = self._printed(steps, step_sensitivity, budgets, sizes.n_covariates)
+            scales = self._printed(descent, step_sensitivity, budgets, sizes.n_covariates)
             return ThresholdingPlan(
-                steps, feature, residual, response, step_sensitivity, scales, None, 0.0,
-                spends=ledger(self.law, steps, step_sensitivity, scales, budgets))
+                descent, feature, residual, response, step_sensitivity, scales, None, 0.0,
+                spends=ledger(self.law, descent, step_sensitivity, scales, budgets))
         centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rounds = Thresholding.planned(
-            steps, self.step_size is not None, self.law, residual_bound, feature,
+            descent, self.step_size is not None, self.law, residual_bound, feature,
             row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
             centre.rest)
         return ThresholdingPlan(
-            steps, feature, residual, response, rounds.step_sensitivity, rounds.scales,
+            descent, feature, residual, response, rounds.step_sensitivity, rounds.scales,
             rounds.pace_sensitivity, rounds.pace_noise_sd, centre.deviation,
             spends=(*centre.spends, *rounds.lines(self.law, budgets)))
 
@@ -275,8 +277,8 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """
         plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
         each = (self.law.value_deviation * plan.scales.values) ** 2
-        left = (1 - plan.steps.learning_rate) ** (2 * np.arange(plan.steps.rounds))
-        return float(plan.steps.sparsity * each * left.sum())
+        left = (1 - plan.descent.learning_rate) ** (2 * np.arange(plan.descent.rounds))
+        return float(plan.descent.sparsity * each * left.sum())
 
     @property
     def learning_rate(self) -> float:
@@ -310,12 +312,12 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return (feature, math.inf if residual is None else residual,
                 math.inf if response is None else response)
 
-    def _printed(self, steps: DescentSettings, step_sensitivity: float, budgets: tuple[Budget, ...],
-                 size: int) -> Scales:
+    def _printed(self, descent: DescentSettings, step_sensitivity: float,
+                 budgets: tuple[Budget, ...], size: int) -> Scales:
         """The noise of one round as published."""
         printed = max(
-            printed_scale(self.law, steps.sparsity, step_sensitivity,
-                          budget.epsilon / steps.rounds, budget.delta / steps.rounds, size)
+            printed_scale(self.law, descent.sparsity, step_sensitivity,
+                          budget.epsilon / descent.rounds, budget.delta / descent.rounds, size)
             for budget in budgets)
         return Scales(printed, printed)
 

@@ -392,7 +392,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """
         people = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
         chance = np.zeros_like(people) if self.setting.is_central else self.flip_chance(plan.vote)
-        idle, kept = float(people @ chance), float(people @ (1 - 2 * chance))
+        idle, informative = float(people @ chance), float(people @ (1 - 2 * chance))
         variance = (2 * self.vote_scale(plan.vote) ** 2 if self.setting.is_central
                     else float(people @ (chance * (1 - chance))))
         place = np.arange(plan.places)
@@ -400,7 +400,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         inside = np.where(is_inside, votes, 0.0).sum(axis=-1)
         best_outside = np.where(is_inside, -np.inf, votes).max(axis=-1)
         allowed = _EXPECTED_OUTSIDE + _DOUBT * math.sqrt(_EXPECTED_OUTSIDE + _REACH * variance)
-        return np.stack([_REACH * idle + kept - inside > allowed,
+        return np.stack([_REACH * idle + informative - inside > allowed,
                          votes.max(axis=-1) - best_outside < _DOUBT * math.sqrt(2 * variance)])
 
     def exact_fit(self, data: CurveData) -> Fit:
@@ -442,7 +442,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         places = int(width / (2 * spread))
         return places if places >= _FEWEST_PLACES else 1
 
-    def reach(self, places: int, facts: PublicFacts) -> float:
+    def clip_width(self, places: int, facts: PublicFacts) -> float:
         """The most by which one item, or one person's held mean, can move.
 
         Parameters
@@ -551,7 +551,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def sensitivity(self, plan: AveragePlan) -> Array:
         """The most by which one item, or person, moves a part of each server: (servers,)."""
-        return self.reach(plan.places, plan.public.facts) / self.part_sizes(plan.public)
+        return self.clip_width(plan.places, plan.public.facts) / self.part_sizes(plan.public)
 
     def noise_scale(self, plan: AveragePlan) -> Array:
         """Scale of the Laplace noise on a part of each server, sensitivity/ε: (servers,)."""
@@ -621,7 +621,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         if self.setting.is_by_person:
             low = self._lowest(places, data.facts)
             units = _averages(units, data.counts)[..., None]
-            units = np.clip(units, low, low + self.reach(places, data.facts))
+            units = np.clip(units, low, low + self.clip_width(places, data.facts))
         else:
             units = units[..., None]
         return _averages(units, self.groups(data))
@@ -760,7 +760,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             noise = np.sqrt(chance * (1 - chance))
         return self._lines(PLACE, plan, np.full(len(noise), 2.0), noise, plan.vote)
 
-    def _lines(self, step: Step, plan: AveragePlan, most: Array, noise: Array, epsilon: Array
+    def _lines(self, step: Step, plan: AveragePlan, sensitivity: Array, noise: Array, epsilon: Array
                ) -> list[Spend]:
         """Those of a step with its sensitivity, scale of noise and ε at every server."""
         counts = self._n_messages(plan.public).tolist()
@@ -770,10 +770,10 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             composition=composition, budget=plan.budgets[0], why=self._why(step),
             unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
             norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
-        return [first.at(server, sensitivity=(most,), noise_scale=(noise,), epsilon=epsilon,
+        return [first.at(server, sensitivity=(sensitivity,), noise_scale=(noise,), epsilon=epsilon,
                          count=count, budget=budget)
-                for server, (most, noise, epsilon, count, budget) in enumerate(zip(
-                    most.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
+                for server, (sensitivity, noise, epsilon, count, budget) in enumerate(zip(
+                    sensitivity.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
                     strict=True))]
 
     def _n_messages(self, public: Public) -> NDArray[np.int64]:

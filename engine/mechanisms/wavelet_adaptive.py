@@ -29,14 +29,14 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.regression import (
     Sites,
     choose,
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.numerics.clipping.normal_readings import (
     clipped_variance,
@@ -152,8 +152,8 @@ class WaveletAdaptive(WaveletGlobal):
     left, clipped inside its bulk. P, the share of residuals that a clip leaves alone, is divided
     out, as in Huber's one-step estimator. Every message also has the average size of clipped
     residuals, from which the next clip follows. These are the steps of
-    `engine.mechanisms.families.location`, in one direction of shape instead of many: only a value
-    is unbounded here, its time is not.
+    `engine.mechanisms.families.adaptive.location`, in one direction of shape instead of many: only
+    a value is unbounded here, its time is not.
 
     Notes
     -----
@@ -310,12 +310,13 @@ class WaveletAdaptive(WaveletGlobal):
 
     def _stage(self, basis: WaveletBasis, width: float, share: float, sites: Sites,
                variance: float, squared_clip: float, weights: Array | None = None) -> Stage:
-        edge_share, reach = self._shape_of(basis)
+        edge_share, functions_norm = self._shape_of(basis)
         unit = 2 * sites.exact_multiplier / (math.sqrt(share) * sites.n)
         if weights is None:
             precision = 1 / (variance / sites.n + squared_clip * unit**2)
             weights = precision / precision.sum()
-        return Stage(basis, width, weights, reach * unit, unit, edge_share, math.sqrt(variance))
+        return Stage(basis, width, weights, functions_norm * unit, unit, edge_share,
+                     math.sqrt(variance))
 
     def _shape_of(self, basis: WaveletBasis) -> tuple[float, float]:
         """ρ and S of a basis; those of the constant are one."""
@@ -357,15 +358,15 @@ class WaveletAdaptive(WaveletGlobal):
     def fitted(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
                rng: np.random.Generator) -> Fit:
         """Plans of three messages and plans of one, side by side; see `Mechanism.fitted`."""
-        staged = [plan for plan in plans if isinstance(plan, StagedPlan)]
-        if not staged:
+        staged_plans = [plan for plan in plans if isinstance(plan, StagedPlan)]
+        if not staged_plans:
             return super().fitted(data, plans, draws, rng)
-        three = self._in_stages(data, staged, draws, rng)
-        if len(staged) == len(plans):
-            return three
-        one = super().fitted(data, [plan for plan in plans if not isinstance(plan, StagedPlan)],
-                             draws, rng)
-        return _side_by_side([isinstance(plan, StagedPlan) for plan in plans], three, one)
+        staged = self._in_stages(data, staged_plans, draws, rng)
+        if len(staged_plans) == len(plans):
+            return staged
+        single_plans = [plan for plan in plans if not isinstance(plan, StagedPlan)]
+        single = super().fitted(data, single_plans, draws, rng)
+        return _side_by_side([isinstance(plan, StagedPlan) for plan in plans], staged, single)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are: the same as with one message."""
@@ -481,8 +482,8 @@ class _Messages:
                 columns = slice(first, first + together)
                 residuals = self.values[r] - np.stack(
                     [finest.curve(curve, times) for curve in scaling[r, columns]])
-                most = clip[r, columns, None]
-                np.clip(residuals, -most, most, out=residuals)
+                bound = clip[r, columns, None]
+                np.clip(residuals, -bound, bound, out=residuals)
                 residuals[:, self.missing[r]] = 0.0
                 averages[r, columns] = basis.sums(np.broadcast_to(times, residuals.shape),
                                                   residuals, self.per_site)
@@ -582,26 +583,28 @@ def _parts(plans: Sequence[StagedPlan]) -> ServerParts:
     return ServerParts(weights, noise, np.stack(chance))
 
 
-def _side_by_side(is_staged: Sequence[bool], three: Fit, one: Fit) -> Fit:
+def _side_by_side(is_staged: Sequence[bool], staged: Fit, single: Fit) -> Fit:
     """Two fits of the same readings as one, in the order of their plans."""
-    assert three.parts is not None
-    assert one.parts is not None
+    assert staged.parts is not None
+    assert single.parts is not None
     order = np.argsort(np.argsort(~np.array(is_staged), kind="stable"), kind="stable")
-    size = max(three.coefficients.shape[-1], one.coefficients.shape[-1])
+    size = max(staged.coefficients.shape[-1], single.coefficients.shape[-1])
 
     def both(name: str) -> Array:
-        arrays = [getattr(fit, name) for fit in (three, one)]
+        arrays = [getattr(fit, name) for fit in (staged, single)]
         return np.concatenate([np.pad(
             array, [(0, 0)] * (array.ndim - 1) + [(0, size - array.shape[-1])])
             for array in arrays])[order]
 
-    basis_sizes = (*three.basis_sizes, *one.basis_sizes)
-    parts = ServerParts(*(np.concatenate([getattr(three.parts, name), getattr(one.parts, name)])[
+    basis_sizes = (*staged.basis_sizes, *single.basis_sizes)
+    parts = ServerParts(*(np.concatenate([getattr(staged.parts, name),
+                                          getattr(single.parts, name)])[
         order] for name in ("weight", "noise", "sampling")))
-    applies = [np.concatenate([caution.applies, np.zeros(one.coefficients.shape[:3], dtype=bool)])[
-        order] for caution in three.cautions]
-    basis = max((three.basis, one.basis), key=lambda space: space.size)
+    applies = [np.concatenate([caution.applies,
+                               np.zeros(single.coefficients.shape[:3], dtype=bool)])[
+        order] for caution in staged.cautions]
+    basis = max((staged.basis, single.basis), key=lambda space: space.size)
     return Fit(basis=basis, coefficients=both("coefficients"), unprotected=both("unprotected"),
                basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts, cautions=tuple(
                    replace(caution, applies=where)
-                   for caution, where in zip(three.cautions, applies, strict=True)))
+                   for caution, where in zip(staged.cautions, applies, strict=True)))

@@ -34,9 +34,9 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_bias import largest_kernel_mass
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.bias import largest_kernel_mass
+from engine.mechanisms.families.wavelets.regression import (
     Choice,
     Sites,
     WaveletRegression,
@@ -46,7 +46,7 @@ from engine.mechanisms.families.wavelet_regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.numerics.clipping.normal_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -273,8 +273,9 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             if plan.released:
                 noise = float((plan.weights**2 * plan.total_noise).sum())
                 by_chance = plan.basis.size * float((plan.weights**2 / n).sum())
-                kept = float((plan.basis.coefficients(usual) ** 2).sum())
-                forecast = usual.energy - kept + noise + by_chance * (usual.energy + sigma**2)
+                captured_energy = float((plan.basis.coefficients(usual) ** 2).sum())
+                forecast = (usual.energy - captured_energy + noise
+                            + by_chance * (usual.energy + sigma**2))
                 energy = ((released[k] - middle) ** 2).sum(axis=-1) - noise
                 off[k] = by_chance * energy > forecast
         return (Caution(OFF_MIDDLE, off),) if off.any() else ()
@@ -307,10 +308,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             released = sites.resolution(self.smoothness) > 1
         else:
             released = choice.criterion < sites.bound**2
-        share, reach = self._shape(basis)
+        share, functions_norm = self._shape(basis)
         mass = largest_kernel_mass(self.moments, self.edges)
         spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
-            LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * reach / sites.n, scales,
+            LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * functions_norm / sites.n,
+                                                                                      scales,
             budgets, f"One message of {basis.size} numbers; every observation is in it once, so "
             "the whole budget is spent on it.")
         return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
@@ -400,18 +402,18 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """ρ, and the largest norm of a reading's functions in units of the noise."""
         if self.design == "released":
             return 1.0, max(basis.sup_norm, basis.widest_pair() / math.sqrt(2))
-        least = 1.0
+        lowest_density = 1.0
         if self.design == "weighted" and self.known_design is not None:
-            least = self.known_design.least
+            lowest_density = self.known_design.lowest_density
         if self.edge_noise == "equal":
-            return 1.0, basis.sup_norm / least
-        return basis.edge_share, basis.weighted_sup_norm / least
+            return 1.0, basis.sup_norm / lowest_density
+        return basis.edge_share, basis.weighted_sup_norm / lowest_density
 
     def _unit_scales(self, basis: WaveletBasis, sites: Sites) -> Array:
         """Standard deviations of the noise of every site at τ = 1: (sites,)."""
         if self.constants == "published":  # c_ψ 2^{L/2} at the level L = J − 1
-            reach = printed_sensitivity_constant(self.moments) * math.sqrt(basis.size / 2)
-            return reach * sites.printed_multiplier / sites.n
+            constant = printed_sensitivity_constant(self.moments) * math.sqrt(basis.size / 2)
+            return constant * sites.printed_multiplier / sites.n
         return 2 * self._shape(basis)[1] * sites.exact_multiplier / sites.n
 
     # -- on the sites, and at the centre ----------------------------------------------------

@@ -32,8 +32,8 @@ from engine.core.types import (
 )
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.adaptive import nothing_spent
-from engine.mechanisms.families.wavelet_regression import (
+from engine.mechanisms.families.adaptive.rules import nothing_spent
+from engine.mechanisms.families.wavelets.regression import (
     Choice,
     Sites,
     WaveletRegression,
@@ -43,7 +43,7 @@ from engine.mechanisms.families.wavelet_regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelet_risk import Average, RiskParts, point_risk
+from engine.mechanisms.families.wavelets.risk import Average, RiskParts, point_risk
 from engine.numerics.designs import KnownDesign
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
@@ -306,7 +306,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             released = choice.criterion < sites.bound**2
         basis = self.wavelets(choice.level)
         scales = choice.clip * self._unit_scales(kind, basis, sites)
-        exact = 2 * choice.clip * self._reach(kind, basis) / sites.n
+        exact = 2 * choice.clip * self._kernel_bound(kind, basis) / sites.n
         values = basis.scaling(np.array(self.ranks))
         mass = max(basis.absolute_kernel(point) for point in self.ranks)
         is_pure = kind == "laplace"
@@ -331,7 +331,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             As printed for one point, and exactly.
         """
         printed = printed_point_constant(self.moments) * 2.0 ** (level - 1)
-        return printed, 2 * self._reach("laplace", self.wavelets(level))
+        return printed, 2 * self._kernel_bound("laplace", self.wavelets(level))
 
     def why_not_published(self, budget: Budget) -> str:
         """A release is drawn over a range of times, so single points are not one."""
@@ -424,9 +424,9 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             constant = printed_point_constant(self.moments) * basis.size / 2
             return np.asarray(constant * self.values_at.size / (sites.n * sites.epsilon))
         multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier
-        return np.asarray(2 * self._reach(kind, basis) * multiplier / sites.n)
+        return np.asarray(2 * self._kernel_bound(kind, basis) * multiplier / sites.n)
 
-    def _reach(self, kind: str, basis: WaveletBasis) -> float:
+    def _kernel_bound(self, kind: str, basis: WaveletBasis) -> float:
         """sup_x ‖k(x)‖ in the norm of the noise, or sup_x ‖b(x)‖ for a curve."""
         if kind == "curve":
             return basis.sup_norm

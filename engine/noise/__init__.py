@@ -11,8 +11,8 @@ In a real release the mechanism adds zeros there, and `engine.release.certified`
 
 A new kind of noise is
 
-* a sampler here (for whole functions in `engine.mechanisms.families.function_noise`, for choices a
-  `SelectionLaw` in `selection`); Gaussian noise needs none, `gaussian` has its scales;
+* a sampler here (for whole functions in `engine.mechanisms.families.functional.noise`, for choices
+  a `SelectionLaw` in `selection`); Gaussian noise needs none, `gaussian` has its scales;
 * a member of `NoiseLaw` in `engine.core.enumerations`, which every line of a ledger states, and its
   name in `engine.language.spending`;
 * where δ = 0 and more is known of it than ε, its rows in `_CURVES` and `_PARTS` of

@@ -62,10 +62,10 @@ class BernsteinBasis(FunctionBasis):
         if self.dimension not in MAX_DEGREE:
             raise InputError(f"Bernstein polynomials have 1 or 2 variables; got {self.dimension}.",
                              field="dimension")
-        for field, most in (("degree", MAX_DEGREE[self.dimension]),
-                            ("iterations", MAX_ITERATIONS)):
-            if not 1 <= getattr(self, field) <= most:
-                raise InputError(f"“{field}” must lie between 1 and {most}; got "
+        for field, largest in (("degree", MAX_DEGREE[self.dimension]),
+                               ("iterations", MAX_ITERATIONS)):
+            if not 1 <= getattr(self, field) <= largest:
+                raise InputError(f"“{field}” must lie between 1 and {largest}; got "
                                  f"{getattr(self, field)}.", field=field)
 
     @property

@@ -54,7 +54,7 @@ class KnownDesign:
         return cls(density)
 
     @property
-    def least(self) -> float:
+    def lowest_density(self) -> float:
         return min(self.density.heights)
 
     def weight(self, times: Array) -> Array:

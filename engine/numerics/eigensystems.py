@@ -255,11 +255,11 @@ class Kernel:
 
         The four exponentials are a point and its mirror images at both ends.
         """
-        reach = self.length
-        images = sum(np.exp(-distance / reach) for distance in (
+        length = self.length
+        images = sum(np.exp(-distance / length) for distance in (
             apart, together, 2 - together, 2 - apart))
-        end = np.exp(-2 / reach)
-        on_average = 1 + end + reach * (1 - end)  # of the images where s = t
+        end = np.exp(-2 / length)
+        on_average = 1 + end + length * (1 - end)  # of the images where s = t
         return np.asarray(images / on_average)
 
     @property
@@ -407,9 +407,10 @@ class Eigenbasis(OrthonormalBasis):
     rtol: float = RTOL
 
     def __post_init__(self) -> None:
-        most = self.system.size
-        if not 1 <= self.size <= most:
-            raise InputError(f"This kernel has 1 to {most} functions on a grid of {self.grid.size} "
+        n_functions = self.system.size
+        if not 1 <= self.size <= n_functions:
+            raise InputError(f"This kernel has 1 to {n_functions} functions on a grid of "
+                             f"{self.grid.size} "
                              f"points; got {self.size}.", field="size",
                              hint="Take fewer functions, a rougher kernel or a finer grid.")
 

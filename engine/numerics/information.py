@@ -158,10 +158,11 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     basis : Basis
         Of r functions.
     """
-    most = max(_MAX_OBSERVATIONS, len(design.times))
-    if observations > most:
-        return of_one_curve(replace(people, error_variance=people.error_variance * most
-                                    / observations), design, most, basis)
+    max_observations = max(_MAX_OBSERVATIONS, len(design.times))
+    if observations > max_observations:
+        error_variance = people.error_variance * max_observations / observations
+        return of_one_curve(replace(people, error_variance=error_variance), design,
+                            max_observations, basis)
     rng = np.random.default_rng(_SEED)
     curves = int(np.clip(_ENTRIES // observations, _FEWEST_CURVES, _CURVES))
     of_each = _SCORES // curves

@@ -1,4 +1,4 @@
-"""Does a release of shares look like one of normal observations? Departure and asymmetry.
+"""What released shares say of the law of observations: departure, asymmetry, and its spread.
 
 Of normal observations the probits of the shares lie on a straight line over the thresholds at every
 time, wherever these are placed. At each time a polynomial in the expected probits is fitted to the
@@ -67,6 +67,44 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
     error = _error_of_average(surface, curvature / densities)
     return ShapeOfShares(np.asarray(squares.mean(axis=-1) / (n - 2)),
                          np.asarray(average / np.maximum(error, 1e-300)))
+
+
+def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
+    """The logarithm of the spread of observations, in the basis functions of the shares.
+
+    Where the spread is larger than released by a share x, a normal law has shares below thresholds
+    at the score z that are off by −z φ(z) x. The x that fits the first thresholds best, by
+    generalised least squares with the average errors over time, is added to the released spread.
+
+    Parameters
+    ----------
+    surface : ShareSurface
+        As released.
+    n_thresholds : int
+        How many of the thresholds to look at, from the first on.
+
+    Returns
+    -------
+    coefficients : (…, r)
+        Of the logarithm of the spread over its average.
+    covariance : (…, r, r)
+        Of them.
+    """
+    n, size, r = n_thresholds, surface.rotation.shape[-1], surface.waves.shape[1]
+    scores = ndtri(surface.expected[..., :n, :]).mean(axis=-1)
+    response = -scores * normal_density(scores)
+    errors = surface.covariance_of_shares[..., :n, :n].mean(axis=-3)
+    trace = np.trace(errors, axis1=-2, axis2=-1)[..., None, None]
+    weights = np.linalg.solve(errors + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n),
+                              response[..., None])[..., 0]
+    weights = weights / (weights * response).sum(axis=-1, keepdims=True)
+    by_row = (weights[..., None, :] @ surface.rotation[..., :n, :])[..., 0, :]  # (…, K)
+    blocks = surface.covariance.reshape(*by_row.shape[:-1], size, r, size, r)
+    covariance = np.einsum("...j,...jlkm,...k->...lm", by_row, blocks, by_row, optimize=True)
+    average = surface.spread.mean(axis=-1, keepdims=True)
+    placed = np.log(surface.spread / average) @ surface.waves / len(surface.waves)
+    return (np.asarray((by_row[..., None, :] @ surface.unshrunk)[..., 0, :] + placed),
+            np.asarray(covariance))
 
 
 def _fit(powers: Array, weighted: Array) -> Array:

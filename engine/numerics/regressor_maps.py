@@ -103,14 +103,14 @@ def weights(standard: Array) -> Array:
     return np.asarray(standard.shape[-2] / (standard**2).sum(axis=-2, keepdims=True))
 
 
-def floored(moments: Array, least: Array) -> Array:
+def floored(moments: Array, floor: Array) -> Array:
     """Second moments with eigenvalues that are not too small to be inverted.
 
     Parameters
     ----------
     moments : (repeats, columns, K, K)
         Released, so perhaps with negative ones.
-    least : (columns,)
+    floor : (columns,)
         What smaller eigenvalues are raised to.
 
     Returns
@@ -118,7 +118,7 @@ def floored(moments: Array, least: Array) -> Array:
     (repeats, columns, K, K)
     """
     values, vectors = np.linalg.eigh(moments)
-    raised = np.maximum(values, least[:, None])[..., None, :]
+    raised = np.maximum(values, floor[:, None])[..., None, :]
     return np.asarray((vectors * raised) @ vectors.swapaxes(-1, -2))
 
 

@@ -374,9 +374,9 @@ def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
     size = kappa(atoms)
     bend = loss.most_curvature * size**2 + 2 * penalty
     worst = (loss.admissibility(size, penalty) * size) ** 2 / (2 * penalty)
-    least = 2 * penalty * tolerance(loss, atoms, penalty, n)  # of the gradient
+    slack_limit = 2 * penalty * tolerance(loss, atoms, penalty, n)  # of the gradient
     rate = -np.log1p(-np.sqrt(2 * penalty / bend) * (1 - 1e-12))
-    return 1 + int(np.ceil(max(np.log(2 * bend * worst / least**2), 0.0) / rate))
+    return 1 + int(np.ceil(max(np.log(2 * bend * worst / slack_limit**2), 0.0) / rate))
 
 
 @dataclass(frozen=True)
@@ -422,9 +422,10 @@ def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float)
     >>> minimise(Square(bound=1.0), np.eye(2), place, y, penalty=0.5).u.round(4).tolist()
     [0.5714, -0.4]
     """
-    n, least = index.shape[-1], tolerance(loss, atoms, penalty, index.shape[-1])
+    n, slack_limit = index.shape[-1], tolerance(loss, atoms, penalty, index.shape[-1])
     indices, labels = index.reshape(-1, n), y.reshape(-1, n)
-    solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
+    solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n,
+                            slack_limit)
                  for p, label in zip(indices, labels, strict=True)]
     shape = index.shape[:-1]
     return Minimisers(np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
@@ -432,19 +433,20 @@ def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float)
 
 
 def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: int,
-               least: float) -> tuple[Array, float]:
+               slack_limit: float) -> tuple[Array, float]:
     """One minimiser (J,) and its slack."""
     *wider, last = loss.stages()
     u, size = np.zeros(atoms.shape[1]), kappa(atoms)
     longest = loss.admissibility(size, penalty) * size / (2 * penalty)  # from ∇F(u) = 0
     for stage in wider:
-        u, _ = _newton(_Risk(stage, records, atoms, penalty, n), u, max(_STAGE * longest, least))
+        u, _ = _newton(_Risk(stage, records, atoms, penalty, n), u,
+                       max(_STAGE * longest, slack_limit))
     risk = _Risk(last, records, atoms, penalty, n)
-    u, slack = _newton(risk, u, least)
+    u, slack = _newton(risk, u, slack_limit)
     steps = most_steps(loss, atoms, penalty, n)
-    if not slack <= least and steps <= MAX_STEPS:
-        u, slack = _accelerated(risk, steps, least)
-    if not slack <= least:
+    if not slack <= slack_limit and steps <= MAX_STEPS:
+        u, slack = _accelerated(risk, steps, slack_limit)
+    if not slack <= slack_limit:
         raise RuntimeError("The regularised risk could not be minimised as exactly as its "
                            "protection needs; nothing was released.")
     return u, slack
@@ -491,21 +493,21 @@ class _Risk:
                            len(self.atoms)) / self.n
 
 
-def _newton(risk: _Risk, u: Array, least: float) -> tuple[Array, float]:
-    """Newton's method with line search, until the slack is at most `least`."""
+def _newton(risk: _Risk, u: Array, slack_limit: float) -> tuple[Array, float]:
+    """Newton's method with line search, until the slack is at most `slack_limit`."""
     for _ in range(_MAX_STEPS):
         f = risk.atoms @ u
         gradient = risk.gradient(u, f)
         slack = float(np.linalg.norm(gradient)) / (2 * risk.penalty)
-        if slack <= least:
+        if slack <= slack_limit:
             break
         step = risk.newton_step(gradient, f)
         u = u + _length(risk.along(u, step, f)) * step
     return u, slack
 
 
-def _accelerated(risk: _Risk, steps: int, least: float) -> tuple[Array, float]:
-    """Nesterov's method from zero, until the slack is at most `least` or the steps are used up."""
+def _accelerated(risk: _Risk, steps: int, slack_limit: float) -> tuple[Array, float]:
+    """Nesterov's method from zero, until the slack is `slack_limit` or steps are used up."""
     bend = risk.loss.most_curvature * kappa(risk.atoms) ** 2 + 2 * risk.penalty
     q = np.sqrt(2 * risk.penalty / bend)
     u = ahead = np.zeros(risk.atoms.shape[1])
@@ -514,7 +516,7 @@ def _accelerated(risk: _Risk, steps: int, least: float) -> tuple[Array, float]:
         ahead = after + (1 - q) / (1 + q) * (after - u)
         u = after
         slack = float(np.linalg.norm(risk.gradient(u, risk.atoms @ u))) / (2 * risk.penalty)
-        if slack <= least:
+        if slack <= slack_limit:
             break
     return u, slack
 

@@ -116,15 +116,17 @@ class UnseenDetails:
         size = released.shape[-1]
         values = self.functions(size)(np.array(self.times))  # (times, r + 40)
         noise = (standard_errors(released, values[:, :size]) ** 2).mean(axis=-1)[..., None, None]
-        turned, kept = np.linalg.qr(values[:, :size])  # of many times, r combinations tell as much
-        details = turned.T @ values[:, size:]
+        # of many times, r combinations tell as much
+        orthogonal, upper = np.linalg.qr(values[:, :size])
+        details = orthogonal.T @ values[:, size:]
         variances = self.scale**2 * np.arange(1.0, values.shape[1] + 1) ** -_DECAY
-        fitted = (variances[:size, None] * kept.T) @ np.linalg.inv(
-            (kept * variances[:size]) @ kept.T + noise * np.eye(len(kept)))  # W: (…, r, times)
-        shown = fitted @ details  # the coefficients that one detail each was taken for
+        fitted = (variances[:size, None] * upper.T) @ np.linalg.inv(
+            (upper * variances[:size]) @ upper.T + noise * np.eye(len(upper)))  # W: (…, r, times)
+        per_detail = fitted @ details  # the coefficients that one detail each was taken for
         joint = np.zeros((*released.shape[:-2], *(2 * values.shape[1:])))
-        joint[..., :size, :size] = released + (shown * variances[size:]) @ shown.swapaxes(-1, -2)
-        joint[..., :size, size:] = -shown * variances[size:]
+        spread = (per_detail * variances[size:]) @ per_detail.swapaxes(-1, -2)
+        joint[..., :size, :size] = released + spread
+        joint[..., :size, size:] = -per_detail * variances[size:]
         joint[..., size:, :size] = joint[..., :size, size:].swapaxes(-1, -2)
         joint[..., size:, size:] = np.diag(variances[size:])
         return joint

@@ -460,6 +460,6 @@ def _widest_square(moments: int, level: int) -> float:
             other[i] = table[meets].sum(axis=0)
         for first in range(0, len(squares), _ROWS):  # blocks, to stay in cache
             x = slice(first, first + _ROWS)
-            least = (table[:, x].T @ other - squares / 2).min(axis=1)
-            widest = max(widest, float((squares[x] - 2 * least).max()))
+            half_distances = (table[:, x].T @ other - squares / 2).min(axis=1)
+            widest = max(widest, float((squares[x] - 2 * half_distances).max()))
     return widest

@@ -407,19 +407,19 @@ def half_line_gram(moments: int) -> Array:
     (2A − 1, 2A − 1)
         Read-only.
     """
-    h, reach = low_pass(moments), 2 * moments - 2
-    n = reach + 1
+    h, last_shift = low_pass(moments), 2 * moments - 2
+    n = last_shift + 1
     system, known = np.eye(n * n), np.zeros(n * n)
-    for k in range(-reach, 1):
-        for j in range(-reach, 1):
-            row = (k + reach) * n + j + reach
+    for k in range(-last_shift, 1):
+        for j in range(-last_shift, 1):
+            row = (k + last_shift) * n + j + last_shift
             for a, first in enumerate(h):
                 for b, second in enumerate(h):
                     p, q = 2 * k + a, 2 * j + b
                     if max(p, q) >= 0:
                         known[row] += first * second * (p == q)
-                    elif min(p, q) >= -reach:
-                        system[row, (p + reach) * n + q + reach] -= first * second
+                    elif min(p, q) >= -last_shift:
+                        system[row, (p + last_shift) * n + q + last_shift] -= first * second
     return _fixed(np.linalg.solve(system, known).reshape(n, n))
 
 

@@ -103,7 +103,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
     spec = {"data": data, "layout": layout(
         legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(x, [v for line in series for v in line.x]),
-        yaxis=_axis(y, [v for line in series for v in _reach(line)], grid=True))}
+        yaxis=_axis(y, [v for line in series for v in _bar_ends(line)], grid=True))}
     summary = _with_range(alt, y.title, [v for line in series for v in line.y])
     return Chart(spec, summary, _columns(series, x, y.title))
 
@@ -285,7 +285,7 @@ def _bars(series: Series) -> list[float] | None:
     return None if series.half is None else [half or 0.0 for half in series.half]
 
 
-def _reach(series: Series) -> list[float]:
+def _bar_ends(series: Series) -> list[float]:
     """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
     bars = _bars(series) or [0.0] * len(series.y)
     ends = [(v - bar, v, v + bar) for v, bar in zip(series.y, bars, strict=True) if v is not None]

@@ -332,7 +332,7 @@ def share_limits(successes: float, count: int) -> tuple[float, float]:
 
 
 def covers(measure: Callable[[pd.DataFrame], pd.DataFrame], share: str, text: str,
-           least: float = 0.93, most: float = 0.97) -> Check:
+           low_share: float = 0.93, high_share: float = 0.97) -> Check:
     """Whether intervals hold about 95 in 100, as far as so many data sets can tell.
 
     Parameters
@@ -343,14 +343,15 @@ def covers(measure: Callable[[pd.DataFrame], pd.DataFrame], share: str, text: st
         The column with the share of intervals that hold.
     text : str
         A format of `{share}`, `{rows}` and `{repeats}`.
-    least, most : float
+    low_share, high_share : float
         Shares that count as about 95 in 100.
     """
     def check(table: pd.DataFrame) -> Finding:
         rows = measure(table)
         limits = [share_limits(round(measured * count), int(count))
                   for measured, count in zip(rows[share], rows["repeats"], strict=True)]
-        return Finding(all(low < most and high > least for low, high in limits), text.format(
+        return Finding(all(low < high_share and high > low_share for low, high in limits),
+                       text.format(
             share=Numbers(rows[share]), rows=len(rows),
             repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"]))))
     return check
@@ -511,13 +512,13 @@ def average(numbers: Sequence[Number]) -> Number:
 class Fall:
     """How lines go down: their steepest rise in standard errors, and falls from end to end.
 
-    `least` and `most` are y at the start over y at the end, `sure` the least number of standard
-    errors by which a line falls.
+    `smallest_ratio` and `largest_ratio` are y at the start over y at the end, `sure` the least
+    number of standard errors by which a line falls.
     """
 
     rise: float
-    least: float
-    most: float
+    smallest_ratio: float
+    largest_ratio: float
     sure: float
 
     def holds(self, errors: float = 4.0) -> bool:
@@ -527,8 +528,8 @@ class Fall:
     def __str__(self) -> str:
         step = (f"the largest step up is {self.rise:.1f} standard errors" if self.rise > 0 else
                 "no step goes up")
-        folds = (f"{self.least:.3g}-fold" if self.least == self.most else
-                 f"{self.least:.3g}- to {self.most:.3g}-fold")
+        folds = (f"{self.smallest_ratio:.3g}-fold" if self.smallest_ratio == self.largest_ratio else
+                 f"{self.smallest_ratio:.3g}- to {self.largest_ratio:.3g}-fold")
         return f"errors fall {folds} from end to end; {step}"
 
 

@@ -351,11 +351,11 @@ def _root(falling: Callable[[float], float], delta: float) -> float:
     """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
     from scipy.optimize import brentq  # on first use: it takes a moment
 
-    most = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
-    if falling(math.exp(most)) >= 0:  # by rounding
-        return math.exp(most)
-    least = min(most - 100, -50.0)  # where δ is tiny, most is large
-    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), least, most, xtol=1e-12))
+    high = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
+    if falling(math.exp(high)) >= 0:  # by rounding
+        return math.exp(high)
+    low = min(high - 100, -50.0)  # where δ is tiny, most is large
+    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), low, high, xtol=1e-12))
 
 
 def per_round_mu(total: float, rounds: int) -> float:

@@ -58,13 +58,13 @@ class Feasibility:
         return "nearly free"
 
     @property
-    def least(self) -> float:
+    def min_per_function(self) -> float:
         """What N must reach for each function so that anything is released."""
         return NOT_FEASIBLE if self.n_functions == 1 else COARSE
 
     @property
     def is_feasible(self) -> bool:
-        return self.per_function >= self.least
+        return self.per_function >= self.min_per_function
 
     @property
     def shortfall(self) -> float:
@@ -72,7 +72,7 @@ class Feasibility:
 
         First until anything is released, then until it is more than coarse.
         """
-        aim = self.least if not self.is_feasible else COARSE
+        aim = self.min_per_function if not self.is_feasible else COARSE
         return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:

@@ -113,13 +113,13 @@ def highest(several: Sequence[Odds]) -> Odds:
     first, *others = several
     if not others:
         return first
-    curves = tuple(dict.fromkeys(one.curve for one in several if one.curve is not None))
-    budget = Budget.covering_all(one.budget for one in several)
+    curves = tuple(dict.fromkeys(each.curve for each in several if each.curve is not None))
+    budget = Budget.covering_all(each.budget for each in several)
     cap = Approximate(budget)
     return replace(
         first, budget=budget, curve=curves[0] if len(curves) == 1 else Highest(curves),
         right_cap=float(cap.right()), power_cap=float(cap.detection(first.false_positive_rate)),
-        **{chance: max(getattr(one, chance) for one in several) for chance in _CHANCES})
+        **{chance: max(getattr(each, chance) for each in several) for chance in _CHANCES})
 
 
 _CHANCES = ("right", "power", "power_at_1_percent", "precision", "right_with_prior")

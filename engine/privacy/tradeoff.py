@@ -233,9 +233,9 @@ class Approximate(Curve):
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The lower of e^ε α + δ and 1 − e^(−ε)(1 − δ − α)."""
         alpha, failing = np.asarray(false_positive_rate, dtype=float), self.budget.delta
-        most = min(self.budget.epsilon, _LARGEST_EXPONENT)
-        few = math.exp(most) * alpha + failing
-        many = 1 - math.exp(-most) * (1 - failing - alpha)
+        exponent = min(self.budget.epsilon, _LARGEST_EXPONENT)
+        few = math.exp(exponent) * alpha + failing
+        many = 1 - math.exp(-exponent) * (1 - failing - alpha)
         return np.clip(np.minimum(few, many), 0.0, 1.0)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
@@ -303,8 +303,8 @@ class Zcdp(Curve):
         epsilon = np.asarray(epsilon, dtype=float)
         weight = np.exp(np.minimum(np.abs(epsilon), _LARGEST_EXPONENT))[..., None]
         below = np.concatenate([[0.0], _ALARMS[:-1]])
-        most = (self._table - weight * below).max(axis=-1)
-        return _mirrored(epsilon, np.clip(most, 0.0, 1.0))
+        largest_gap = (self._table - weight * below).max(axis=-1)
+        return _mirrored(epsilon, np.clip(largest_gap, 0.0, 1.0))
 
     def right(self, prior: ArrayLike = 0.5) -> Chances:
         """Chance that the best guess is right; at even chances, exactly of the two divergences.
@@ -346,7 +346,7 @@ class Part(ABC):
 
     @property
     @abstractmethod
-    def reach(self) -> float:
+    def largest_loss(self) -> float:
         """How far the summed losses go, but for a chance of 1e-22."""
 
     @abstractmethod
@@ -359,7 +359,7 @@ class GaussianPart(Part):
     """Gaussian noise: its size is μ."""
 
     @property
-    def reach(self) -> float:
+    def largest_loss(self) -> float:
         return self.count * (self.size**2 / 2 + 10 * self.size)
 
     def summed_loss(self, step: float) -> Any:
@@ -379,7 +379,7 @@ class PurePart(Part):
         return cls(epsilon / 2, 2 * count)
 
     @property
-    def reach(self) -> float:
+    def largest_loss(self) -> float:
         """How far the summed losses go; of many releases, but for a chance of 1e-22.
 
         They have mean at most ε²/2 each (Bun and Steinke 2016, Proposition 3) and a range of 2ε, so
@@ -492,7 +492,7 @@ def loss_distribution(parts: tuple[Part, ...]) -> Any:
     PrivacyLossDistribution
         Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
     """
-    step = max(_FINEST, 2 * sum(part.reach for part in parts) / _MAX_STEPS)
+    step = max(_FINEST, 2 * sum(part.largest_loss for part in parts) / _MAX_STEPS)
     return reduce(lambda total, loss: total.compose(loss),
                   (part.summed_loss(step) for part in parts))
 

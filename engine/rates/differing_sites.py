@@ -182,7 +182,8 @@ class Sites:
         """The d²r²/V_s(r) of each site in the row of its limiting term: (4, sites, *point)."""
         n, private = self._worth
         n, private = n / self.rounds, private / self.rounds**2
-        return _least(self.d * r**2 * n, r**2 * private, self.d * r * n * self.m, private * self.m)
+        return _smallest_terms(self.d * r**2 * n, r**2 * private, self.d * r * n * self.m,
+                               private * self.m)
 
     def by_term(self, r: Array) -> Array:
         """d²r²/Σ_s ν_s² V_s(r), by the term that limits each site: (4, *point)."""
@@ -200,13 +201,14 @@ class Sites:
     def _sparse(self, r: Array) -> Array:
         """A(r) = Σ_s min{d r n m, (nε)² m/T} by its two terms: (2, *point)."""
         n, private = self._worth
-        least = _least(self.d * r * n * self.m, private * self.m / self.rounds)
-        return np.asarray((self.copies * least).sum(axis=1))
+        smallest_terms = _smallest_terms(self.d * r * n * self.m, private * self.m / self.rounds)
+        return np.asarray((self.copies * smallest_terms).sum(axis=1))
 
     def _dense(self) -> Array:
         """B = Σ_s min{d n, (nε)²/T} by its two terms: (2, *point)."""
         n, private = self._worth
-        return np.asarray((self.copies * _least(self.d * n, private / self.rounds)).sum(axis=1))
+        terms = _smallest_terms(self.d * n, private / self.rounds)
+        return np.asarray((self.copies * terms).sum(axis=1))
 
     def lower_size(self) -> Array:
         """The r₀ of the lower bound: d r^{2α+2} = A(r)."""
@@ -236,7 +238,7 @@ class Sites:
         return np.asarray(np.exp(log_r))
 
 
-def _least(*terms: Array) -> Array:
+def _smallest_terms(*terms: Array) -> Array:
     """The least of some terms in its own row, the rest zero: (terms, *shape)."""
     each = np.stack(np.broadcast_arrays(*terms))
     rows = np.arange(len(terms)).reshape(-1, *[1] * (each.ndim - 1))

@@ -163,9 +163,9 @@ def least_noise(kinds: Kinds) -> float:
     squares = [_squares(kind, axes) for kind, _ in kinds]
     spread = best_spread(np.concatenate(
         [share * of_kind for of_kind, (_, share) in zip(squares, kinds, strict=True)]))
-    reach = sum(share * _reach(of_kind, spread, len(kinds) == 1) ** 2
-                for of_kind, (_, share) in zip(squares, kinds, strict=True))
-    return float(4 / reach)
+    squared_norm = sum(share * _weighted_norm(of_kind, spread, len(kinds) == 1) ** 2
+                       for of_kind, (_, share) in zip(squares, kinds, strict=True))
+    return float(4 / squared_norm)
 
 
 def simple_least_noise(kinds: Kinds) -> float:
@@ -188,12 +188,12 @@ def simple_least_noise(kinds: Kinds) -> float:
         return 4 * root_trace(pooled) ** 2
     values, axes = np.linalg.eigh(pooled)
     root = (axes * values**-0.5) @ axes.T
-    reach = sum(share * float(np.linalg.eigvalsh(root @ kind.matrix @ root)[-1])
-                for kind, share in kinds)
-    return 4 * root_trace(pooled) ** 2 / reach
+    squared_norm = sum(share * float(np.linalg.eigvalsh(root @ kind.matrix @ root)[-1])
+                       for kind, share in kinds)
+    return 4 * root_trace(pooled) ** 2 / squared_norm
 
 
-def _reach(squares: Array, direction: Array, is_saddle: bool) -> float:
+def _weighted_norm(squares: Array, direction: Array, is_saddle: bool) -> float:
     """M(B) of one kind of curve for B = diag(b): the largest E√(Σ κ_l b_l² z_l²) over shares κ.
 
     Where all curves are alike κ = b at the saddle point. Else each site has its own best κ.
@@ -343,8 +343,8 @@ def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, A
     Most numbers are ruled out by the simple form of F₂.
     """
     at_least = sorted(
-        (float(least), family, size) for family, rest in besides.items()
-        for size, least in enumerate(_noise_at_least(candidates, family) / worth + rest, start=1))
+        (float(noise), family, size) for family, rest in besides.items()
+        for size, noise in enumerate(_noise_at_least(candidates, family) / worth + rest, start=1))
     best, best_size = np.inf, 0
     for bound, family, size in at_least:
         if bound >= best:

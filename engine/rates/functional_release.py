@@ -163,9 +163,10 @@ class FunctionalReleaseRate(Rate):
         conditions = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
         if self.mechanism == "qr":
             # the sum behind the sensitivity must converge; the noise must have a finite variance
-            least = {"published": 0.5 + 1 / b, "tight": 0.5 + 1 / (2 * b), "optimal": 1 / b}
-            conditions.append(_always("the noise exists", rf"\eta > {least[self.sensitivity]:.4g}",
-                                      eta > least[self.sensitivity]))
+            min_power = {"published": 0.5 + 1 / b, "tight": 0.5 + 1 / (2 * b), "optimal": 1 / b}
+            conditions.append(_always("the noise exists",
+                                      rf"\eta > {min_power[self.sensitivity]:.4g}",
+                                      eta > min_power[self.sensitivity]))
         if self.mechanism == "gp":
             conditions.append(Condition(
                 "Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",

@@ -1,7 +1,7 @@
 """Rates of wavelet regression (Cai, Chakraborty and Vuursteen, arXiv 2406.06755).
 
 All hold up to constants and logarithms, for sites that are alike; for those that differ see
-`engine.mechanisms.families.wavelet_sites`.
+`engine.mechanisms.families.wavelets.sites`.
 """
 
 from __future__ import annotations

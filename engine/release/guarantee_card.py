@@ -202,9 +202,10 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, s
 
 def _forecast(plan: ReleasePlan) -> dict[str, Any]:
     """What was said of the error before; nothing where nothing was."""
-    said = plan.forecast
-    return {} if said is None else {"forecast": {
-        "root_mean_squared_error": said.error, "within_95": said.within, "unit": said.unit,
+    expected = plan.forecast
+    return {} if expected is None else {"forecast": {
+        "root_mean_squared_error": expected.error, "within_95": expected.within,
+                                                     "unit": expected.unit,
         "of": "releases of simulated data with the same public facts"}}
 
 

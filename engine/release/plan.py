@@ -186,8 +186,8 @@ class ReleasePlan:
     @property
     def forecast(self) -> Forecast | None:
         """What was said of the error before; None where nothing was."""
-        said = self.plain.get("forecast")
-        return None if said is None else Forecast(**said)
+        stored = self.plain.get("forecast")
+        return None if stored is None else Forecast(**stored)
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -270,7 +270,8 @@ def _differ_by_rounding(stated: Mapping[str, Any], derived: Mapping[str, Any]) -
     return ([message[:3] + message[4:] for message in theirs]
             == [message[:3] + message[4:] for message in ours]
             and inner[0].shape == inner[1].shape
-            and all(np.allclose(one, other, rtol=_ALIKE, atol=0) for one, other in (inner, sizes)))
+            and all(np.allclose(left, right, rtol=_ALIKE, atol=0) for left,
+                    right in (inner, sizes)))
 
 
 @lru_cache(maxsize=8)

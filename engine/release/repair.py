@@ -322,8 +322,9 @@ class _Rebuilt:
             ε in billionths and δ.
         """
         stated: list[Total] = [
-            (line.most, line.most_delta) for line in self.spent if self.groups[line.label] == label
-            and line.most is not None and line.most_delta is not None]
+            (line.total_epsilon, line.total_delta) for line in self.spent
+                               if self.groups[line.label] == label
+            and line.total_epsilon is not None and line.total_delta is not None]
         stated += [(entry["total"][0], entry["total"][1]) for number, entry in self.rows.items()
                    if number in self.salvaged.intact and "total" in entry
                    and self.groups[entry["label"]] == label]

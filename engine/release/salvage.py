@@ -61,25 +61,25 @@ class Salvage:
         """Whether the key is that of the hashes of people."""
         return bool(self.intact)
 
-    def lost(self, most: int) -> set[int]:
-        """Numbers of rows up to `most`, or the last that can be read, that are not intact.
+    def lost(self, last_number: int) -> set[int]:
+        """Numbers of rows up to `last_number`, or the last that can be read, that are not intact.
 
         Parameters
         ----------
-        most : int
+        last_number : int
             A number of rows that there were at least.
         """
-        return set(range(1, max([most, *self.entries]) + 1)) - self.intact
+        return set(range(1, max([last_number, *self.entries]) + 1)) - self.intact
 
 
-def salvage(path: Path, most: int) -> Salvage:
+def salvage(path: Path, last_number: int) -> Salvage:
     """Read what can be read; the file itself is only copied.
 
     Parameters
     ----------
     path : Path
         Of the ledger; there may be none.
-    most : int
+    last_number : int
         A number of rows that there were at least.
     """
     if not path.exists() or path.stat().st_size == 0:
@@ -91,7 +91,7 @@ def salvage(path: Path, most: int) -> Salvage:
         if _is_foreign(copy):
             return Salvage(is_foreign=True)
         _mend_head(copy)
-        return _rows_of(copy, most)
+        return _rows_of(copy, last_number)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -125,7 +125,7 @@ def _mend_head(copy: Path) -> None:
             stream.write(ledger_file.mended(head))
 
 
-def _rows_of(copy: Path, most: int) -> Salvage:
+def _rows_of(copy: Path, last_number: int) -> Salvage:
     rescued = Salvage()
     file = _connected(copy)
     try:
@@ -135,7 +135,7 @@ def _rows_of(copy: Path, most: int) -> Salvage:
         key, salt = facts.get("key"), facts.get("salt")
         rescued.key = key if isinstance(key, bytes) else None
         rescued.salt = salt if isinstance(salt, bytes) else None
-        _read_log(file, rescued, max(most, _last(file, "log")) + _BEYOND)
+        _read_log(file, rescued, max(last_number, _last(file, "log")) + _BEYOND)
         for table in ("kept", "sketches"):
             rows = _readable(file, f"SELECT rowid, * FROM {table} WHERE rowid = ?",
                              range(1, _last(file, table) + 1))
@@ -166,10 +166,11 @@ def _readable(file: sqlite3.Connection, query: str, rows: Iterable[int]) -> list
     return records
 
 
-def _read_log(file: sqlite3.Connection, rescued: Salvage, most: int) -> None:
+def _read_log(file: sqlite3.Connection, rescued: Salvage, last_number: int) -> None:
     seals: dict[int, bytes] = {0: b""}
     for number, text, seal in _readable(
-            file, "SELECT number, entry, seal FROM log WHERE number = ?", range(1, most + 1)):
+            file, "SELECT number, entry, seal FROM log WHERE number = ?",
+                                        range(1, last_number + 1)):
         if isinstance(seal, bytes):
             seals[number] = seal
         if not isinstance(text, str):

@@ -289,9 +289,10 @@ def line_for(logged: Sealed) -> str:
         Of a kind in `FINAL`.
     """
     entry = logged.entry
-    (epsilon, delta), (most, most_delta) = entry["spent"], entry.get("total", entry["spent"])
+    (epsilon, delta), (total_epsilon, total_delta) = entry["spent"], entry.get("total",
+                                                                               entry["spent"])
     return witness.line(logged.number, logged.seal, entry["at"], entry["kind"], Spent(
-        entry["label"], epsilon, delta, most, most_delta, tuple(entry.get("joined", ())),
+        entry["label"], epsilon, delta, total_epsilon, total_delta, tuple(entry.get("joined", ())),
         entry.get("data_set", "")), entry["id"])
 
 

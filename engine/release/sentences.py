@@ -383,18 +383,19 @@ FOR_SMOOTH_CURVES = (
     "kinks or narrow peaks, or lies far from that middle, the error can be several times as large.")
 
 
-def forecast(said: Forecast, is_over_time: bool = False) -> str:
+def forecast(expected: Forecast, is_over_time: bool = False) -> str:
     """What was said of the error before anything was spent, and for which curves.
 
     Parameters
     ----------
-    said : Forecast
+    expected : Forecast
         Of simulated data with the same public facts.
     is_over_time : bool
         Whether it is about a curve over time, which is simulated as a smooth one.
     """
     return ("Forecast before the release, from simulated data with the same public facts: error "
-            f"{error(said.error, said.unit, said.within)}, the root mean squared distance from the "
+            f"{error(expected.error, expected.unit, expected.within)}, the root mean squared "
+            "distance from the "
             f"truth.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
 
 

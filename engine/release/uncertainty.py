@@ -191,7 +191,7 @@ def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
     return inside, float(np.mean(inside != values))
 
 
-def covariance_inside(values: Array, most: float) -> tuple[Array, float]:
+def covariance_inside(values: Array, largest_variance: float) -> tuple[Array, float]:
     """A covariance with no variance above a public bound, and the share of values beyond it.
 
     The rows and columns of a time whose variance is too large are lowered by one factor. Values
@@ -202,7 +202,7 @@ def covariance_inside(values: Array, most: float) -> tuple[Array, float]:
     ----------
     values : (k, k)
         At all pairs of times.
-    most : float
+    largest_variance : float
         The largest variance, above 0.
 
     Examples
@@ -212,6 +212,7 @@ def covariance_inside(values: Array, most: float) -> tuple[Array, float]:
     (array([[1. , 0.5],
            [0.5, 1. ]]), 0.25)
     """
-    factors = np.sqrt(most / np.maximum(np.diagonal(values), most))
-    inside = np.clip(values * np.outer(factors, factors), -most, most)  # what is no covariance
-    return inside, float(np.mean(np.abs(values) > most))
+    factors = np.sqrt(largest_variance / np.maximum(np.diagonal(values), largest_variance))
+    inside = np.clip(values * np.outer(factors, factors), -largest_variance,
+                     largest_variance)  # what is no covariance
+    return inside, float(np.mean(np.abs(values) > largest_variance))

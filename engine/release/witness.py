@@ -46,7 +46,7 @@ class Spent:
         In billionths.
     delta : float
         The sum of all δ.
-    most, most_delta : int and float, or None
+    total_epsilon, total_delta : int and float, or None
         Their total, ε in billionths; None in lines of earlier versions.
     joined : tuple of str
         All labels of the same people.
@@ -57,8 +57,8 @@ class Spent:
     label: str
     epsilon: int
     delta: float
-    most: int | None = None
-    most_delta: float | None = None
+    total_epsilon: int | None = None
+    total_delta: float | None = None
     joined: tuple[str, ...] = ()
     data: str = ""
 
@@ -186,11 +186,11 @@ def line(number: int, seal: bytes, timestamp: str, kind: str, spent: Spent, rele
     spent : Spent
         What its people have spent with it, and of which total.
     """
-    assert spent.most is not None
-    assert spent.most_delta is not None
+    assert spent.total_epsilon is not None
+    assert spent.total_delta is not None
     text = (f"{number} {seal.hex()} {timestamp} {kind} {spent.label} total epsilon "
             f"{_nine(spent.epsilon)} "
-            f"delta {spent.delta!r} of {_nine(spent.most)} {spent.most_delta!r} "
+            f"delta {spent.delta!r} of {_nine(spent.total_epsilon)} {spent.total_delta!r} "
             f"people {'+'.join(spent.joined or (spent.label,))} data {spent.data} id {release_id}")
     return f"{text} check {_check(text)}"
 

@@ -201,14 +201,15 @@ def _time_limited(seconds: int) -> Iterator[None]:
 
 
 @contextmanager
-def _limited(kind: str, most: int) -> Iterator[None]:
+def _limited(kind: str, largest: int) -> Iterator[None]:
     """A limit that the system keeps, never above one that there was."""
     if sys.platform == "win32":
         yield
         return
     number = getattr(resource, kind)
     before = resource.getrlimit(number)
-    resource.setrlimit(number, (min([most, *(one for one in before if one >= 0)]), before[1]))
+    resource.setrlimit(number,
+                       (min([largest, *(limit for limit in before if limit >= 0)]), before[1]))
     try:
         yield
     finally:

@@ -333,8 +333,8 @@ def _run_together(block: Block) -> Part:
     truth = block.mechanism.truth_of(data)
     errors, covered = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
     if run.is_study:
-        squares = studies.squared_errors(block.source, block.mechanism, data, estimate,
-                                         block.budgets)
+        study = studies.Study(block.source, block.mechanism, run.seed)
+        squares = study.squared_errors(data, estimate, block.budgets)
         errors = replace(errors, total=squares.sum(axis=-1))
     by_kind = (errors.total, errors.privacy, errors.estimation,
                *((None, None) if covered is None else (covered.of_kept, covered.of_curve)))
@@ -400,7 +400,8 @@ def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
         cell = outcome.cell
         key = cell.source, cell.mechanism, min(budget.delta for budget in cell.budgets)
         if not outcome.failure and key not in known:
-            known[key] = studies.baseline(*key, seed)
+            source, mechanism, delta = key
+            known[key] = studies.Study(source, mechanism, seed).baseline(delta)
         compared.append(replace(outcome, baseline=known.get(key)))
     return compared
 

@@ -9,9 +9,9 @@ beside that step, so that its releases do not depend on which others are looked 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Data, DataKind, Estimate, Sizes, Spend
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families.adaptive import is_nothing_spent
+from engine.mechanisms.families.adaptive.rules import is_nothing_spent
 from engine.simulation import metrics
 from engine.simulation.metrics import distances, root_mean_square, squared_distances_from, totals
 from engine.simulation.non_private import non_private_mean
@@ -44,7 +44,8 @@ D = TypeVar("D", bound=Data)
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
-def check_readings(source: Source[Any], most: int, hint: str = "Take fewer people or observations."
+def check_readings(source: Source[Any], max_observations: int,
+                   hint: str = "Take fewer people or observations."
                    ) -> None:
     """Refuse data sets that are too large for a picture.
 
@@ -54,18 +55,19 @@ def check_readings(source: Source[Any], most: int, hint: str = "Take fewer peopl
         Naming the number of readings and the limit.
     """
     n = source.sizes.n_observations
-    if n > most:
+    if n > max_observations:
         raise InputError(f"These sizes make {n:,} observations; a chart is drawn of at most "
-                         f"{most:,}.", field="n_curves", hint=hint)
+                         f"{max_observations:,}.", field="n_curves", hint=hint)
 
 
 def data_sets(source: Source[Any]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
-    most = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
-    return int(np.clip(_READINGS // source.sizes.n_observations, min(_FEWEST_DATA_SETS, most),
-                       most))
+    max_data_sets = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
+    return int(np.clip(_READINGS // source.sizes.n_observations,
+                       min(_FEWEST_DATA_SETS, max_data_sets),
+                       max_data_sets))
 
 
 def draws(source: Source[Any]) -> int:
@@ -93,12 +95,14 @@ def block(source: Source[Any]) -> int:
     return FRESH if data_sets(source) > 1 else SHOWN
 
 
-def data(source: Source[D], seed: int) -> D:
-    """The data sets of a study."""
-    return source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
+def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
+    """The budgets, and after them the highest step with the same δ, where it is not among them."""
+    highest = tuple(replace(budget, epsilon=max(EPSILON_STEPS[-1], budget.epsilon))
+                    for budget in budgets[0])
+    return [*budgets] if highest in budgets else [*budgets, highest]
 
 
-def shown(source: Source[D], seed: int) -> D:
+def data_on_screen(source: Source[D], seed: int) -> D:
     """The one data set on screen."""
     return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
 
@@ -112,67 +116,9 @@ def shown_releases(mechanism: Mechanism, drawn: Data, budgets: Sequence[Budgets]
     return mechanism.release_many(drawn, budgets, draws, generator(seed, NOISE_STREAM, SHOWN))
 
 
-def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
-    """The budgets, and after them the highest step with the same δ, where it is not among them."""
-    highest = tuple(replace(one, epsilon=max(EPSILON_STEPS[-1], one.epsilon))
-                    for one in budgets[0])
-    return [*budgets] if highest in budgets else [*budgets, highest]
-
-
-def released(source: Source[Any], mechanism: Mechanism, drawn: Data,
-             budgets: Sequence[Budgets], seed: int) -> Estimate:
-    """The releases of a study at several budgets of one δ, the highest step after them."""
-    return mechanism.release_many(drawn, beside_the_highest(budgets), draws(source),
-                                  generator(seed, NOISE_STREAM, block(source)))
-
-
-def errors(source: Source[Any], mechanism: Mechanism, drawn: Any, budgets: Sequence[Budgets],
-           seed: int) -> Array:
-    """Distances of the releases of a study from what the method estimates.
-
-    Parameters
-    ----------
-    source : Source
-        Simulated data.
-    mechanism : Mechanism
-        With its settings.
-    drawn : CurveData or SampleData
-        The data sets of the study, where the noise is added.
-    budgets : sequence of tuple of Budget
-        Of one δ.
-    seed : int
-        Of data and noise.
-
-    Returns
-    -------
-    (budgets, data sets, releases)
-        In the unit of the result, of all functions together; NaN where nothing would be published.
-    """
-    estimate = released(source, mechanism, drawn, budgets, seed)
-    return errors_of(source, mechanism, drawn, estimate, budgets)
-
-
-def errors_of(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
-              budgets: Sequence[Budgets]) -> Array:
-    """The `errors` of releases that are there already.
-
-    Parameters
-    ----------
-    source, mechanism, drawn, budgets
-        As in `errors`.
-    estimate : Estimate
-        As `released` gives it.
-
-    Returns
-    -------
-    (budgets, data sets, releases)
-    """
-    return totals(_published(source, mechanism, drawn, estimate, budgets))
-
-
-def errors_by_function(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
-                       seed: int) -> Array:
-    """The errors of a study, function by function.
+@dataclass(frozen=True)
+class Study(Generic[D]):
+    """Data sets of a source, releases of them by one method, and their errors.
 
     Parameters
     ----------
@@ -181,39 +127,185 @@ def errors_by_function(source: Source[Any], mechanism: Mechanism, budgets: Seque
         protection.
     mechanism : Mechanism
         With its settings.
-    budgets : sequence of tuple of Budget
-        Of one δ.
     seed : int
         Of data and noise.
-
-    Returns
-    -------
-    (budgets, data sets, releases, functions)
-        In the unit of the result; NaN where nothing would be published. `totals` gives `errors`.
     """
-    drawn = data(source, seed)
-    estimate = released(source, mechanism, drawn, budgets, seed)
-    return _published(source, mechanism, drawn, estimate, budgets)
 
+    source: Source[D]
+    mechanism: Mechanism
+    seed: int
 
-def errors_and_baseline(source: Source[Any], mechanism: Mechanism, budgets: Sequence[Budgets],
-                        seed: int) -> tuple[Array, Array | None]:
-    """`errors_by_function` and the error without privacy of each function.
+    def data(self) -> D:
+        """The data sets."""
+        source = self.source
+        return source.draw(data_sets(source), generator(self.seed, DATA_STREAM, block(source)))
 
-    Parameters
-    ----------
-    source, mechanism, budgets, seed
-        As those of `errors_by_function`.
+    def released(self, drawn: Data, budgets: Sequence[Budgets]) -> Estimate:
+        """Releases of the data sets at several budgets of one δ, the highest step after them.
 
-    Returns
-    -------
-    errors : (budgets, data sets, releases, functions)
-    baseline : (functions,) or None
-        See `baseline_by_function`.
-    """
-    delta = min(budget.delta for budget in budgets[0])
-    return (errors_by_function(source, mechanism, budgets, seed),
-            baseline_by_function(source, mechanism, delta, seed))
+        Parameters
+        ----------
+        drawn : CurveData or SampleData
+            The data sets, where the noise is added.
+        budgets : sequence of tuple of Budget
+            Of one δ.
+        """
+        return self.mechanism.release_many(
+            drawn, beside_the_highest(budgets), draws(self.source),
+            generator(self.seed, NOISE_STREAM, block(self.source)))
+
+    def errors(self, drawn: Data, budgets: Sequence[Budgets]) -> Array:
+        """Distances of the releases from what the method estimates.
+
+        Parameters
+        ----------
+        drawn, budgets
+            As those of `released`.
+
+        Returns
+        -------
+        (budgets, data sets, releases)
+            In the unit of the result, of all functions together; NaN where nothing would be
+            published.
+        """
+        return self.errors_of(drawn, self.released(drawn, budgets), budgets)
+
+    def errors_of(self, drawn: Data, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
+        """The `errors` of releases that are there already.
+
+        Parameters
+        ----------
+        drawn, budgets
+            As those of `released`.
+        estimate : Estimate
+            As `released` gives it.
+
+        Returns
+        -------
+        (budgets, data sets, releases)
+        """
+        return totals(self._distances(drawn, estimate, budgets))
+
+    def errors_by_function(self, budgets: Sequence[Budgets]) -> Array:
+        """The errors, function by function.
+
+        Parameters
+        ----------
+        budgets : sequence of tuple of Budget
+            Of one δ.
+
+        Returns
+        -------
+        (budgets, data sets, releases, functions)
+            In the unit of the result; NaN where nothing would be published. `totals` gives
+            `errors`.
+        """
+        drawn = self.data()
+        return self._distances(drawn, self.released(drawn, budgets), budgets)
+
+    def errors_and_baseline(self, budgets: Sequence[Budgets]) -> tuple[Array, Array | None]:
+        """`errors_by_function` and the error without privacy of each function.
+
+        Parameters
+        ----------
+        budgets : sequence of tuple of Budget
+            Of one δ.
+
+        Returns
+        -------
+        errors : (budgets, data sets, releases, functions)
+        baseline : (functions,) or None
+            See `baseline_by_function`.
+        """
+        delta = min(budget.delta for budget in budgets[0])
+        return self.errors_by_function(budgets), self.baseline_by_function(delta)
+
+    def squared_errors(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
+        """Squared distances of releases, function by function.
+
+        From what the method estimates, or where that is not known from what would be published
+        without privacy: for a mean curve the non-private mean of all methods, else their own
+        estimate. Where a formula gives the mean squared error exactly, they are scaled to it, so
+        that their mean is the number that the formula gives.
+
+        Parameters
+        ----------
+        drawn : CurveData or SampleData
+            The data sets.
+        estimate : Estimate
+            Their releases at the budgets, and perhaps at others after them.
+        budgets : sequence of tuple of Budget
+            Of the first releases.
+
+        Returns
+        -------
+        (budgets, data sets, releases, functions)
+            In squared units of the result.
+        """
+        source: Source[Any] = self.source
+        mechanism = self.mechanism
+        truth = mechanism.truth_of(drawn)
+        if truth is None:
+            non_private = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
+                           and not source.is_random else mechanism.without_protection(drawn))
+            return squared_distances_from(estimate, non_private)[:len(budgets)]
+        squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
+        for index, site_budgets in enumerate(budgets):
+            if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+                exact = mechanism.exact_risk(source, site_budgets)
+                if exact is not None:
+                    squared[index] *= exact / squared[index].sum(axis=-1).mean()
+        return squared
+
+    def _distances(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
+        """By function (budgets, data sets, releases, functions); NaN: nothing published."""
+        squared = self.squared_errors(drawn, estimate, budgets)
+        for index, site_budgets in enumerate(budgets):
+            if not is_published(self.mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+                squared[index] = np.nan
+        return distances(squared)
+
+    def baseline(self, delta: float) -> float | None:
+        """The error without privacy, of an estimator tuned as well as the private one.
+
+        The smallest error, on the data sets of the study, of the method's own estimate without
+        protection and of its private estimates before noise is added, each with the basis size,
+        weighting, clipping and shrinkage of one of six budgets. A private release is one of these
+        plus noise, so that privacy never seems to help.
+
+        Parameters
+        ----------
+        delta : float
+            Of every budget.
+
+        Returns
+        -------
+        Root mean squared distance in response units; None where the truth is unknown.
+        """
+        by_function = self.baseline_by_function(delta)
+        return None if by_function is None else float(totals(by_function))
+
+    def baseline_by_function(self, delta: float) -> Array | None:
+        """The error of each function of the estimate that gives `baseline`.
+
+        It does not depend on ε, and is worked out once for simulated data; of what people stated of
+        theirs nothing is kept.
+
+        Parameters
+        ----------
+        delta : float
+            Of every budget.
+
+        Returns
+        -------
+        (functions,) or None
+            Root mean squared distances; None where the truth is unknown.
+        """
+        if not self.source.is_random:
+            return None
+        if self.source.facts.kind is DataKind.SIMULATED:
+            return _kept_baseline(self, delta, data_sets(self.source))
+        return _baseline(self, delta, data_sets(self.source))
 
 
 def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
@@ -222,14 +314,10 @@ def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float,
 
     Parameters
     ----------
-    source : Source
-        As of `errors_by_function`.
-    mechanism : Mechanism
-        With its settings.
+    source, mechanism, seed
+        As those of `Study`.
     delta : float
         Of every budget.
-    seed : int
-        Of data and noise.
     epsilons : sequence of float
         Increasing.
 
@@ -239,58 +327,8 @@ def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float,
         In the unit of the result.
     """
     budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
-    return root_mean_square(errors_by_function(source, mechanism, budgets, seed), axis=(1, 2))
-
-
-def squared_errors(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
-                   budgets: Sequence[Budgets]) -> Array:
-    """Squared distances of the releases of a study, function by function.
-
-    From what the method estimates, or where that is not known from what would be published without
-    privacy: for a mean curve the non-private mean of all methods, else their own estimate.
-    Where a formula gives the mean squared error exactly, they are scaled to it, so that their mean
-    is the number that the formula gives.
-
-    Parameters
-    ----------
-    source : Source
-        What was drawn from.
-    mechanism : Mechanism
-        With its settings.
-    drawn : CurveData or SampleData
-        The data sets of the study.
-    estimate : Estimate
-        Their releases at the budgets, and perhaps at others after them.
-    budgets : sequence of tuple of Budget
-        Of the first releases.
-
-    Returns
-    -------
-    (budgets, data sets, releases, functions)
-        In squared units of the result.
-    """
-    truth = mechanism.truth_of(drawn)
-    if truth is None:
-        non_private = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
-                       and not source.is_random else mechanism.without_protection(drawn))
-        return squared_distances_from(estimate, non_private)[:len(budgets)]
-    squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
-    for index, site_budgets in enumerate(budgets):
-        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
-            exact = mechanism.exact_risk(source, site_budgets)
-            if exact is not None:
-                squared[index] *= exact / squared[index].sum(axis=-1).mean()
-    return squared
-
-
-def _published(source: Source[Any], mechanism: Mechanism, drawn: Any, estimate: Estimate,
-               budgets: Sequence[Budgets]) -> Array:
-    """Distances by function (budgets, data sets, releases, functions); NaN: nothing published."""
-    squared = squared_errors(source, mechanism, drawn, estimate, budgets)
-    for index, site_budgets in enumerate(budgets):
-        if not is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
-            squared[index] = np.nan
-    return distances(squared)
+    errors = Study(source, mechanism, seed).errors_by_function(budgets)
+    return root_mean_square(errors, axis=(1, 2))
 
 
 def is_published(mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
@@ -341,9 +379,9 @@ def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error
 def grouped_by_delta(budgets: Sequence[Budgets]) -> list[list[int]]:
     """Places of budgets that may be released together: equal δ, and ε on the slider's range."""
     groups: dict[object, list[int]] = {}
-    for index, one in enumerate(budgets):
-        is_on_slider = max(budget.epsilon for budget in one) <= EPSILON_STEPS[-1]
-        key = tuple(budget.delta for budget in one) if is_on_slider else one
+    for index, per_server in enumerate(budgets):
+        is_on_slider = max(budget.epsilon for budget in per_server) <= EPSILON_STEPS[-1]
+        key = tuple(budget.delta for budget in per_server) if is_on_slider else per_server
         groups.setdefault(key, []).append(index)
     return list(groups.values())
 
@@ -353,52 +391,15 @@ def grouped_by_delta(budgets: Sequence[Budgets]) -> list[list[int]]:
 _TUNED_AT = (0.1, 0.3, 1.0, 2.0, 4.0, 10.0)  # steps whose basis, weights and shrinkage are tried
 
 
-def baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
-            ) -> float | None:
-    """The error without privacy, of an estimator tuned as well as the private one.
-
-    The smallest error, on the data sets of the study, of the method's own estimate without
-    protection and of its private estimates before noise is added, each with the basis size,
-    weighting, clipping and shrinkage of one of six budgets. A private release is one of these plus
-    noise, so that privacy never seems to help.
-
-    Returns
-    -------
-    Root mean squared distance in response units; None where the truth is unknown.
-    """
-    by_function = baseline_by_function(source, mechanism, delta, seed)
-    return None if by_function is None else float(totals(by_function))
-
-
-def baseline_by_function(source: Source[Any], mechanism: Mechanism, delta: float, seed: int
-                         ) -> Array | None:
-    """The error of each function of the estimate that gives `baseline`.
-
-    It does not depend on ε, and is worked out once for simulated data; of what people stated of
-    theirs nothing is kept.
-
-    Returns
-    -------
-    (functions,) or None
-        Root mean squared distances; None where the truth is unknown.
-    """
-    if not source.is_random:
-        return None
-    arguments = source, mechanism, delta, seed, data_sets(source)
-    if source.facts.kind is DataKind.SIMULATED:
-        return _kept_baseline(*arguments)
-    return _baseline(*arguments)
-
-
-def _baseline(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
-              n_data_sets: int) -> Array | None:
+def _baseline(study: Study[Any], delta: float, n_data_sets: int) -> Array | None:
+    source, mechanism, seed = study.source, study.mechanism, study.seed
     drawn = source.draw(n_data_sets, generator(seed, DATA_STREAM, block(source)))
     if mechanism.truth_of(drawn) is None:
         return None
     budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
-    least = least_errors(mechanism, drawn, estimate, budgets)
-    return None if least is None else read_only(least)
+    errors = least_errors(mechanism, drawn, estimate, budgets)
+    return None if errors is None else read_only(errors)
 
 
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each

@@ -93,7 +93,7 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
     effort.refuse_memory(work, left, executors.n_workers(executor), limits)
     if limits.minutes < math.inf:
         probes = effort.probes(left)
-        yield from sweep.run(probes, most=1)
+        yield from sweep.run(probes, max_blocks=1)
         left = [block for block in left if block not in probes]
         effort.refuse_time(left, sweep.seconds, executors.n_workers(executor), limits)
     yield from sweep.run(left, _MAX_TOGETHER)
@@ -106,10 +106,10 @@ class _Sweep:
         self.seconds: dict[Block, float] = {}
         self._executor, self._finished = executor, finished
 
-    def run(self, work: Sequence[Block], most: int) -> Iterator[Part]:
+    def run(self, work: Sequence[Block], max_blocks: int) -> Iterator[Part]:
         """The parts of these blocks, at most so many to a task."""
         slots = executors.slots(self._executor)
-        queue = _Queue(work, most, slots)
+        queue = _Queue(work, max_blocks, slots)
         running: dict[Future[_Done], list[Block]] = {}
         try:
             while True:
@@ -174,10 +174,10 @@ class _Queue:
     two deaths runs last, with nothing beside it: a third death is its own doing.
     """
 
-    def __init__(self, work: Sequence[Block], most: int, slots: int) -> None:
+    def __init__(self, work: Sequence[Block], max_blocks: int, slots: int) -> None:
         self._waiting, self._suspects = deque(work), deque[Block]()
         self._deaths: Counter[Block] = Counter()
-        self._most, self._slots = most, slots
+        self._most, self._slots = max_blocks, slots
 
     def next_group(self, is_quiet: bool) -> list[Block]:
         """Blocks of one task, fewer towards the end, so that all workers end together."""

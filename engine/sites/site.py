@@ -147,7 +147,7 @@ class Site:
         return Protocol(self.plan)
 
     @cached_property
-    def _own(self) -> Data:
+    def _records(self) -> Data:
         """Its records, in the order of the file."""
         return certified.publishable_data(self.source)
 
@@ -189,11 +189,11 @@ class Site:
         """
         transcript = messages.checked(self.protocol, received, self.key)
         receipt = self.receipt
-        kept = partial.stored(self.ledger, receipt)
-        self._check_transcript(transcript, kept)
+        stored = partial.stored(self.ledger, receipt)
+        self._check_transcript(transcript, stored)
         answers: dict[Turn, bytes] = {}
         for turn in self.protocol.of_site(self.index):
-            content = kept.get(turn.position)
+            content = stored.get(turn.position)
             if content is None:
                 digest = self.protocol.digest_before(turn.round, transcript)
                 if digest is None:
@@ -220,10 +220,11 @@ class Site:
         self.ledger.store(receipt, messages_to_bytes(self.protocol.messages(transcript)))
         return published.again(self.ledger, receipt.release_id)
 
-    def _check_transcript(self, transcript: Mapping[int, Whole], kept: Mapping[int, bytes]) -> None:
+    def _check_transcript(self, transcript: Mapping[int, Whole],
+                          stored: Mapping[int, bytes]) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
         for turn in self.protocol.of_site(self.index):
-            content, present = kept.get(turn.position), transcript.get(turn.position)
+            content, present = stored.get(turn.position), transcript.get(turn.position)
             what = self.protocol.label(turn)
             if present is not None and content is None:
                 raise InputError(
@@ -277,7 +278,7 @@ class Site:
         if order is None:
             order = partial.store(self.ledger, receipt, index,
                                   new_order(self.member.people))
-        return self.plan.stand_in.with_site(self.index, ordered(self._own, order))
+        return self.plan.stand_in.with_site(self.index, ordered(self._records, order))
 
 
 def check_signed_off(plan: SitePlan, fingerprint: str) -> None:

@@ -158,8 +158,8 @@ def budgets_table(plan: SitePlan) -> dict[str, list[Any]]:
 
 def _first(whole: Whole, turn: Turn) -> str:
     """The first numbers of a message."""
-    shown = [f"{value * 2.0**-turn.noise.bits:.3g}" for value in whole[:4]]
-    return ", ".join(shown) + ", …" * (len(whole) > 4)
+    numbers = [f"{value * 2.0**-turn.noise.bits:.3g}" for value in whole[:4]]
+    return ", ".join(numbers) + ", …" * (len(whole) > 4)
 
 
 def _first_masked(whole: Whole) -> str:
@@ -202,16 +202,16 @@ def commands(plan: SitePlan) -> str:
     plan : SitePlan
         What all are to agree on.
     """
-    own = plan.scheme == "ed25519"
-    extra = '".[sites]"' if own else "."
+    has_key_pairs = plan.scheme == "ed25519"
+    extra = '".[sites]"' if has_key_pairs else "."
     lines = ["# at each site, once", f"pip install {extra}"]
     for member in plan.members:
-        key = f"{member.name}.key" if own else "shared.key"
+        key = f"{member.name}.key" if has_key_pairs else "shared.key"
         common = (f"python -m engine site FILE.csv --plan plan.json --name {member.name} "
                   f"--through FOLDER --key {key}")
         lines += ["", f"# {member.name}: look, compare the fingerprint, then sign off", common,
                   f"{common} --sign-off {plan.fingerprint}"]
-    key = "" if own else " --key shared.key"
+    key = "" if has_key_pairs else " --key shared.key"
     return "\n".join([*lines, "", "# the centre: anybody with the plan",
                       f"python -m engine centre --plan plan.json --through FOLDER{key} "
                       "--out release"])

@@ -24,15 +24,15 @@ from engine.sources import D, Source, check_sites, sources
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
 
 
-def _curves_used(people: str, most: int) -> Any:
+def _curves_used(people: str, largest: int) -> Any:
     return param(None, f"{people.capitalize()} used",
-                 f"How many of the {most} {people}, the first in a fixed public order; all if "
-                 "empty.", low=2, high=most, symbol="n")
+                 f"How many of the {largest} {people}, the first in a fixed public order; all if "
+                 "empty.", low=2, high=largest, symbol="n")
 
 
-def _sites(most: int, more: str = "") -> Any:
+def _sites(largest: int, more: str = "") -> Any:
     return param(1, "Sites", "Sites that keep their own data; curves are dealt to them in turn."
-                 + more, low=1, high=most, symbol="S")
+                 + more, low=1, high=largest, symbol="S")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,9 +120,9 @@ class CoefficientCurves(Source[CurveData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        most = len(_EFFECTS[self.design]) - 1
-        if self.n_covariates > most:
-            raise InputError(f"This design has at most {most} covariates; got "
+        max_covariates = len(_EFFECTS[self.design]) - 1
+        if self.n_covariates > max_covariates:
+            raise InputError(f"This design has at most {max_covariates} covariates; got "
                              f"{self.n_covariates}.", field="n_covariates")
         check_sites(self.n_servers, self.n_curves)
         self.facts  # noqa: B018  (checks the bounds)

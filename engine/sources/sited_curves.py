@@ -316,11 +316,11 @@ class SitedCurves(Source[CurveData]):
         Times come from one block of draws, and then whatever the values need. Of curves with fewer
         observations than others the first ones stay: their times are in no order.
         """
-        most = int(counts.max())
-        times = draw_times(self.design, n_repeats * len(counts), most, rng)
+        max_observations = int(counts.max())
+        times = draw_times(self.design, n_repeats * len(counts), max_observations, rng)
         values = self.values_at(times, rng)
-        if counts.min() < most:
-            observed = np.tile(np.arange(most) < counts[:, None], (n_repeats, 1))
+        if counts.min() < max_observations:
+            observed = np.tile(np.arange(max_observations) < counts[:, None], (n_repeats, 1))
             times, values = times[observed], values[observed]
         return times.reshape(n_repeats, -1), values.reshape(n_repeats, -1)
 

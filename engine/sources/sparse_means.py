@@ -79,10 +79,11 @@ class SparseMeans(DealtRecords[SampleData]):
 
     @property
     def facts(self) -> PublicFacts:
-        reach = 1 + math.sqrt(2 * math.log(2 * self.n_curves))
+        half_range = 1 + math.sqrt(2 * math.log(2 * self.n_curves))
         return PublicFacts(name=self.label, person="row", people="rows", value_name="Mean",
                            value_low=-1.0, value_high=1.0, reading_sd=1.0, unit_scale=True,
-                           covariates=(Covariate("Number", -reach, reach),) * self.n_features)
+                           covariates=self.n_features * (
+                               Covariate("Number", -half_range, half_range),))
 
     @property
     def n_numbers(self) -> int:

@@ -119,9 +119,10 @@ class SparseRows(DealtRecords[SampleData]):
 
     @property
     def facts(self) -> PublicFacts:
-        reach = RANGE * math.sqrt(largest_variance(self.design, self.n_nonzero) + self.noise_sd**2)
+        variance = largest_variance(self.design, self.n_nonzero) + self.noise_sd**2
+        half_range = RANGE * math.sqrt(variance)
         return PublicFacts(name=self.label, value_name="Response",
-                           value_low=-reach, value_high=reach, reading_sd=self.noise_sd,
+                           value_low=-half_range, value_high=half_range, reading_sd=self.noise_sd,
                            unit_scale=True,
                            covariates=(Covariate("Feature", -RANGE, RANGE),) * self.n_features)
 

@@ -60,8 +60,8 @@ def growth_curves(people: int = 1000, observations: int = 8) -> str:
     rng = np.random.default_rng(1)
     ages = np.sort(rng.uniform(2, 19, (people, observations)))
     mother = rng.normal(166, 6, (people, 1)).round()
-    own = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
-    heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + own) + rng.normal(0, 0.7, ages.shape)
+    child_effect = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
+    heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + child_effect) + rng.normal(0, 0.7, ages.shape)
     return _csv(child_id=_ids(people, observations), age=ages.ravel().round(2),
                 height=heights.ravel().round(1), mother_height=np.repeat(mother, observations))
 

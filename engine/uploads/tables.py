@@ -384,19 +384,19 @@ def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
 def _advice(text: pa.Array, decimal: str) -> str:
     """What to do about cells that hold no number, from what most of them look like."""
     date = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}|^[0-9]{1,2}:[0-9]{2}"
-    if _most(text, date):
+    if _matches_most(text, date):
         return ("They look like dates or clock times in a form that is not read: write dates as "
                 "2024-03-31 and times as 13:30.")
-    if decimal == "." and _most(text, ","):
+    if decimal == "." and _matches_most(text, ","):
         return ("They hold a comma, which may be a decimal mark or separate thousands: write "
                 "numbers as 1234.5, or separate columns by semicolons.")
-    if decimal == "," and _most(text, r"\."):
+    if decimal == "," and _matches_most(text, r"\."):
         return ("They hold a dot, while this file has decimal commas: write all numbers in one "
                 "way, without a mark between thousands.")
     return "Fill them in or leave those rows out, then upload again."
 
 
-def _most(text: pa.Array, pattern: str) -> bool:
+def _matches_most(text: pa.Array, pattern: str) -> bool:
     return 2 * _number_of(pc.match_substring_regex(text, pattern)) > len(text)
 
 
@@ -470,6 +470,6 @@ def _decimal(names: list[str], columns: list[pa.Array]) -> str:
         return ","
     for column in columns:
         with_comma = column.filter(pc.match_substring(column, ","))
-        if len(with_comma) and _most(with_comma, rf"^\s*{_COMMA_NUMBER}\s*$"):
+        if len(with_comma) and _matches_most(with_comma, rf"^\s*{_COMMA_NUMBER}\s*$"):
             return ","
     return "."

@@ -50,10 +50,10 @@ def known_unit(text: str) -> str:
     return "/".join(units) if len(units) in (1, 2) and all(units) and units != ["1"] else ""
 
 
-def same_unit(one: str, other: str) -> bool:
+def same_unit(unit: str, other_unit: str) -> bool:
     """Whether two texts mean one unit, as far as they are known; else whether they are alike."""
-    return (known_unit(one) or one.strip().casefold()) == (
-        known_unit(other) or other.strip().casefold())
+    return (known_unit(unit) or unit.strip().casefold()) == (
+        known_unit(other_unit) or other_unit.strip().casefold())
 
 
 def unit_in_name(name: str, of_time: bool = False) -> str:

@@ -66,7 +66,7 @@ class Audited(View):
         super().__init__()
         self.audited = _audited_method(self.settings)
         self.mechanism, self.source = _as_on_its_page(self.audited, self.settings)
-        self.code_note = _CODE_NOTE if self.settings.part == "attack" else ""
+        self.code_note = _CODE_NOTE if self.settings.audit_part == "attack" else ""
 
     @property
     def budget(self) -> Budget:
@@ -80,25 +80,26 @@ class Audited(View):
     def variant(self) -> str:
         """The planted fault, where it is one of this mechanism."""
         names = {variant.name for variant in self.variants}
-        return self.settings.variant if self.settings.variant in names else ""
+        return self.settings.planted_fault if self.settings.planted_fault in names else ""
 
     def make_attack(self, variant: str = "") -> Attack:
         """An attack on the method as it is set, or on one of its broken variants."""
-        source = self.source if self.settings.around == "screen" else None
+        source = self.source if self.settings.audited_data == "screen" else None
         return Attack(self.mechanism, self.budget, source, variant, self.settings.seed)
 
     def strip(self) -> None:
         """What is simulated and what is claimed."""
         current = self.settings
-        if current.part == "reuse":
-            budget = reuse_words.two_budgets(current.epsilon, current.again)
-            odds = reuse_words.odds_of_two(current.epsilon, current.again, reuse_topic.DELTA,
-                                           current.draw == "fresh")
+        if current.audit_part == "reuse":
+            budget = reuse_words.two_budgets(current.epsilon, current.second_epsilon)
+            odds = reuse_words.odds_of_two(current.epsilon, current.second_epsilon,
+                                           reuse_topic.DELTA, current.second_noise == "fresh")
             strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
-        claim = _coverage_experiment(self) if current.part == "coverage" else self
+        claim = _coverage_experiment(self) if current.audit_part == "coverage" else self
         is_curve, facts = claim.source.holds_curves, claim.source.facts
-        if current.part == "attack" and current.around == "small":  # not the data of other pages
+        if current.audit_part == "attack" and current.audited_data == "small":
+            # not the data of other pages
             facts = replace(facts, kind=DataKind.SIMULATED, name="Small data for the attack")
         strips.fixed(facts, words.claim(claim.budget), "audit_strip",
                      strips.by_method(claim.mechanism, claim.source, claim.budget),
@@ -109,29 +110,30 @@ class Audited(View):
     @property
     def changed(self) -> list[str]:
         """What differs from the default settings of what is attacked."""
-        return controls.changed_chips(self.mechanism) if self.settings.part == "attack" else []
+        is_attack = self.settings.audit_part == "attack"
+        return controls.changed_chips(self.mechanism) if is_attack else []
 
     def formula(self) -> None:
         """How it is done, and for an attack what is attacked."""
-        st.markdown(_METHODS[self.settings.part])
-        if self.settings.part == "reuse":
+        st.markdown(_METHODS[self.settings.audit_part])
+        if self.settings.audit_part == "reuse":
             st.latex(reuse_topic.FORMULA)
         else:
-            method = _coverage_experiment(self) if self.settings.part == "coverage" else self
+            method = _coverage_experiment(self) if self.settings.audit_part == "coverage" else self
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> Question:
         """Attacks, repetitions, or two releases of one average."""
         current = self.settings
-        if current.part == "attack":
+        if current.audit_part == "attack":
             attacks = [self.make_attack()]
             if self.variant:
                 attacks.append(self.make_attack(self.variant))
             return ask(audit_topic.audit_answer, attacks)
-        if current.part == "coverage":
+        if current.audit_part == "coverage":
             return ask(coverage_topic.coverage_answer, _coverage_experiment(self))
-        return ask(reuse_topic.reuse_answer, current.epsilon, current.again, reuse_topic.DELTA,
-                   current.seed, current.draw == "fresh")
+        return ask(reuse_topic.reuse_answer, current.epsilon, current.second_epsilon,
+                   reuse_topic.DELTA, current.seed, current.second_noise == "fresh")
 
 
 def _audited_method(current: settings.Settings) -> AuditedMethod:
@@ -139,7 +141,7 @@ def _audited_method(current: settings.Settings) -> AuditedMethod:
     task, known = current.estimated, audit_topic.names()
     method = current.mechanism_of(task).key
     like = [key for key in known if key.startswith(f"{method}.")]
-    key = current.audited or f"{method}.{task}"
+    key = current.audited_method or f"{method}.{task}"
     return audit_topic.audited_method(key if key in known or not like else like[0])
 
 
@@ -163,12 +165,13 @@ def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[
 
 def part_choice(view: Audited) -> None:
     """Which part is shown, and where published files are checked."""
-    controls.bound(st.segmented_control, "Part", view.settings.part,
-                   lambda chosen: session.change(part=chosen or view.settings.part), "audit_part",
+    controls.bound(st.segmented_control, "Part", view.settings.audit_part,
+                   lambda chosen: session.change(audit_part=chosen or view.settings.audit_part),
+                   "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
     st.page_link(st.Page(_PUBLISH), label="Check published files", query_params={
-        "s": links.encode(replace(view.settings, folds=("release_check",)))},
+        "s": links.encode(replace(view.settings, open_folds=("release_check",)))},
                  icon=":material/fact_check:")
 
 
@@ -222,8 +225,8 @@ def _method(view: Audited) -> None:
     with left:
         _method_choice(view)
     with middle:
-        controls.bound(st.selectbox, "Data", view.settings.around,
-                       lambda chosen: session.change(around=chosen), "audit_around",
+        controls.bound(st.selectbox, "Data", view.settings.audited_data,
+                       lambda chosen: session.change(audited_data=chosen), "audit_around",
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
                        "the claim must be reached.")
@@ -236,7 +239,7 @@ def _method(view: Audited) -> None:
 def _method_choice(view: Audited) -> None:
     labels = {method.key: method.label for method in audit_topic.audited_methods()}
     controls.bound(st.selectbox, "Method attacked", view.audited.key,
-                   lambda key: session.change(audited=key, variant=""), "audit_method",
+                   lambda key: session.change(audited_method=key, planted_fault=""), "audit_method",
                    options=list(labels), format_func=labels.__getitem__,
                    help="As it is set on its own page.")
 
@@ -244,7 +247,7 @@ def _method_choice(view: Audited) -> None:
 def _variant_choice(view: Audited) -> None:
     names = {"": words.NO_VARIANT} | {bug.name: words.unnamed(bug) for bug in view.variants}
     controls.bound(st.selectbox, "Planted fault", view.variant,
-                   lambda chosen: session.change(variant=chosen), "audit_variant",
+                   lambda chosen: session.change(planted_fault=chosen), "audit_variant",
                    options=list(names), format_func=names.__getitem__,
                    disabled=not view.variants, help="A variant of this method with one "
                    "privacy bug. It can run in this audit and nowhere else.")
@@ -344,9 +347,9 @@ def _coverage_experiment(view: Audited) -> coverage_topic.Experiment:
 def _kind(current: settings.Settings) -> str:
     """The chosen kind of band or interval, or that of the estimand's method."""
     task = current.estimated
-    if coverage_topic.KINDS[current.limits].task == task:
-        return current.limits
-    return coverage_topic.usual_kind(task, current.mechanism_of(task)) or current.limits
+    if coverage_topic.KINDS[current.coverage_limits].task == task:
+        return current.coverage_limits
+    return coverage_topic.usual_kind(task, current.mechanism_of(task)) or current.coverage_limits
 
 
 def coverage_section(view: Audited) -> None:
@@ -365,7 +368,7 @@ def coverage_section(view: Audited) -> None:
         layout.empty(f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
                      "times*: it takes some seconds.")
         return
-    progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+    progress(job, lambda result: _misses(view, result), "Repetitions, ten at a time")
 
 
 def _limits(view: Audited) -> None:
@@ -377,14 +380,15 @@ def _limits(view: Audited) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         controls.bound(st.selectbox, "Band or interval of", chosen_kind,
-                       lambda chosen: session.change(limits=chosen), "audit_limits",
+                       lambda chosen: session.change(coverage_limits=chosen), "audit_limits",
                        options=list(names), format_func=names.__getitem__,
                        help="By the method and on simulated data of the estimand.")
     with right:
         if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
             controls.bound(st.slider, "At which time, from start (0) to end (1)",
-                           session.current().point,
-                           lambda chosen: session.change(point=settings.checked_point(chosen)),
+                           session.current().evaluation_point,
+                           lambda chosen: session.change(
+                               evaluation_point=settings.checked_point(chosen)),
                            "audit_point", min_value=0.0, max_value=1.0, step=0.01)
     if view.asks_for_budget:
         _slider("Privacy budget ε")
@@ -406,8 +410,8 @@ def reuse_section(view: Audited) -> None:
     """One draw at two budgets gives the exact answer away."""
     layout.prose(reuse_words.INTRO)
     _two_releases(view.settings)
-    current, is_fresh = view.settings, view.settings.draw == "fresh"
-    releases = run.at_once(reuse_topic.reuse_answer, current.epsilon, current.again,
+    current, is_fresh = view.settings, view.settings.second_noise == "fresh"
+    releases = run.at_once(reuse_topic.reuse_answer, current.epsilon, current.second_epsilon,
                            reuse_topic.DELTA, current.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -429,12 +433,14 @@ def _two_releases(current: settings.Settings) -> None:
     with left:
         _slider("First release (ε)")
     with right:
-        controls.bound(st.select_slider, "Second release (ε)", current.again,
-                       lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
-                       "audit_again", options=settings.steps_of(current.again),
+        controls.bound(st.select_slider, "Second release (ε)", current.second_epsilon,
+                       lambda chosen: session.change(
+                           second_epsilon=settings.checked_epsilon(chosen)),
+                       "audit_again", options=settings.steps_of(current.second_epsilon),
                        format_func=lambda e: f"ε = {e:g}")
-    controls.bound(st.segmented_control, "Noise of the second release", current.draw,
-                   lambda chosen: session.change(draw=chosen or current.draw), "audit_draw",
+    controls.bound(st.segmented_control, "Noise of the second release", current.second_noise,
+                   lambda chosen: session.change(second_noise=chosen or current.second_noise),
+                   "audit_draw",
                    options=list(_DRAWS), format_func=_DRAWS.__getitem__)
 
 

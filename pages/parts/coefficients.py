@@ -102,7 +102,7 @@ def functions(view: Effects) -> None:
                          label_visibility="collapsed",
                          help="Difference: releases less the functions without privacy.")
     layout.warned(words.warned(answer, mode == _ONE))
-    shown = answer.difference() if mode == _DIFFERENCE else answer
+    displayed = answer.difference() if mode == _DIFFERENCE else answer
     order = list(range(len(answer.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
         for column, k in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
@@ -110,7 +110,8 @@ def functions(view: Effects) -> None:
                 title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
                 st.markdown(f":small[{words.panel_range(facts, k)}]")
-                view.draw(title, charts.panel(shown, k, mode == _ONE), f"function_{k}", 280, 240)
+                view.draw(title, charts.panel(displayed, k, mode == _ONE), f"function_{k}", 280,
+                          240)
     _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
     if answer.feasibility is not None:

@@ -28,7 +28,7 @@ class Counts(LiveView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.task = self.settings.counted
+        self.task = self.settings.counted_task
         self.source = session.source(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         self.budget = Budget(self.settings.epsilon)
@@ -54,7 +54,7 @@ class Counts(LiveView):
 
 def task() -> str:
     """What is computed from the counts."""
-    return session.current().counted
+    return session.current().counted_task
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ def task() -> str:
 def choices() -> None:
     """What is computed, and of whom."""
     current = session.current()
-    controls.bound(st.selectbox, "Curve", current.counted,
-                   lambda key: session.change(counted=key), "counted", options=COUNTED,
+    controls.bound(st.selectbox, "Curve", current.counted_task,
+                   lambda key: session.change(counted_task=key), "counted", options=COUNTED,
                    format_func=lambda key: TASKS[key].label,
                    help="All come from one table of noised counts.")
     controls.source_choice(task())
@@ -90,8 +90,8 @@ def curve(view: Counts) -> None:
         heading, why = words.refused(view.answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
     tallest = max(map(charts.height, [view.answer, *view.pictures]))
-    least = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
-    view.draw_steps("Released curve", "curve", tallest, least, "", charts.curve)
+    shortest = max(charts.height(answer, 300) for answer in [view.answer, *view.pictures])
+    view.draw_steps("Released curve", "curve", tallest, shortest, "", charts.curve)
     view.say_steps("curve", _below)
     view.complete()
 

@@ -103,18 +103,18 @@ def budget() -> None:
 
 def curves(view: Percentiles) -> None:
     """Nested shades of one release over the curves without protection."""
-    shown = view.answer
-    if shown.is_refused:
-        st.error(words.refused(shown.facts, shown.feasibility, view.budget, shown.n_people),
+    answer = view.answer
+    if answer.is_refused:
+        st.error(words.refused(answer.facts, answer.feasibility, view.budget, answer.n_people),
                  icon=":material/block:")
     look = controls.look("Show", (_SHADES, _BANDS), "percentiles_show",
                          label_visibility="collapsed")
-    if not shown.is_refused:
-        for text in words.warned(shown):
+    if not answer.is_refused:
+        for text in words.warned(answer):
             st.warning(text, icon=":material/warning:")
     view.draw_steps("Percentile curves", "percentiles", 460, 320, look,
                     lambda answer: charts.curves(answer, look == _BANDS))
-    solid = " Thin solid: true." if shown.truth is not None else ""
+    solid = " Thin solid: true." if answer.truth is not None else ""
     st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
                 f"privacy.{solid}]")
     view.say_steps("meaning", lambda answer: [components.Said(words.meaning(answer))])

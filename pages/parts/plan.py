@@ -31,7 +31,7 @@ from engine.topics.planning.answer import (
     bounds,
     usual_target,
 )
-from engine.topics.planning.budget_split import MAX_PARTS, WAYS, Part, Split
+from engine.topics.planning.budget_split import MAX_PARTS, RULES, Part, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout, strips
@@ -79,12 +79,12 @@ class Planned(View):
         self.source = (self.on_screen if self.on_screen.is_random
                        else session.twin_of(self.on_screen))
         self.facts: PublicFacts = self.source.facts
-        self.unknown = self.settings.unknown
+        self.unknown = self.settings.unknown_quantity
 
     @cached_property
     def target(self) -> float:
-        if self.settings.typical is not None:
-            return self.settings.typical
+        if self.settings.typical_error is not None:
+            return self.settings.typical_error
         return self.recommended or usual_target(self.facts)
 
     @property
@@ -110,7 +110,7 @@ class Planned(View):
         setting = self.setting
         return ask(planning_topic.plan_of, setting.source, setting.mechanism, setting.epsilon,
                    setting.delta, self.unknown, self.target, self.settings.seed).about(
-            Person(self.settings.group))
+            Person(self.settings.group_size))
 
 
 # -- the question -------------------------------------------------------------------------------
@@ -124,12 +124,12 @@ def question(view: Planned) -> None:
               "error": "error"}
     controls.bound(
         st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
-        lambda chosen: session.change(unknown=chosen or view.unknown), "unknown",
+        lambda chosen: session.change(unknown_quantity=chosen or view.unknown), "unknown",
         options=list(labels), format_func=labels.get,
         help="The blank that is solved for; the others are given.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _blank(view, "error", named("Error of at most", facts.value_unit), view.target,
-               lambda value: session.change(typical=settings.checked_target(value)))
+               lambda value: session.change(typical_error=settings.checked_target(value)))
         _blank(view, "people", facts.people.capitalize()
                + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
                lambda value: _resize("people", value))
@@ -248,7 +248,7 @@ def beyond_rule(answer: PlanningAnswer) -> None:
 
 def answer(view: Planned, answer: PlanningAnswer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
-    answer = answer.for_group(view.settings.group)
+    answer = answer.for_group(view.settings.group_size)
     if answer.is_possible and answer.protection is not None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
@@ -261,7 +261,7 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
         _steps(view, answer)
     st.download_button(
         "Write the memo", lambda: memo.decision_memo(
-            view.setting, answer, view.facts, view.settings.rule),
+            view.setting, answer, view.facts, view.settings.epsilon_limit),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
         key="memo", help="One page to print: the answer, what it rests on, what is not "
                          "covered, and the alternatives.")
@@ -286,15 +286,16 @@ def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
-        controls.number("Attacker’s accuracy, at most (%)", view.settings.risk,
-                        lambda value: session.change(risk=settings.checked_risk(value)),
+        controls.number("Attacker’s accuracy, at most (%)", view.settings.attacker_accuracy,
+                        lambda value: session.change(
+                            attacker_accuracy=settings.checked_risk(value)),
                         "plan_risk",
                         help="By an attacker who knows every other curve and has narrowed one down "
                         "to two. A coin toss is right 50 % of the time.")
         slot = st.empty()
         slot.markdown(":gray[Computing…]")
-        allowed = run.answer(budget_for_risk, view.setting, view.settings.risk / 100,
-                             view.settings.group)
+        allowed = run.answer(budget_for_risk, view.setting, view.settings.attacker_accuracy / 100,
+                             view.settings.group_size)
         slot.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
@@ -303,7 +304,7 @@ def risk(view: Planned) -> None:
 
 def _take(epsilon: float) -> None:
     session.set_epsilon(epsilon)
-    session.change(unknown="error")
+    session.change(unknown_quantity="error")
 
 
 def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None:
@@ -336,7 +337,7 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
 
 
 _TABLE = 180  # pixels, while it is computed
-_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+_RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
 def split_fold(view: Planned) -> None:
@@ -345,9 +346,9 @@ def split_fold(view: Planned) -> None:
         if not is_open:
             return
         st.markdown(planning_words.split_lead(view.facts))
-        delta, split = session.delta(view.source).value, view.settings.split
+        delta, split = session.delta(view.source).value, view.settings.budget_split
         if delta == 0:  # pure budgets add in one way only
-            split = replace(split, way=WAYS[0])
+            split = replace(split, rule=RULES[0])
         _split_total(split, delta)
         try:
             budgets = budget_split.shares(split, delta)
@@ -367,32 +368,33 @@ def _split_total(split: Split, delta: float) -> None:
         controls.number("Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True,
                         width=140)
         if delta > 0:
-            controls.bound(st.segmented_control, "How they add up", split.way,
-                           _set_way, "split_way",
-                           options=list(WAYS), format_func=_WAYS.get,
-                           help=planning_words.SPLIT_WAYS)
+            controls.bound(st.segmented_control, "How they add up", split.rule,
+                           _set_rule, "split_way",
+                           options=list(RULES), format_func=_RULE_LABELS.get,
+                           help=planning_words.SPLIT_RULES)
 
 
 def _set_split_total(total: float) -> None:
-    session.change(split=replace(session.current().split, total=total))
+    session.change(budget_split=replace(session.current().budget_split, total=total))
 
 
-def _set_way(rule: str | None) -> None:
-    split = session.current().split
-    session.change(split=replace(split, way=rule or split.way))
+def _set_rule(rule: str | None) -> None:
+    split = session.current().budget_split
+    session.change(budget_split=replace(split, rule=rule or split.rule))
 
 
 def _resize_split(count: int) -> None:
     if not 1 <= count <= MAX_PARTS:
         raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
-    split = session.current().split
+    split = session.current().budget_split
     parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
-    session.change(split=replace(split, parts=parts))
+    session.change(budget_split=replace(split, parts=parts))
 
 
 def _replace_part(k: int, part: Part) -> None:
-    split = session.current().split
-    session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
+    split = session.current().budget_split
+    parts = (*split.parts[:k], part, *split.parts[k + 1:])
+    session.change(budget_split=replace(split, parts=parts))
 
 
 def _set_weight(k: int, weight: float) -> None:
@@ -432,7 +434,7 @@ def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> Non
     unit = view.facts.value_unit
     protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
                    for budget in budgets]
-    guesses = [odds_words.odds_short(protection.for_group(view.settings.group).odds)
+    guesses = [odds_words.odds_short(protection.for_group(view.settings.group_size).odds)
                for protection in protections]
     with slot():
         layout.table({

@@ -142,15 +142,16 @@ def point(view: Regression) -> None:
         st.markdown(words.ONLY_EVEN)
         return
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
-    where.setdefault(view.settings.point, words.place(view.facts, view.settings.point))
+    point = view.settings.evaluation_point
+    where.setdefault(point, words.place(view.facts, point))
     estimate = run.made_once(
-        view.answer, ("point", view.settings.point), lambda: regression_topic.point_answer(
+        view.answer, ("point", point), lambda: regression_topic.point_answer(
             view.source, regression_topic.at_a_point(view.mechanism), view.answer.plan,
-            view.network, view.settings.point, view.settings.seed))
+            view.network, point, view.settings.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(st.select_slider, "Where: move this, or touch the picture",
-                       view.settings.point,
+                       point,
                        _move, "point", options=sorted(where), format_func=where.__getitem__)
         view.draw("One point", charts.point(view.answer, estimate), "point", 320,
                   picked=lambda x: _move(round(float(view.facts.to_unit_time(np.array(x))), 2)))
@@ -171,7 +172,7 @@ def _class_statement(view: Regression, estimate: PointAnswer) -> None:
 
 
 def _move(point: float) -> None:
-    session.change(point=settings.checked_point(point))
+    session.change(evaluation_point=settings.checked_point(point))
 
 
 def cost(view: Regression) -> None:

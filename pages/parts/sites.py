@@ -235,7 +235,7 @@ class SitesTable(View):
         """The whole table."""
         return ask(sites_topic.federation, self.source, self.settings.mechanism, self.rows,
                    self.settings.seed
-                   ).about(Person(self.settings.group))
+                   ).about(Person(self.settings.group_size))
 
 
 def solved() -> SitesTable:
@@ -247,7 +247,7 @@ def solved() -> SitesTable:
                              hint="Choose simulated curves, or a file with a column for the site.")
         view.answer = run.federation(view.source, view.settings.mechanism, view.rows,
                                      view.settings.seed
-                                    ).for_group(view.settings.group)
+                                    ).for_group(view.settings.group_size)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
     return view

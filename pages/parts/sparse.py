@@ -11,7 +11,7 @@ from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
 from engine.language import numbers
 from engine.language.numbers import number, whole
-from engine.mechanisms.families import sparse_printed
+from engine.mechanisms.families.sparse import printed as sparse_printed
 from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic

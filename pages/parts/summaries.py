@@ -13,7 +13,7 @@ from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
 from engine.language import glossary, numbers
 from engine.mechanisms import Mechanism
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
 from engine.topics.summaries import answer as summaries_topic
@@ -36,7 +36,7 @@ class Summary(ReleaseView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.task = self.settings.summary
+        self.task = self.settings.summary_task
         self.source = session.source(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
@@ -91,7 +91,7 @@ class Summary(ReleaseView):
 
 def task() -> str:
     """The summary that is shown."""
-    return session.current().summary
+    return session.current().summary_task
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -100,11 +100,11 @@ def task() -> str:
 def choices() -> None:
     """What is summarised, of which records, and the method that is looked at closely."""
     current = session.current()
-    controls.bound(st.segmented_control, "What to publish", current.summary,
-                   lambda key: session.change(summary=key or current.summary), "summary",
+    controls.bound(st.segmented_control, "What to publish", current.summary_task,
+                   lambda key: session.change(summary_task=key or current.summary_task), "summary",
                    options=tasks.SUMMARIES,
                    format_func=lambda key: TASKS[key].result)
-    st.markdown(TASKS[current.summary].meaning)
+    st.markdown(TASKS[current.summary_task].meaning)
     controls.source_choice(task())
     controls.mechanism_choice(task())
 

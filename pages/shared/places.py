@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pages.shared.state import lab_tasks
+from pages.shared.state.link_words import word_of
 
 # Menu section ("" for the top level), script in `pages/`, title.
 PAGES = (
@@ -86,7 +87,8 @@ def estimand_in(token: str) -> str:
     words = dict(word.partition("-")[::2] for word in token.split("~"))
     task = next((task for name, task_of in _TASK_IN.items() if name in words
                  for task in task_of(words[name])), "")
-    return "~".join(f"{name}-{value}" for name, value in lab_tasks.settings_of(task).items())
+    return "~".join(f"{word_of(setting)}-{value}"
+                    for setting, value in lab_tasks.settings_of(task).items())
 
 
 def _of_rate(key: str) -> Sequence[str]:

@@ -8,8 +8,8 @@ from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import location
-from engine.mechanisms.families.adaptive_fit import spherical
+from engine.mechanisms.families.adaptive import location
+from engine.mechanisms.families.adaptive.fits import spherical
 from engine.numerics import deviations
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.time_histograms import time_shares
@@ -29,10 +29,11 @@ def search(mechanism, tries, unequal=False, n_servers=1, budget=BUDGET):
     return losses
 
 
-@pytest.mark.parametrize("unequal", few([False, True]))
-@pytest.mark.parametrize("chosen", few([
+@pytest.mark.slow
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("chosen", [
     {"truncation": 2}, {"releases": "joint", **SMALL}, {"releases": "separate", **SMALL},
-    {"basis": "fourier", **SMALL}]), ids=str)
+    {"basis": "fourier", **SMALL}], ids=str)
 def test_every_release_attains_its_claim_within_a_twentieth_and_never_exceeds_it(chosen, unequal):
     """6000 pairs, a fifth of which hear no adversary; all together are what the budget pays for."""
     losses = search(AdaptiveMean(**chosen), 6000, unequal)
@@ -80,7 +81,7 @@ def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_
     usual = usual_curves(AdaptiveMean())
     pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
     one, other = (time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
-                  for data in (pairs.one, pairs.other))
+                  for data in (pairs.usual, pairs.neighbour))
     moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / np.sqrt(2)
     assert 0.9 < moved.max() <= ROUNDING
 

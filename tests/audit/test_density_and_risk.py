@@ -14,7 +14,7 @@ from scipy.spatial.distance import pdist
 
 from engine.core.types import Budget, Covariate, PublicFacts, SampleData
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.function_noise import LaplaceNoise
+from engine.mechanisms.families.functional.noise import LaplaceNoise
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp

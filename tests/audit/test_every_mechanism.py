@@ -189,8 +189,8 @@ def test_the_command_line_catches_a_broken_variant_and_says_what_is_wrong(capsys
 
 def test_a_claim_that_is_broken_ends_with_one(capsys, monkeypatch):
     class Quiet(UnivariateMean):
-        def reach(self, places, facts):
-            return super().reach(places, facts) / 2
+        def clip_width(self, places, facts):
+            return super().clip_width(places, facts) / 2
 
         def exact_parts(self, data, places):
             return UnivariateMean(setting=self.setting).exact_parts(data, places)

@@ -19,7 +19,7 @@ from engine.audit.neighbours import (
 from engine.audit.shapes import shapes_of
 from engine.core.types import Budget, SampleData
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
@@ -177,7 +177,7 @@ def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_ch
     pairs = pairs_of_whole_curves(Question(mechanism, usual, BUDGET), 60,
                                   np.random.default_rng(11))
     extremes = [opposite_halves(mechanism, usual), *different_halves(mechanism, usual)]
-    worst, spend = dearest_move(mechanism, [(pairs.one, pairs.other), *extremes])
+    worst, spend = dearest_move(mechanism, [(pairs.usual, pairs.neighbour), *extremes])
     assert spend.epsilon == pytest.approx(0.2 * BUDGET.epsilon)
     assert attained * spend.epsilon <= worst <= spend.epsilon * (1 + 1e-9)
 

@@ -9,7 +9,7 @@ import pytest
 from engine.audit.losses import compare
 from engine.audit.neighbours import Pairs
 from engine.core.types import Budget, CurveData, PublicFacts
-from engine.mechanisms.families.percentile_stages import PercentileFit
+from engine.mechanisms.families.adaptive.percentile_stages import PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.share_deviations import ShareDeviations
 

@@ -16,17 +16,15 @@ from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public, SampleData
 from engine.mechanisms import sparse_newton
-from engine.mechanisms.families import (
-    sparse,
-    sparse_centre,
-    sparse_corrections,
-    sparse_directions,
-    sparse_intervals,
-    sparse_pilot,
-    sparse_scale,
-)
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
+from engine.mechanisms.families.sparse import centre as sparse_centre
+from engine.mechanisms.families.sparse import corrections as sparse_corrections
+from engine.mechanisms.families.sparse import directions as sparse_directions
+from engine.mechanisms.families.sparse import intervals as sparse_intervals
+from engine.mechanisms.families.sparse import pilot as sparse_pilot
+from engine.mechanisms.families.sparse import scale as sparse_scale
+from engine.mechanisms.families.sparse import thresholding as sparse
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -115,11 +113,11 @@ class Adversary:
     def start(self):
         self.rng, self.noted = np.random.default_rng(self.seed), []
 
-    def round(self, t, moved, steps, law, scales, noise):
-        self.noted.append((f"round of {steps.sparsity}", moved[0, 0], lambda shift: sum(
-            costs(law, steps.sparsity, float(np.abs(shift).max()), scales[0]))))
+    def round(self, t, moved, descent, law, scales, noise):
+        self.noted.append((f"round of {descent.sparsity}", moved[0, 0], lambda shift: sum(
+            costs(law, descent.sparsity, float(np.abs(shift).max()), scales[0]))))
         raw = self.rng.choice([0.3, 2.0, 30.0]) * self.rng.standard_normal((1, 1, D))
-        return np.broadcast_to(hard_threshold(raw, steps.sparsity), moved.shape)
+        return np.broadcast_to(hard_threshold(raw, descent.sparsity), moved.shape)
 
     def average(self, step, exact, deviation, standard):
         is_matrix = step in (GRAM, GRAM_OF_CHOSEN)

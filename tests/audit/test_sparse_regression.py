@@ -15,7 +15,7 @@ from engine.core.arrays import hard_threshold
 from engine.core.random_streams import generator
 from engine.core.types import Budget, SampleData
 from engine.mechanisms import sparse_regression
-from engine.mechanisms.families import sparse
+from engine.mechanisms.families.sparse import thresholding as sparse
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise import selection
 from engine.noise.selection import LAWS, Scales, costs
@@ -57,14 +57,14 @@ def vectors_of(mechanism, rng, plan, many=40):
     """What could have been published: few entries, drawn into the ball by the mechanism itself."""
     raw = rng.standard_normal((1, many, D)) * rng.choice([0.1, 1.0, 1e3], (1, many, 1))
     raw[:, ::2] = 1e6 * np.sign(raw[:, ::2])  # the corners
-    return sparse.in_ball(hard_threshold(raw, plan.steps.sparsity), plan.steps.radius)
+    return sparse.in_ball(hard_threshold(raw, plan.descent.sparsity), plan.descent.radius)
 
 
 def moved(mechanism, data, vectors, plan):
     """A step from these vectors, as in the rounds: (1, columns, d)."""
     with np.errstate(all="ignore"):
         rows = mechanism._rows(data, plan)
-        return vectors - plan.steps.learning_rate * rows.gradient(vectors, plan.residual_clip)
+        return vectors - plan.descent.learning_rate * rows.gradient(vectors, plan.residual_clip)
 
 
 def with_row(data, row, x, y):
@@ -110,7 +110,7 @@ def test_no_row_moves_a_step_further_than_claimed_and_some_reach_the_claim(mecha
 def test_the_published_bound_is_attained_by_a_row_along_the_vector_and_one_against_it():
     data, mechanism = data_set(), PUBLISHED
     plan = mechanism.plan(data.public, BUDGET * 3)
-    vector = sparse.in_ball(np.array([[[1.0] * 5 + [0.0] * 3]]), plan.steps.radius)
+    vector = sparse.in_ball(np.array([[[1.0] * 5 + [0.0] * 3]]), plan.descent.radius)
     along = np.full(D, 2.0)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)  # the last entries keep their sign
     one, other = (moved(mechanism, with_row(data, 4, x, y), vector, plan)
@@ -126,7 +126,7 @@ def test_the_printed_projection_onto_a_cube_is_caught(monkeypatch):
     monkeypatch.setattr(sparse, "in_ball", lambda vectors, radius: np.clip(vectors, -radius, radius))
     data = data_set()
     plan = PUBLISHED.plan(data.public, BUDGET * 3)
-    vector = sparse.in_ball(np.array([[[9.0] * 5 + [0.0] * 3]]), plan.steps.radius)
+    vector = sparse.in_ball(np.array([[[9.0] * 5 + [0.0] * 3]]), plan.descent.radius)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)
     one, other = (moved(PUBLISHED, with_row(data, 4, x, y), vector, plan)
                   for x, y in ((np.full(D, 2.0), -1e9), (against, 1e9)))
@@ -144,7 +144,7 @@ def rounds_of(mechanism, draws=4000):
     """
     data = data_set()
     plan = mechanism.plan(data.public, BUDGET * 3)
-    s = plan.steps.sparsity
+    s = plan.descent.sparsity
     far = np.where(np.arange(D) < s, 1e4 * plan.scales.values, 0.0)
     seen = []
 
@@ -153,7 +153,7 @@ def rounds_of(mechanism, draws=4000):
         return values
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse.transcript, "sent", record)
-        sparse_regression.descend(lambda v: (v - far) / plan.steps.learning_rate, (1, draws, D), plan.steps,
+        sparse_regression.descend(lambda v: (v - far) / plan.descent.learning_rate, (1, draws, D), plan.descent,
                                   mechanism.law, [plan.scales], generator(1, 1, 0))
     return plan, np.stack(seen)
 
@@ -161,13 +161,13 @@ def rounds_of(mechanism, draws=4000):
 def true_rho(mechanism):
     """ρ of all rounds from the noise that was measured: choices as stated, values as seen."""
     plan, noise = rounds_of(mechanism)
-    law, s = mechanism.law, plan.steps.sparsity
+    law, s = mechanism.law, plan.descent.sparsity
     seen = float(noise.std()) / law.value_deviation
     again = [abs(np.corrcoef(one[:, 0], other[:, 0])[0, 1])
              for one, other in zip(noise[1:], noise[:-1], strict=True)]
     if max(again) > 0.2:
         return math.inf  # the same noise twice cancels
-    return plan.steps.rounds * sum(costs(law, s, plan.step_sensitivity, Scales(plan.scales.choice, seen)))
+    return plan.descent.rounds * sum(costs(law, s, plan.step_sensitivity, Scales(plan.scales.choice, seen)))
 
 
 def claimed_rho(mechanism):
@@ -198,7 +198,7 @@ class ValuesForNothing(SparseRegression):
     def plan(self, public, budgets):
         honest = super().plan(public, budgets)
         scales = Scales(honest.scales.choice / math.sqrt(2), honest.scales.values)
-        rho = costs(self.law, honest.steps.sparsity, honest.step_sensitivity, scales)[0]
+        rho = costs(self.law, honest.descent.sparsity, honest.step_sensitivity, scales)[0]
         kept = tuple(replace(line, rho=rho) for line in honest.spends if line.mu is None)
         return replace(honest, scales=scales, spends=kept)
 

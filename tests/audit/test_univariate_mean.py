@@ -31,7 +31,7 @@ def loss(mechanism, one, other):
     """The largest log likelihood ratio of vote and average together, at any server's ε."""
     plan = mechanism.plan(one.public, (Budget(EPSILON),) * 3)
     groups = mechanism.groups(one)
-    scales = mechanism.reach(plan.places, one.facts) / (groups * plan.measure[0])
+    scales = mechanism.clip_width(plan.places, one.facts) / (groups * plan.measure[0])
     shift = np.abs(mechanism.exact_parts(one, plan.places) - mechanism.exact_parts(other, plan.places))[0]
     if not np.isfinite(shift).all():
         return np.inf

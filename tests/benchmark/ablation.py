@@ -16,9 +16,9 @@ import pytest
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import location, mean_fit
-from engine.mechanisms.families.adaptive import effective_size
-from engine.mechanisms.families.filters import Independent
+from engine.mechanisms.families.adaptive import location, mean_fit
+from engine.mechanisms.families.adaptive.filters import Independent
+from engine.mechanisms.families.adaptive.rules import effective_size
 from engine.numerics import deviations
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed
 from engine.simulation.metrics import coverage, integrated_squared_errors

@@ -272,6 +272,7 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     assert findings(page) == []
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_menu_folds_again_once_it_has_led_to_a_page(server, open_app):
     page = open_app(f"{server.url}/learn", viewport=PHONE, has_touch=True, is_mobile=True)
     menu = page.get_by_test_id("stSidebar")

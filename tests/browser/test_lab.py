@@ -71,6 +71,7 @@ def test_a_step_of_the_slider_styles_what_changes_and_not_the_page_anew(lab, bro
     assert styled and max(styled) < page.evaluate("document.querySelectorAll('*').length") / 2
 
 
+@pytest.mark.slow
 def test_a_chart_follows_the_theme_of_the_window_without_the_server(lab):
     page = lab(WIDE)
     chart = page.locator(".js-plotly-plot").first

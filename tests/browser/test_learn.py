@@ -258,6 +258,7 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     assert page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_squares_that_nobody_moved_are_no_guess_and_count_in_no_score(server, open_app):
     page = open_app(f"{server.url}/learn?s=lesson-5")
     handles, truth = page.get_by_role("slider"), many_sites.measure(1).together[1:]

@@ -176,6 +176,7 @@ def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server,
     assert not any("with 150 people" in green for _, green in result[first:])
 
 
+@pytest.mark.slow
 def test_back_leads_from_a_page_of_the_menu_to_the_page_before_with_its_study(arrive):
     study = "c-sparse_curves~c.mean-growth~c.n_curves-120~target-3"
     page = arrive(f"/decide?s={study}")

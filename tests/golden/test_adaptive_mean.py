@@ -10,7 +10,7 @@ import pytest
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.adaptive import effective_size
+from engine.mechanisms.families.adaptive.rules import effective_size
 from engine.running import executors
 from engine.simulation import scenario
 from engine.simulation.experiments import mean_and_se, run_cells

@@ -10,7 +10,7 @@ import pytest
 
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import accounting

@@ -40,7 +40,7 @@ def badges(at):
 
 def test_it_opens_with_the_method_of_explore_and_waits_for_a_button():
     at = visit("audit")
-    assert at.session_state.settings.tab == "verify" and not at.error
+    assert at.session_state.settings.lab_tab == "verify" and not at.error
     assert at.selectbox(key="w_audit_method").value == "adaptive_mean.mean_function"
     assert audit_words.SIMULATED in words(at)
     assert at.button(key="audit_planted").disabled and not badges(at)
@@ -84,8 +84,8 @@ def test_limits_are_repeated_and_misses_counted():
     (job,) = at.session_state["audit_jobs"].values()
     result = coverage_topic.CoverageAnswer.joined(job.parts)
     assert len(result.proper.off) == coverage_topic.REPEATS
-    assert coverage_words.misses(result.proper, at.session_state.settings.limits) in words(at)
-    assert coverage_words.misses(result.naive, at.session_state.settings.limits, True) in words(at)
+    assert coverage_words.misses(result.proper, at.session_state.settings.coverage_limits) in words(at)
+    assert coverage_words.misses(result.naive, at.session_state.settings.coverage_limits, True) in words(at)
 
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
@@ -113,8 +113,8 @@ def test_a_link_brings_everything_back():
     token = ("epsilon-2~part-attack~audited-iclp.density~around-screen~variant-DividesByTheMass~"
              "limits-curve~again-5~draw-fresh")
     now = visit("audit", token).session_state.settings
-    assert (now.audited, now.around, now.variant) == ("iclp.density", "screen", "DividesByTheMass")
-    assert (now.limits, now.again, now.draw) == ("curve", 5.0, "fresh")
+    assert (now.audited_method, now.audited_data, now.planted_fault) == ("iclp.density", "screen", "DividesByTheMass")
+    assert (now.coverage_limits, now.second_epsilon, now.second_noise) == ("curve", 5.0, "fresh")
     assert links.decode(links.encode(now)) == (now, [])
 
 

@@ -61,7 +61,7 @@ def usual():
 
 
 def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
-    assert usual.session_state.settings.tab == "compare"
+    assert usual.session_state.settings.lab_tab == "compare"
     small = [alt for alt in charts(usual) if "minus the non-private mean" in alt]
     assert len(small) == 9
     assert all(may_leave(usual))
@@ -315,8 +315,8 @@ def test_compare_asks_all_methods_the_same_question():
 
 def test_settings_of_compare_and_of_shape_survive_a_link():
     now = dataclasses.replace(
-        settings.Settings(), methods=("iclp:1", "adaptive_mean"), budgets=(0.05, 10.0),
-        shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9,
+        settings.Settings(), compared_methods=("iclp:1", "adaptive_mean"), compared_budgets=(0.05, 10.0),
+        shape_question="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9,
         power_difference=-2.5, power_at=4.0)
     assert links.decode(links.encode(now)) == (now, [])
 

@@ -77,7 +77,7 @@ def test_every_tab_works_for_counts(tab):
 
 @pytest.mark.parametrize("task", COUNTED)
 def test_links_bring_back_people_and_method_of_every_curve(task):
-    wanted = settings.Settings(estimand="survival", counted=task).with_study(
+    wanted = settings.Settings(estimand="survival", counted_task=task).with_study(
         task, EventTimes(n_curves=321, design="cure") if task == "survival" else None,
         NoisyCounts(task=task, intervals=9))
     assert links.decode(links.encode(wanted)) == (wanted, [])

@@ -57,7 +57,7 @@ def answered(key):
         source, delta = chosen.network.source(source), chosen.network.delta
     rows = decision_topic.equal_sites(source, decision_words.site_noun(source.facts)[0].capitalize())
     return result_of(decision_topic.decision_of(source, chosen.mechanism_of(key), rows, delta,
-                                                chosen.noise, chosen.target, chosen.confidence))
+                                                chosen.noise_place, chosen.target_distance, chosen.confidence))
 
 
 def test_what_can_be_decided_on_is_what_these_tests_try():
@@ -109,7 +109,7 @@ def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
     at = visit("decide", f"{token(key)}~open-hospitals")
     assert decision_words.MEANS_ALONE in words(at)
     at.button(key="take_mean").click().run()
-    assert not at.error and at.session_state.settings.decided == "mean_function"
+    assert not at.error and at.session_state.settings.decided_task == "mean_function"
 
 
 @pytest.mark.parametrize("key", few(STUDIES, 2))
@@ -135,9 +135,9 @@ def test_explore_leads_to_the_mean_curve_whatever_was_decided_on_before():
 def test_another_estimand_of_the_same_curves_keeps_the_target_and_of_others_forgets_it():
     at = visit("decide", STUDIES["univariate_mean"])
     at.selectbox(key="w_decided").set_value("univariate_mean").run()
-    assert at.session_state.settings.target == 5 and "average" in memo(at)
+    assert at.session_state.settings.target_distance == 5 and "average" in memo(at)
     at.selectbox(key="w_decided").set_value("density").run()
-    assert at.session_state.settings.target is None and not at.error
+    assert at.session_state.settings.target_distance is None and not at.error
     assert "c.n_curves-100" in link(at) and "decided-density" in link(at)
 
 
@@ -160,7 +160,7 @@ def test_too_many_devices_are_refused_with_a_button_that_lets_sites_add_the_nois
     at = visit("decide", f"{STUDIES['density']}0~d.n_curves-1000~decided-density~noise-person")
     assert f"at most {decision_topic.MAX_DEVICES}" in at.error[0].value
     at.button(key="let_sites").click().run()
-    assert not at.error and at.session_state.settings.noise == "sites"
+    assert not at.error and at.session_state.settings.noise_place == "sites"
 
 
 def test_everybody_can_add_the_noise_of_an_average_alone():

@@ -23,7 +23,7 @@ from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.topics.planning.budget_split import WAYS, Part, Split
+from engine.topics.planning.budget_split import RULES, Part, Split
 from engine.topics.rates.answer import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
@@ -217,28 +217,28 @@ FIELDS = {
         for task, study in settings.FRONT_PAGE.studies.items()}),
     "rate": some.sampled_from([cls() for cls in rates.all()]),
     "epsilon": _EPSILON, "delta": some.none() | some.floats(0, 0.01),
-    "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
-    "shown": some.sets(some.sampled_from(settings.LINES)).map(
+    "seed": some.integers(0, 2**31 - 1), "evaluation_point": _SHARE,
+    "further_lines": some.sets(some.sampled_from(settings.LINES)).map(
         lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
-    "split": some.builds(
-        Split, some.floats(0.05, 100), some.sampled_from(WAYS), some.lists(
+    "budget_split": some.builds(
+        Split, some.floats(0.05, 100), some.sampled_from(RULES), some.lists(
             some.builds(Part, some.floats(0.01, 1000))
             | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
             min_size=1, max_size=6).map(tuple)),
-    "rule": some.none() | some.floats(0.01, 100),
-    "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6),
-    "typical": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
+    "epsilon_limit": some.none() | some.floats(0.01, 100),
+    "attacker_accuracy": some.floats(50.1, 99.9), "target_distance": some.none() | some.floats(1e-6, 1e6),
+    "typical_error": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "open_folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
     | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
-    "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MAX_OF_ONE),
+    "sweep": _SWEEP, "second_epsilon": _EPSILON, "group_size": some.integers(1, settings.MAX_OF_ONE),
     "population": some.none() | some.integers(2, 10_000),
-    "methods": some.lists(some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4,
+    "compared_methods": some.lists(some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4,
                           unique=True).map(tuple),
-    "budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
+    "compared_budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
                          max_size=settings.MAX_BUDGETS).map(lambda steps: tuple(sorted(steps))),
-    "room": some.sampled_from(("", "BCDFGH")),
+    "class_code": some.sampled_from(("", "BCDFGH")),
     **{name: some.none() | some.floats(-1e6, 1e6) for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)},
     "planned_percentile": some.none() | some.floats(0.1, 99.9),
     "percentile_target": some.none() | some.floats(1e-6, 1e6),
@@ -357,13 +357,13 @@ def test_an_open_fold_is_in_the_address_and_back_closes_it():
     at.query_params["s"] = _SMALL
     at.run()
     assert "open-" not in "".join(at.query_params["s"])
-    assert at.session_state.settings.folds == ()
+    assert at.session_state.settings.open_folds == ()
 
 
 def test_own_curves_are_in_no_address_with_any_fold_open():
     at = open_page("open-attacker", upload=own_curves(), show_upload=True, fold_why=True)
     assert "s" not in at.query_params
-    assert at.session_state.settings.folds == ("attacker", "why")
+    assert at.session_state.settings.open_folds == ("attacker", "why")
 
 
 # -- doors ----------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_one_detail_takes_the_place_of_another_and_the_address_keeps_it():
 @pytest.mark.parametrize("view", ["releases", "ranges", "one"])
 def test_a_link_of_the_first_edition_shows_the_figure(view):
     at = open_page(f"view-{view}~shown-curves.truth~epsilon-2")
-    assert not at.warning and at.session_state.settings.view == "look"
+    assert not at.warning and at.session_state.settings.explore_view == "look"
     now = components(at, "figure")[0]["now"]
     assert now["view"] == "look" and now["with_truth"]
 
@@ -304,8 +304,9 @@ def variations():
     """Settings with every parameter of every source and method moved from its usual value."""
     usual = settings.Settings()
     yield usual
-    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("view", "attack"),
-                        ("shown", ("truth",)), ("shown", ())):
+    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("explore_view", "attack"),
+                        ("further_lines", ("truth",)),
+                        ("further_lines", ())):
         yield dataclasses.replace(usual, **{name: value})
     for shelf, name in ((sources, "source"), (mechanisms, "mechanism")):
         for cls in shelf.for_task(settings.TASK):

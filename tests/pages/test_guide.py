@@ -30,7 +30,7 @@ def test_the_guide_opens_on_the_first_chapter_with_links_to_the_pages_it_names()
 def test_each_chapter_renders_and_nothing_is_html():
     at = visit("guide")
     for key in (*handbook.CHAPTERS, handbook.GLOSSARY):
-        turn(at, chapter=key)
+        turn(at, guide_chapter=key)
         title = "Glossary" if key == handbook.GLOSSARY else handbook.chapter(key).title
         assert headers(at) == [title]
         assert not any(one.proto.allow_html for one in at.markdown)
@@ -98,7 +98,7 @@ def test_a_word_that_stands_nowhere_is_met_with_what_to_do():
 def test_notes_on_each_method_have_all_their_parts_and_nothing_is_html():
     at = visit("methods")
     for cls in mechanisms.all():
-        turn(at, about=cls.key)
+        turn(at, notes_method=cls.key)
         assert headers(at) == [cls.label]
         assert [one.value for one in at.subheader] == list(handbook.PARTS)
         assert not any(one.proto.allow_html for one in at.markdown)

@@ -36,18 +36,18 @@ def test_every_estimand_of_a_task_has_its_record_and_every_tab_is_drawn_by_somet
     (("summaries", "summary-density"), "summaries", "estimate", {"estimated": "density"}),
     (("regression",), "regression", "estimate", {"estimated": "wavelet_regression"}),
     (("sparse",), "sparse", "estimate", {"estimated": "sparse_regression"}),
-    (("compare", "budgets-0.5_1"), "mean", "compare", {"comparison": "methods"}),
+    (("compare", "budgets-0.5_1"), "mean", "compare", {"compare_part": "methods"}),
     (("sweeps", "sweep.task-covariance"), "summaries", "compare",
-     {"comparison": "sweep", "estimated": "covariance"}),
-    (("rates", "r-sparse_regression"), "sparse", "theory", {"theory": "rates"}),
-    (("rates", "r-univariate_mean"), "mean", "theory", {"theory": "rates"}),
-    (("methods", "about-frl"), "mean", "theory", {"theory": "notes", "about": "frl"}),
-    (("audit", "audited-iclp.density~part-attack"), "summaries", "verify", {"part": "attack"}),
-    (("audit", "part-coverage~limits-effect"), "coefficients", "verify", {"limits": "effect"}),
+     {"compare_part": "sweep", "estimated": "covariance"}),
+    (("rates", "r-sparse_regression"), "sparse", "theory", {"theory_part": "rates"}),
+    (("rates", "r-univariate_mean"), "mean", "theory", {"theory_part": "rates"}),
+    (("methods", "about-frl"), "mean", "theory", {"theory_part": "notes", "notes_method": "frl"}),
+    (("audit", "audited-iclp.density~part-attack"), "summaries", "verify", {"audit_part": "attack"}),
+    (("audit", "part-coverage~limits-effect"), "coefficients", "verify", {"coverage_limits": "effect"}),
     (("reproduce",), "mean", "papers", {})])
 def test_links_of_earlier_pages_open_the_right_estimand_and_tab(link, estimand, tab, part):
     now = there(*link)
-    assert (now.estimand, now.tab) == (estimand, tab)
+    assert (now.estimand, now.lab_tab) == (estimand, tab)
     assert {name: getattr(now, name) for name in part} == part
 
 
@@ -106,7 +106,7 @@ def test_another_estimand_starts_without_what_hung_on_the_former_one():
     at = visit("lab", f"{_SMALL}~tab-verify~audited-frl.mean_function~part-coverage")
     at.selectbox(key="w_estimand").set_value("sparse").run()
     now = at.session_state.settings
-    assert (now.estimand, now.audited, now.tab) == ("sparse", "", "verify")
+    assert (now.estimand, now.audited_method, now.lab_tab) == ("sparse", "", "verify")
     assert not at.exception and not at.error
 
 

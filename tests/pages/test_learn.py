@@ -223,7 +223,7 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     pupils = [visit("learn", f"class-{room['code'].lower()}") for _ in range(2)]
     for pupil, value in zip(pupils, (30, 55), strict=True):
         assert pupil.title[0].value == said(EVERY[0], EVERY[0].ask) and not pupil.button
-        assert send(pupil, [value]).session_state["settings"].room == room["code"]
+        assert send(pupil, [value]).session_state["settings"].class_code == room["code"]
         assert picture(pupil)["is_sent"] and picture(pupil)["guesses"] == []
     send(pupils[1], [60])  # corrected: one guess for each visit
     before = picture(teacher.run())
@@ -536,7 +536,7 @@ def test_pages_that_lessons_lead_to_understand_their_links_and_keep_the_noise():
     (link,) = visit("teach", "lesson-7~seed-5").get("page_link")
     (token,) = parse_qs(link.proto.query_string)["s"]
     now = links.decode(token)[0]
-    assert (now.part, now.epsilon, now.again, now.seed) == ("reuse", 0.3, 1.0, 5)
+    assert (now.audit_part, now.epsilon, now.second_epsilon, now.seed) == ("reuse", 0.3, 1.0, 5)
     assert links.encode(now) == token
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from engine.language import error_words
 from pages.shared.state import links, run
-from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
 
@@ -28,7 +27,8 @@ def scenario(number):
         f"~epsilon-{epsilon:g}", settings]))
 
 
-@pytest.mark.parametrize("number", few(range(40)))
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(40))
 def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     page, token = scenario(number)
     text = words(visit(page, token))

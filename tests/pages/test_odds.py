@@ -55,7 +55,7 @@ def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
     assert "group-4" in at.query_params["s"]
     at.selectbox(key="drawer_choice").set_value("more").run()
     at.button(key="reset").click().run()
-    assert at.session_state.settings.group == 1
+    assert at.session_state.settings.group_size == 1
     assert "group" not in "".join(at.query_params["s"])
 
 
@@ -99,7 +99,7 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
 
 
 def test_settings_of_odds_survive_a_link():
-    now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
+    now = dataclasses.replace(settings.Settings(), group_size=30, population=10**6)
     assert links.decode(links.encode(now)) == (now, [])
 
 

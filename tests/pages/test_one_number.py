@@ -96,8 +96,8 @@ class Case:
     def settings(self):
         return settings.Settings(
             epsilon=self.epsilon, delta=self.delta,
-            seed=self.seed, unknown="error", methods=(_word(self.mechanism),), sites=self.rows,
-            budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,)
+            seed=self.seed, unknown_quantity="error", compared_methods=(_word(self.mechanism),), sites=self.rows,
+            compared_budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,)
         ).with_study(settings.TASK, self.source, self.mechanism)
 
 
@@ -527,7 +527,7 @@ def worst_gain(source, mechanism):
     pure = mechanism.guarantee == "pure"
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
-    non_private = studies.baseline(source, mechanism, delta, 1)
+    non_private = studies.Study(source, mechanism, 1).baseline(delta)
     collected = []
     for budget, errors in zip(budgets, errors_and_shares(source, mechanism, budgets, 1)[0],
                               strict=True):

@@ -4,6 +4,7 @@ import pytest
 
 from engine.rates import rates
 from pages.shared.state.lab_tasks import LAB_TASKS, settings_of
+from pages.shared.state.link_words import word_of
 from tests.pages.opening import visit
 
 HEIGHTS = "J-population_readings~J.population-growth~J.n_curves-700~J.n_observations_per_curve-4~epsilon-3"
@@ -61,7 +62,7 @@ def test_the_drawer_says_how_many_people_a_curve_needs():
 
 @pytest.mark.parametrize("task", LAB_TASKS)
 def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(task):
-    chosen = [f"{name}-{value}" for name, value in settings_of(task).items()]
+    chosen = [f"{word_of(setting)}-{value}" for setting, value in settings_of(task).items()]
     at = visit("lab", "~".join([*chosen, "tab-theory"]))
     known = [rate.label for rate in rates.for_task(task)]
     shown = [box.value for box in at.selectbox if box.key == "w_rate"]

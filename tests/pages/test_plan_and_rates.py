@@ -61,11 +61,11 @@ def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_find
     epsilon = float(re.search(r"differential privacy at ε = ([\d.]+)", study).group(1))
     asked = float(at.text_input(key="w_plan_error").value)
     said = float(re.search(r"the error is (?:<b>)?([\d.]+)", study).group(1))
-    assert said <= asked < 1.01 * said < at.session_state.settings.target
+    assert said <= asked < 1.01 * said < at.session_state.settings.target_distance
     found = float(re.search(r"ε = ([\d.]+) is enough", at.success[0].value).group(1))
     assert found <= epsilon and found > EPSILON_STEPS[EPSILON_STEPS.index(epsilon) - 1]
     at.text_input(key="w_plan_error").set_value("0.5").run()
-    assert at.session_state.settings.target == 1 and at.session_state.settings.typical == 0.5
+    assert at.session_state.settings.target_distance == 1 and at.session_state.settings.typical_error == 0.5
 
 
 def test_the_solver_has_the_sizes_of_the_table_and_they_are_changed_there_alone():
@@ -351,7 +351,7 @@ def test_axes_can_be_chosen_and_are_never_the_same():
     at = visit("rates", "along-m~across-m")
     assert not at.error
     at.selectbox(key="w_along").set_value("S").run()
-    assert at.session_state.settings.along == "S"
+    assert at.session_state.settings.rate_axis == "S"
     assert "S" not in at.selectbox(key="w_across").options
 
 
@@ -360,8 +360,9 @@ def test_axes_can_be_chosen_and_are_never_the_same():
 
 def variations():
     usual = settings.Settings()
-    for name, value in (("along", "n"), ("across", "S"), ("example", "table-3"),
-                        ("constants", "one"), ("against", "smoothness"), ("unknown", "people"), ("target", 0.25)):
+    for name, value in (("rate_axis", "n"), ("rate_second_axis", "S"), ("rate_preset", "table-3"),
+                        ("rate_constants", "one"), ("rate_curve_axis", "smoothness"),
+                        ("unknown_quantity", "people"), ("target_distance", 0.25)):
         yield dataclasses.replace(usual, **{name: value})
     for cls in rates.all():
         yield dataclasses.replace(usual, rate=cls())
@@ -395,7 +396,7 @@ def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     assert "risk-55" in "".join(at.query_params["s"])
     at.button(key="take_risk").click().run()
     now = at.session_state.settings
-    assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
+    assert now.unknown_quantity == "error" and 0.05 <= now.epsilon < 1.1
 
 
 @pytest.mark.slow
@@ -403,7 +404,7 @@ def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
     at.text_input(key="w_plan_risk").set_value("40").run()
     assert any("above 50 %" in error.value for error in at.error)
-    assert at.session_state.settings.risk == 60
+    assert at.session_state.settings.attacker_accuracy == 60
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Public
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates.wavelet_regression import WaveletRate
@@ -116,7 +116,7 @@ def test_a_link_restores_network_point_level_and_curve():
     chosen, problems = links.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
-    assert chosen.point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
+    assert chosen.evaluation_point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
     assert not at.error and "At 0.2 the released value" in words(at)
@@ -299,7 +299,7 @@ def test_both_ends_of_the_range_can_be_asked_for_on_the_page():
 def test_the_rates_name_the_budget_below_which_no_estimate_is_better_than_none():
     """1/(n√m): 4000 observations on each of 16 sites; the rate for the curve is one there."""
     costs = regression_topic.cost_of_privacy(ALIKE, 1.0)
-    assert costs.least == pytest.approx(1 / (4000 * math.sqrt(16)))
-    assert WaveletRate(smoothness=1.0).evaluate(n=4000, S=16, epsilon=costs.least)[1] == (
+    assert costs.smallest_epsilon == pytest.approx(1 / (4000 * math.sqrt(16)))
+    assert WaveletRate(smoothness=1.0).evaluate(n=4000, S=16, epsilon=costs.smallest_epsilon)[1] == (
         pytest.approx(1))
-    assert regression_words.number(costs.least, 2) in regression_words.elbows(costs)
+    assert regression_words.number(costs.smallest_epsilon, 2) in regression_words.elbows(costs)

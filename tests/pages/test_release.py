@@ -48,7 +48,7 @@ def open_release(source):
 
 def release_step(at, step="release"):
     """Go to a step, as a line of its predecessor or *Next* does."""
-    at.session_state["settings"] = replace(at.session_state["settings"], step=step)
+    at.session_state["settings"] = replace(at.session_state["settings"], publish_step=step)
     at.session_state["changed"] = True
     return at.run()
 
@@ -88,13 +88,13 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
     before = budget.value
     budget.set_value("20")
     onward.click().run()  # at once, as who types and presses
-    assert at.session_state["settings"].step == "preview"
+    assert at.session_state["settings"].publish_step == "preview"
     assert at.text_input(key="w_release_epsilon").value == "20" and at.error
     assert at.button(key="wizard_next").disabled
     at.text_input(key="w_release_epsilon").set_value(str(before)).run()
     assert not at.error
     at.button(key="wizard_next").click().run()
-    assert at.session_state["settings"].step == "release"
+    assert at.session_state["settings"].publish_step == "release"
 
 
 def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(monkeypatch):

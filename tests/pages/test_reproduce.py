@@ -20,7 +20,7 @@ def quickest():
 
 def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
     at = visit("reproduce")
-    assert at.session_state.settings.tab == "papers"
+    assert at.session_state.settings.lab_tab == "papers"
     paper, exhibit = papers.find(FIRST)
     table = exhibit_files.stored(paper, exhibit).table
     for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):

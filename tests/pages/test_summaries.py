@@ -8,7 +8,7 @@ import pytest
 from engine.core.tasks import SUMMARIES
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
@@ -63,7 +63,7 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     at = visit("summaries", token)
     assert not at.exception and not at.warning
     now = at.session_state.settings
-    assert now.summary == "covariance" and now.mechanism_of("covariance").task == "covariance"
+    assert now.summary_task == "covariance" and now.mechanism_of("covariance").task == "covariance"
     assert now.mechanism_of("covariance").n_functions == 4
     found, problems = links.decode(links.encode(now))
     assert not problems and found == now

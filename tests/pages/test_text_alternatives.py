@@ -45,7 +45,7 @@ def test_so_does_every_chart_of_a_detail_of_explore(detail):
 @pytest.mark.parametrize(("page", "token"), [
     *((page, "") for page in (script.removesuffix(".py") for _, script, _ in PAGES)
       if page not in ("explore", "lab", *BARE)),
-    *(slow(("lab", token)) if token in ("estimand-coefficients", "tab-theory") else
+    *(slow(("lab", token)) if token in ("estimand-coefficients", "estimand-sparse", "tab-theory", "tab-papers") else
                       ("lab", token) for token in LAB)])
 def test_every_chart_says_a_number_and_its_sentence_and_table_are_among_the_numbers(page, token):
     at = open_page(f"{token}~open-numbers".strip("~"), page)

@@ -18,13 +18,11 @@ from tests.unit.test_device_exports import (
     archive,
 )
 
-PAGE = "estimand-percentiles"
-
 
 def panel(monkeypatch, content, name):
     result = SimpleNamespace(file_id="1", name=name, getvalue=lambda: content)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: result)
-    return visit("lab", PAGE, upload_open=True)
+    return visit("explore", upload_open=True)
 
 
 @pytest.mark.parametrize(("text", "name"), few([

@@ -95,8 +95,8 @@ def killed(nursery, folder, **when):
 
 
 def test_a_kill_at_chosen_instants_leaves_one_of_three_states(nursery, instants, tmp_path):
-    """Twelve, spread over the whole run."""
-    at = np.linspace(1, instants, 12).astype(int)
+    """Eight, spread over the whole run."""
+    at = np.linspace(1, instants, 8).astype(int)
     states = [killed(nursery, tmp_path / str(k), at=int(k)) for k in at]
     assert set(states) == {"nothing charged", "charged and recoverable", "released and recoverable"}
 

@@ -258,7 +258,7 @@ def test_only_the_block_that_dies_alone_is_given_up_by_a_cluster_that_blames_man
 
 
 def test_what_was_there_at_two_deaths_waits_until_it_is_alone():
-    queue = _Queue(WORK[:3], most=1, slots=1)
+    queue = _Queue(WORK[:3], max_blocks=1, slots=1)
     together = [queue.next_group(False)[0] for _ in range(3)]
     assert queue.died(together) == []
     assert [queue.next_group(False)[0] for _ in range(3)] == together[::-1]

@@ -174,6 +174,7 @@ def test_the_audit_attacks_it_and_it_loses_what_it_claims_and_no_more(mechanism)
     assert not mechanism["reason"]
 
 
+@pytest.mark.slow
 def test_the_source_the_rate_and_the_exhibit_of_the_recipes_work(mechanism):
     assert mechanism["drawn"] == [1, 1, 1, 7]
     assert mechanism["rate"] == pytest.approx(1 / 100 + 1 / 100**2)

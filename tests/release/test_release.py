@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget, CurveData, PublicFacts, SampleData
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.function_noise import LaplaceNoise
+from engine.mechanisms.families.functional.noise import LaplaceNoise
 from engine.noise import hardened
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release

@@ -16,7 +16,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families import location
+from engine.mechanisms.families.adaptive import location
 from engine.privacy.failure import Delta, usual_delta
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files

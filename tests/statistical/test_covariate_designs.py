@@ -55,6 +55,7 @@ def test_what_noise_would_hide_is_warned_of_or_refused():
     assert few.refused and np.isnan(few.pointwise)
 
 
+@pytest.mark.slow
 def test_values_far_from_the_middle_of_wide_bounds_are_told_as_well_as_any():
     far = {name: changes for name, changes in DESIGNS.items() if "value_high" in changes}
     assert len(far) == 2

@@ -13,10 +13,10 @@ import pytest
 
 from engine.core.random_streams import generator
 from engine.core.types import Budget
-from engine.mechanisms.families import sparse_averages
-from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
-from engine.mechanisms.families.sparse_inference import Columns
-from engine.mechanisms.families.sparse_printed import (
+from engine.mechanisms.families.sparse import averages as sparse_averages
+from engine.mechanisms.families.sparse.corrections import pointwise_half_widths, two_sided_p_values
+from engine.mechanisms.families.sparse.inference import Columns
+from engine.mechanisms.families.sparse.printed import (
     half_width_without_privacy,
     scaled_errors,
     wrong_sign,

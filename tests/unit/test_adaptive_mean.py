@@ -20,13 +20,18 @@ from engine.mechanisms.adaptive_mean import (
     SKEWED_PARTS,
     AdaptiveMean,
 )
-from engine.mechanisms.families.adaptive import effective_size, public_scale
-from engine.mechanisms.families.adaptive_release import (
+from engine.mechanisms.families.adaptive.location import (
+    FINAL_CENTRE,
+    FIRST_CENTRE,
+    JOINT,
+    SECOND_CENTRE,
+)
+from engine.mechanisms.families.adaptive.release import (
     LONG_TAILS,
     NEAR_A_BOUND,
     STEPS_DISAGREE,
 )
-from engine.mechanisms.families.location import FINAL_CENTRE, FIRST_CENTRE, JOINT, SECOND_CENTRE
+from engine.mechanisms.families.adaptive.rules import effective_size, public_scale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import are_told_apart
 from engine.privacy import accounting

@@ -5,7 +5,7 @@ import pytest
 
 from engine.core.bands import standard_errors
 from engine.core.grids import drawing_grid
-from engine.mechanisms.families.band_checks import (
+from engine.mechanisms.families.adaptive.band_checks import (
     have_finer_detail,
     have_steep_ends,
     lie_at_a_bound,

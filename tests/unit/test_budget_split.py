@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from engine.core.errors import InputError
 from engine.privacy import accounting
-from engine.topics.planning.budget_split import WAYS, Part, Split, cost, of_word, shares, word
+from engine.topics.planning.budget_split import RULES, Part, Split, cost, of_word, shares, word
 from tests.heavy import few
 
 DELTA = 1e-5
@@ -35,7 +35,7 @@ def test_tight_shares_are_squares_of_mu_and_allow_each_output_more():
     assert result[0].epsilon > 1.5 * total / 4
 
 
-@pytest.mark.parametrize("way", few(WAYS))
+@pytest.mark.parametrize("way", few(RULES))
 @given(total=some.floats(0.5, 20), parts=PARTS)
 def test_no_split_costs_more_than_its_total(way, total, parts):
     result = shares(Split(total, way, parts), DELTA)
@@ -44,7 +44,7 @@ def test_no_split_costs_more_than_its_total(way, total, parts):
     assert math.fsum(b.delta for b in result) <= (DELTA * (1 + 1e-9) if way == "sum" else math.inf)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", RULES)
 @pytest.mark.parametrize("locks", [(3.5, None), (2.9, 1.5), (3.0, None)])
 def test_locks_that_leave_nothing_are_refused(way, locks):
     with pytest.raises(InputError, match="leave nothing"):
@@ -59,7 +59,7 @@ def test_locks_that_spend_all_and_leave_nobody_without_are_fine():
 def test_a_pure_total_has_pure_parts_and_no_tight_way():
     assert all(budget.is_pure for budget in shares(Split(), 0.0))
     with pytest.raises(InputError, match="δ"):
-        shares(Split(way="tight"), 0.0)
+        shares(Split(rule="tight"), 0.0)
 
 
 @pytest.mark.parametrize("text", ["", "3", "3_sum", "x_sum_w1", "3_loose_w1", "3_sum_w0", "3_sum_l0",

@@ -10,7 +10,7 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
-from engine.mechanisms.families.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics import least_squares
@@ -126,7 +126,7 @@ def test_every_person_has_the_same_influence_and_weighted_coordinates_are_orthon
         assert np.allclose(covariates.moments[0, 0], g @ g.T / g.shape[1])
         f, weighted = covariates.map.full[0, 0] @ g, covariates.map.directions(g)[0, 0]
         assert np.allclose(weighted @ f.T / g.shape[1], np.eye(len(g)), atol=1e-6)
-        assert (covariates.doubt < 1e-9).all() and np.allclose(covariates.reach, 1)
+        assert (covariates.doubt < 1e-9).all() and np.allclose(covariates.widening, 1)
 
 
 def test_the_intercept_has_an_equal_part_in_all_reflected_coordinates():

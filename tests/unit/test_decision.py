@@ -135,8 +135,8 @@ def test_bands_of_options_are_of_the_releases_whose_errors_they_have(profiles):
 def test_a_profile_is_the_same_in_parts_as_for_each_budget_alone(profiles):
     profile, mechanism = profiles["sites"], AdaptiveMean()
     budgets = [(Budget(EPSILON_STEPS[step], profile.delta.value),) for step in (3, AT_TWO)]
-    drawn = studies.data(profile.source, 1)
-    alone = studies.errors(profile.source, mechanism, drawn, budgets, 1)
+    study = studies.Study(profile.source, mechanism, 1)
+    alone = study.errors(study.data(), budgets)
     np.testing.assert_allclose(alone, profile.errors[[3, AT_TWO]], rtol=1e-9)
 
 
@@ -258,6 +258,6 @@ def test_errors_of_a_study_are_scaled_to_the_exact_risk_where_there_is_one(few_d
     exact = profile.mechanism.exact_risk(profile.source, (budget,))
     assert exact is not None
     assert profile.option(step).accuracy.error == pytest.approx(np.sqrt(exact), rel=1e-9)
-    drawn = studies.data(profile.source, 1)
-    alone = studies.errors(profile.source, profile.mechanism, drawn, [(budget,)], 1)
+    study = studies.Study(profile.source, profile.mechanism, 1)
+    alone = study.errors(study.data(), [(budget,)])
     assert alone[0] == pytest.approx(profile.errors[step], rel=1e-9)

@@ -76,7 +76,7 @@ def test_a_fall_holds_only_where_no_step_goes_clearly_up_and_every_end_lies_clea
     assert fall([line(4, 2, 1), line(9, 3, 2)]).holds()
     assert not fall([line(4, 2, 1), line(4, 1, 2)]).holds()  # up again
     assert not fall([line(4, 2, 1), line(1, 1, 1)]).holds()  # flat
-    assert fall([line(4, 2, 1), line(9, 3, 2)]).most == pytest.approx(4.5)
+    assert fall([line(4, 2, 1), line(9, 3, 2)]).largest_ratio == pytest.approx(4.5)
 
 
 def test_numbers_and_falls_are_told_in_words():

@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.types import Budget, Design
 from engine.language import quality
-from engine.mechanisms.families.adaptive import effective_size
+from engine.mechanisms.families.adaptive.rules import effective_size
 from engine.numerics.bases import Basis
 from engine.numerics.information import (
     Information,

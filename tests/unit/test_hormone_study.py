@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.adaptive_constants import Constants
+from engine.mechanisms.families.adaptive.constants import Constants
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments

@@ -8,7 +8,8 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.types import Budget, Public
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import local_privacy, mean_fit
+from engine.mechanisms.families import local_privacy
+from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting, risk
@@ -120,9 +121,9 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
     assert not size.is_enough and size.of_centre == pytest.approx(np.sqrt(PEOPLE) * size.value)
     for n, is_enough in ((size.people_needed, True), (size.people_needed - 1, False)):
         reached = local_privacy.effective_size(n, Budget(1.0, 1 / n**2))
-        assert (reached >= size.least) == is_enough
+        assert (reached >= size.needed) == is_enough
     stronger = Budget(size.epsilon_needed, study.delta.value)
-    assert local_privacy.effective_size(PEOPLE, stronger) == pytest.approx(size.least, rel=1e-6)
+    assert local_privacy.effective_size(PEOPLE, stronger) == pytest.approx(size.needed, rel=1e-6)
     assert effective_size(replace(study, noise=decision_topic.NoisePlace.CENTRE), 1.0) is None
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Design
-from engine.mechanisms.families import location
-from engine.mechanisms.families.adaptive_constants import Constants
-from engine.mechanisms.families.filters import Combined, Independent, Joint
-from engine.mechanisms.families.location import SiteDeviations, locate
+from engine.mechanisms.families.adaptive import location
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.filters import Combined, Independent, Joint
+from engine.mechanisms.families.adaptive.location import SiteDeviations, locate
 from engine.numerics.bases import Basis
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import (

@@ -11,7 +11,8 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families import masked_sums, mean_fit
+from engine.mechanisms.families import masked_sums
+from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.noise.shares import Shares
 from engine.privacy import accounting

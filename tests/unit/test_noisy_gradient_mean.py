@@ -9,11 +9,15 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from engine.mechanisms.families.descent import NOT_ARRIVED, _of_those
+from engine.mechanisms.families.smoothing_cautions import BEND_OR_STEP
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.privacy import accounting
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import Twin
 from tests.benchmark.naive import algorithm_1
+from tests.heavy import few
+from tests.unit.test_smoothing_errors import SMOOTH, curves
 
 SOURCE = SparseCurves(n_curves=120, n_observations_per_curve=5)
 PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=3)
@@ -61,6 +65,33 @@ def test_a_level_far_from_the_middle_of_wide_bounds_is_said_not_to_be_reached():
 
     (wide, far), (narrow, near) = told(600), told(140)
     assert (wide, narrow) == ([True], []) and far > 10 > 3 > near
+
+
+@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), NoisyGradientMean(functions="cosine")]),
+                         ids=lambda one: one.functions)
+def test_a_bend_that_may_be_a_step_is_told_and_simple_curves_are_not(mechanism):
+    """Of a jump by a third of the range, errors are four times the forecast and more."""
+    def share_with_caution(mean):
+        data = curves(mean, n=2000)
+        estimate = release(mechanism, data, Budget(2.0, 1e-6), draws=100)
+        return sum((caution.applies.mean() for caution in estimate.cautions
+                    if caution.text == BEND_OR_STEP), 0.0)
+
+    sudden = {"step": lambda t: 33 + 33 * (t > 0.5), "early step": lambda t: 33 + 33 * (t > 0.3),
+              "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2))}
+    assert all(share_with_caution(mean) > 0.9 for mean in sudden.values())
+    flat = curves(SMOOTH["flat"])
+    simple = {**SMOOTH, "steep rise": lambda t: 30 + 40 * t,
+              "that of the forecast": Twin.of(flat.facts, flat.sizes).mean}
+    assert all(share_with_caution(mean) == 0 for mean in simple.values())
+
+
+def test_of_the_papers_own_curves_no_bend_is_told():
+    for mean in ("mu1", "mu2"):
+        for mechanism in (NoisyGradientMean(), PUBLISHED):
+            estimate = release(mechanism, draw(SparseCurves(n_curves=250, mean=mean)),
+                               Budget(5.0, 1e-3), draws=100)
+            assert BEND_OR_STEP not in [caution.text for caution in estimate.cautions]
 
 
 def test_rounds_and_basis_size_follow_the_papers_rules():

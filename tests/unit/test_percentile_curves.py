@@ -19,22 +19,24 @@ from engine.core.types import (
     Sizes,
     Truth,
 )
-from engine.mechanisms.families.percentile_stages import releases
+from engine.mechanisms.families.adaptive.percentile_stages import releases
 from engine.mechanisms.percentile_curves import (
     BEYOND,
     FEW_COMMON_TIMES,
     FINER_DETAIL,
     HARDLY_OBSERVED,
     NOT_NORMAL,
+    SPREAD_DETAIL,
     PercentileCurves,
     ValueScale,
 )
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.percentile_shape import shape_of_shares
+from engine.numerics.percentile_shape import log_spread, shape_of_shares
 from engine.numerics.percentile_surface import ShareSurface
 from engine.privacy import accounting, transcript
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
+from tests.heavy import few
 
 GROWTH = PopulationReadings(population="growth", n_curves=1500, n_observations_per_curve=4)
 BUDGET = (Budget(2.0, 1e-6),)
@@ -386,11 +388,12 @@ def test_bands_of_few_people_carry_a_warning(data):
 # -- steps and peaks ------------------------------------------------------------------------------
 
 
-def people_about(mean, seed, n=1000):
+def people_about(mean, seed, n=1000, spread=lambda t: 1.0):
     """Normal observations of people who differ in level, at ten even times each."""
     rng = np.random.default_rng(seed)
     times = rng.random((n, 10))
-    values = mean(times) + 5 * rng.standard_normal((n, 1)) + 3 * rng.standard_normal(times.shape)
+    levels, rest = 5 * rng.standard_normal((n, 1)), 3 * rng.standard_normal(times.shape)
+    values = mean(times) + spread(times) * (levels + rest)
     facts = PublicFacts(value_low=0, value_high=100, kind=DataKind.UPLOAD)
     return CurveData(times.reshape(1, -1), np.clip(values, 0, 100).reshape(1, -1),
                      np.full(n, 10), np.zeros(n, int), facts)
@@ -404,3 +407,37 @@ def test_steps_and_peaks_of_the_middle_are_told_and_smooth_curves_are_not(mean, 
     for seed in range(2):
         estimate = released(MEAN, people_about(mean, seed), (Budget(5.0, 1e-6),), seed)
         assert (FINER_DETAIL in estimate.warnings) == expected
+
+
+@pytest.mark.parametrize(("spread", "expected"), few([
+    (lambda t: 1.0 + (t > 0.5), True), (lambda t: 1 + t, False),
+    (lambda t: 1 + np.exp(-(((t - 0.5) / 0.2) ** 2)), False),
+    (lambda t: 1 + np.exp(-(((t - 0.5) / 0.04) ** 2)), True), (lambda t: 2.0 - (t > 0.3), True)], 3))
+def test_steps_and_peaks_of_the_spread_are_told_and_smooth_spreads_are_not(spread, expected):
+    """Bands of the outer curves hold at .9 of times about a step, and at .8 about a narrow peak."""
+    data = people_about(lambda t: 50 + 0 * t, 1, 3000, spread)
+    estimate = released(MEAN, data, (Budget(5.0, 1e-6),))
+    assert (SPREAD_DETAIL in estimate.warnings) == expected
+
+
+def test_the_spread_of_shares_has_the_errors_of_the_shares_it_is_of():
+    """Shares of a spread that is larger by 0.1 + 0.05 φ, with the noise of their covariance."""
+    levels = (0.05, 0.25, 0.5, 0.75, 0.95)
+    flat = normal_surface(levels=levels)
+    scores = ndtri(np.array(levels))
+    off = np.zeros(flat.unshrunk.shape[-1])
+    off[:2] = 0.1, 0.05
+    shares = -scores[:, None] * np.exp(-scores[:, None] ** 2 / 2) / np.sqrt(2 * np.pi) * off
+    rng, (k, r) = np.random.default_rng(5), flat.unshrunk.shape[-2:]
+    root = 0.01 * rng.standard_normal((k * r, k * r))
+    noise = (rng.standard_normal((2000, k * r)) @ root.T).reshape(2000, k, r)
+    surface = replace(flat, unshrunk=flat.rotation.swapaxes(-1, -2) @ shares + noise,
+                      covariance=np.broadcast_to(root @ root.T, (2000, k * r, k * r)))
+    surface = replace(surface, **{name: np.broadcast_to(getattr(flat, name), (
+        2000, *getattr(flat, name).shape[-2 if name != "spread" else -1:]))
+        for name in ("thresholds", "expected", "rotation", "coefficients", "spread")})
+    coefficients, covariance = log_spread(surface, k)
+    error = np.sqrt(np.diagonal(covariance[0]))
+    placed = np.log(surface.spread[0] / surface.spread[0].mean()) @ surface.waves / len(surface.waves)
+    assert coefficients.std(axis=0) == pytest.approx(error, rel=5 / np.sqrt(2 * 2000) + 0.01)
+    assert np.abs(coefficients.mean(axis=0) - off - placed).max() < 5 * error.max() / np.sqrt(2000)

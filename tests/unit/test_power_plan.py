@@ -53,7 +53,7 @@ def test_the_planned_size_reaches_its_power_and_a_smaller_one_does_not():
 
 def test_a_difference_that_nobody_can_see_is_told_as_such():
     assert people_for_difference(GROWTH, AdaptiveMean(), Budget(0.05, 1e-6), 0.05, 12.0,
-                                 most=700).people is None
+                                 max_people=700).people is None
 
 
 @pytest.mark.parametrize("change", [{"difference": 0.0}, {"time": 30.0}, {"power": 1.0},

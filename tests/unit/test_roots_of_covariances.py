@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.core.bands import simultaneous_factor
-from engine.mechanisms.families.percentile_stages import rotation
+from engine.mechanisms.families.adaptive.percentile_stages import rotation
 from engine.numerics import sparse_fits
 from engine.numerics.bases import Basis
 

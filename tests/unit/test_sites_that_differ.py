@@ -11,8 +11,8 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Sizes
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.adaptive import effective_size
-from engine.mechanisms.families.adaptive_release import SITES_DIFFER, SITES_MAY_DIFFER
+from engine.mechanisms.families.adaptive.release import SITES_DIFFER, SITES_MAY_DIFFER
+from engine.mechanisms.families.adaptive.rules import effective_size
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.sparse_as_published import (
+from engine.mechanisms.families.sparse.as_published import (
     PublishedConstants,
     bias_of_interval,
     bootstrap,
@@ -19,7 +19,7 @@ from engine.mechanisms.families.sparse_as_published import (
     restricted_eigenvalue,
     two_stages,
 )
-from engine.mechanisms.families.sparse_averages import pooled, sample_moments
+from engine.mechanisms.families.sparse.averages import pooled, sample_moments
 from engine.numerics.correlated import covariance
 from engine.privacy import accounting
 

@@ -9,13 +9,13 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, DataKind, PublicFacts, SampleData
-from engine.mechanisms.families.sparse_centre import (
+from engine.mechanisms.families.sparse.centre import (
     CENTRE,
     exact_means,
     measured_from,
     sensitivity,
 )
-from engine.mechanisms.families.sparse_inference import RESIDUALS, residuals_sensitivity
+from engine.mechanisms.families.sparse.inference import RESIDUALS, residuals_sensitivity
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton

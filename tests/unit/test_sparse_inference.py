@@ -20,18 +20,20 @@ from engine.core.types import (
     Sizes,
     Truth,
 )
-from engine.mechanisms.families import sparse_averages, sparse_eigenvalues, sparse_printed
-from engine.mechanisms.families.sparse import rows_of
-from engine.mechanisms.families.sparse_averages import RowAverages, of_rows, pooled
-from engine.mechanisms.families.sparse_corrections import (
+from engine.mechanisms.families.sparse import averages as sparse_averages
+from engine.mechanisms.families.sparse import eigenvalues as sparse_eigenvalues
+from engine.mechanisms.families.sparse import printed as sparse_printed
+from engine.mechanisms.families.sparse.averages import RowAverages, of_rows, pooled
+from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     Distance,
     matrix_noise,
     pointwise_half_widths,
     simultaneous_half_width,
 )
-from engine.mechanisms.families.sparse_directions import noisy_gram, several_directions
-from engine.mechanisms.families.sparse_inference import ONE, SEVERAL, Columns, ball, gaussian_rho
+from engine.mechanisms.families.sparse.directions import noisy_gram, several_directions
+from engine.mechanisms.families.sparse.inference import ONE, SEVERAL, Columns, ball, gaussian_rho
+from engine.mechanisms.families.sparse.thresholding import rows_of
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.noise.selection import PEELING, noisy_hard_threshold, printed_scale
 from engine.noise.selection import draw as draw_noise

@@ -9,7 +9,7 @@ import pytest
 from engine.core.identity import digest
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.sparse_inference import gaussian_rho
+from engine.mechanisms.families.sparse.inference import gaussian_rho
 from engine.privacy import accounting
 from tests.heavy import few
 from tests.unit import test_sparse_heterogeneous as different

@@ -10,8 +10,8 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
-from engine.mechanisms.families import sparse
-from engine.mechanisms.families.sparse import DescentSettings, MachineRows
+from engine.mechanisms.families.sparse import thresholding as sparse
+from engine.mechanisms.families.sparse.thresholding import DescentSettings, MachineRows
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
@@ -46,7 +46,7 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
     assert plan.step_sensitivity * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
     assert plan.scales.choice == plan.scales.values == pytest.approx(1.68, abs=5e-3)
     whole = published.plan(Public(sizes, facts_of(800)), asked)
-    assert whole.steps.rounds == 128
+    assert whole.descent.rounds == 128
     assert whole.scales.choice == pytest.approx(23, abs=0.5)
     wider = replace(published, rounds=10, step_size=0.5).plan(Public(sizes, facts_of(800)), asked)
     assert wider.scales.choice == pytest.approx(9 * plan.scales.choice)
@@ -76,10 +76,10 @@ def test_the_usual_plan_is_the_tabulated_one():
     """200 000 rows, ε = 1: λ = 5.6e-5, c = 4, R = 2, T = 12 at η = .7; longer at η = .5."""
     plan = SparseRegression().plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
-    assert (plan.steps.rounds, plan.steps.learning_rate, plan.steps.radius) == (12, 0.7, 1.0)
+    assert (plan.descent.rounds, plan.descent.learning_rate, plan.descent.radius) == (12, 0.7, 1.0)
     assert plan.step_sensitivity == pytest.approx(5.6e-5)
     stated = SparseRegression(step_size=0.5).plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
-    assert (stated.steps.rounds, stated.steps.learning_rate, stated.pace_sensitivity) == (17, 0.5, None)
+    assert (stated.descent.rounds, stated.descent.learning_rate, stated.pace_sensitivity) == (17, 0.5, None)
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
@@ -88,7 +88,7 @@ def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilo
     budget = Budget(epsilon, 1e-6)
     plan = mechanism.plan(Public(sizes_of(500, 4, 50), facts_of(50)), (budget,) * 4)
     assert accounting.guarantees(plan.spends) == (budget,) * 4
-    assert [line.count for line in plan.spends] == [1] * 4 + [plan.steps.rounds] * 8
+    assert [line.count for line in plan.spends] == [1] * 4 + [plan.descent.rounds] * 8
     rho = accounting.rho_of(epsilon, 1e-6)
     own = accounting.by_server(plan.spends)[0]
     assert accounting.total_rho(own) == pytest.approx(rho, rel=1e-12)
@@ -365,7 +365,7 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
             patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGET, generator(5, 1, 0)))
     plan = mechanism.plan(small().public, BUDGET * 3)
-    assert len(first) == plan.steps.rounds + (plan.pace_sensitivity is not None)
+    assert len(first) == plan.descent.rounds + (plan.pace_sensitivity is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends
 

@@ -7,10 +7,10 @@ import pytest
 
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, Public, SampleData
-from engine.mechanisms.families.sparse import rows_of
-from engine.mechanisms.families.sparse_averages import RowAverages
-from engine.mechanisms.families.sparse_centre import CENTRE
-from engine.mechanisms.families.sparse_scale import SCALE
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.centre import CENTRE
+from engine.mechanisms.families.sparse.scale import SCALE
+from engine.mechanisms.families.sparse.thresholding import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded

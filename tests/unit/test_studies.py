@@ -18,6 +18,7 @@ from engine.sources.population_readings import PopulationReadings
 
 CURVES = CoefficientCurves(n_curves=300, n_observations_per_curve=4)
 EFFECTS = AdaptiveCoefficients()
+STUDY = studies.Study(CURVES, EFFECTS, 1)
 BUDGETS = [(Budget(epsilon, 1e-5),) for epsilon in (0.05, 2.0)]
 
 
@@ -27,17 +28,17 @@ def _few(few_data_sets):
 
 
 def test_errors_by_function_and_their_baseline_add_up_to_those_of_all():
-    errors, baseline = studies.errors_and_baseline(CURVES, EFFECTS, BUDGETS, 1)
-    together = studies.errors(CURVES, EFFECTS, studies.data(CURVES, 1), BUDGETS, 1)
+    errors, baseline = STUDY.errors_and_baseline(BUDGETS)
+    together = STUDY.errors(STUDY.data(), BUDGETS)
     assert errors.shape[-1] == 1 + CURVES.n_covariates == len(baseline)
     assert totals(errors) == pytest.approx(together, nan_ok=True)
-    assert totals(baseline) == pytest.approx(studies.baseline(CURVES, EFFECTS, 1e-5, 1))
-    alone = studies.errors_by_function(CURVES, EFFECTS, BUDGETS[1:], 1)
+    assert totals(baseline) == pytest.approx(STUDY.baseline(1e-5))
+    alone = STUDY.errors_by_function(BUDGETS[1:])
     assert errors[1:] == pytest.approx(alone)
 
 
 def test_where_nothing_is_published_there_is_no_error():
-    errors = studies.errors_by_function(CURVES, EFFECTS, BUDGETS, 1)
+    errors = STUDY.errors_by_function(BUDGETS)
     assert np.isnan(errors[0]).all() and np.isfinite(errors[1]).all()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import InputError
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.rates import rates
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.sparse_regression import (

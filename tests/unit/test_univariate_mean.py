@@ -127,7 +127,7 @@ def test_votes_are_held_only_where_three_places_are_less_than_half_of_the_range(
     few, many = FEW.sizes, MANY.sizes
     assert mechanism.places(few, FEW.facts) == 1
     assert mechanism.places(many, MANY.facts) >= 7
-    assert mechanism.reach(mechanism.places(many, MANY.facts), MANY.facts) < 0.5
+    assert mechanism.clip_width(mechanism.places(many, MANY.facts), MANY.facts) < 0.5
     wide = UnivariateMean(setting="local_user", person_spread=0.1)
     assert wide.places(many, MANY.facts) == 1
     assert UnivariateMean.independent("local_item").places(many, MANY.facts) == 1
@@ -143,7 +143,7 @@ def test_votes_rarely_miss_when_there_are_many_people(setting, mean):
     chosen = elected(mechanism, data, plan, 100)
     low = mechanism._lowest(plan.places, data.facts)[chosen]
     truth = data.values.mean(axis=1)[:, None]
-    assert ((low <= truth) & (truth <= low + mechanism.reach(plan.places, data.facts))).all()
+    assert ((low <= truth) & (truth <= low + mechanism.clip_width(plan.places, data.facts))).all()
 
 
 def test_votes_miss_where_people_are_few_however_many_numbers_they_hold():
@@ -154,8 +154,8 @@ def test_votes_miss_where_people_are_few_however_many_numbers_they_hold():
         plan = mechanism.plan(data.public, (Budget(0.5),) * 8)
         chosen = elected(mechanism, data, plan, 500)
         low = mechanism._lowest(plan.places, data.facts)[chosen]
-        missed = np.abs(low + mechanism.reach(plan.places, data.facts) / 2 - data.values.mean())
-        assert (missed > mechanism.reach(plan.places, data.facts) / 2).mean() > 0.25
+        missed = np.abs(low + mechanism.clip_width(plan.places, data.facts) / 2 - data.values.mean())
+        assert (missed > mechanism.clip_width(plan.places, data.facts) / 2).mean() > 0.25
 
 
 def people_who_differ(law, people=300, n_items=20_000, sd=0.0):

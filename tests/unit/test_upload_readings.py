@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.tasks import DataType
 from engine.core.types import Budget
-from engine.mechanisms.families.wavelet_regression import clipped_observations
+from engine.mechanisms.families.wavelets.regression import clipped_observations
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints

@@ -263,7 +263,7 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
     def step(rows):
         data = UploadRows(rows=rows, declared=base.declared).draw(1, RNG)
         result = method._rows(data, plan)
-        return plan.steps.learning_rate * result.gradient(vector, plan.residual_clip)
+        return plan.descent.learning_rate * result.gradient(vector, plan.residual_clip)
 
     vector[0, 0, :2] = [8, -8]
     for k in range(200):

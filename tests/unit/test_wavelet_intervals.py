@@ -9,7 +9,7 @@ from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
-from engine.mechanisms.families.wavelet_bias import CurveClass, largest_kernel_mass, left_out
+from engine.mechanisms.families.wavelets.bias import CurveClass, largest_kernel_mass, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.clipping.normal_readings import clipped_mean

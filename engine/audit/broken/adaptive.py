@@ -12,9 +12,9 @@ from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, Estimate, Public, Step
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.coefficient_fit import CoefficientFit, CoefficientPlan
-from engine.mechanisms.families.covariate_moments import SCALED, CovariateSite
-from engine.mechanisms.families.location import (
+from engine.mechanisms.families.adaptive.coefficient_fit import CoefficientFit, CoefficientPlan
+from engine.mechanisms.families.adaptive.covariate_moments import SCALED, CovariateSite
+from engine.mechanisms.families.adaptive.location import (
     FINAL_CENTRE,
     FIRST_CENTRE,
     FIRST_SPREAD,
@@ -23,7 +23,7 @@ from engine.mechanisms.families.location import (
     SEPARATE,
     SiteDeviations,
 )
-from engine.mechanisms.families.mean_fit import MeanFit
+from engine.mechanisms.families.adaptive.mean_fit import MeanFit
 from engine.numerics.deviations import AffineDeviations
 from engine.privacy import transcript
 

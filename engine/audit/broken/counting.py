@@ -31,8 +31,9 @@ class _Counts(Broken, NoisyCounts):
         table = np.zeros((data.n_repeats, data.sizes.n_servers, plan.cells.n_groups,
                           plan.cells.size))
         for r, cells_of in enumerate(cells):
-            one = data.repeat(r)
-            counts = cells_of.counts(one.time, one.status, one.group, one.server, table.shape[1])
+            data_set = data.repeat(r)
+            counts = cells_of.counts(data_set.time, data_set.status, data_set.group,
+                                     data_set.server, table.shape[1])
             used = min(cells_of.size, plan.cells.size)
             table[r, ..., :used] = counts[0, ..., :used]
         return table

@@ -11,8 +11,8 @@ import numpy as np
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, PublicFacts, SampleData, Sizes
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.function_noise import FunctionNoise
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.noise import FunctionNoise
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp

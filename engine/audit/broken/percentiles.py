@@ -9,8 +9,8 @@ import numpy as np
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget
-from engine.mechanisms.families.location import Located, SiteDeviations
-from engine.mechanisms.families.percentile_stages import SHARES, STAGES, PercentileFit
+from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
+from engine.mechanisms.families.adaptive.percentile_stages import SHARES, STAGES, PercentileFit
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.percentile_surface import ShareSurface
 from engine.numerics.share_deviations import CurveWeights

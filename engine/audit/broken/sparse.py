@@ -258,5 +258,5 @@ class PooledByThoseThere(Broken, SparseMeanTrusted):
     def without_noise(self, data: SampleData) -> Array:
         share = np.isfinite(data.x).mean(axis=1) ** 9
         numbers = np.clip(np.nan_to_num(data.x), -1e9, 1e9)
-        most = bound(data.sizes, data.facts)
-        return np.asarray(np.clip(numbers, -most, most).mean(axis=1) / np.maximum(share, 1e-9))
+        clip = bound(data.sizes, data.facts)
+        return np.asarray(np.clip(numbers, -clip, clip).mean(axis=1) / np.maximum(share, 1e-9))

@@ -37,8 +37,8 @@ class NoiseForOneNumber(_Mean):
     def exact_parts(self, data: CurveData, places: int) -> Array:
         return UnivariateMean(setting=self.setting).exact_parts(data, places)
 
-    def reach(self, places: int, facts: PublicFacts) -> float:
-        return super().reach(places, facts) / 5
+    def clip_width(self, places: int, facts: PublicFacts) -> float:
+        return super().clip_width(places, facts) / 5
 
 
 @bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER, person_spread=0.0)
@@ -104,5 +104,5 @@ class HalfTheRange(_Mean):
     def exact_parts(self, data: CurveData, places: int) -> Array:
         return UnivariateMean(setting=self.setting).exact_parts(data, places)
 
-    def reach(self, places: int, facts: PublicFacts) -> float:
-        return super().reach(places, facts) / 2
+    def clip_width(self, places: int, facts: PublicFacts) -> float:
+        return super().clip_width(places, facts) / 2

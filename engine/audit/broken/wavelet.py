@@ -159,7 +159,7 @@ class PrintedForHaar(_Point):
 class OnePointAtATime(_Point):
     """Every point gets the noise that it would need alone, though a reading can be near both."""
 
-    def _reach(self, kind: str, basis: WaveletBasis) -> float:
+    def _kernel_bound(self, kind: str, basis: WaveletBasis) -> float:
         return max(basis.largest_kernel(x) for x in self.values_at.points)
 
 
@@ -167,7 +167,7 @@ class OnePointAtATime(_Point):
 class KernelAtThePoint(_Point):
     """The kernel is taken at the point itself, but it is larger beside it."""
 
-    def _reach(self, kind: str, basis: WaveletBasis) -> float:
+    def _kernel_bound(self, kind: str, basis: WaveletBasis) -> float:
         return float(basis.diagonal(np.array(self.values_at.points)).max())
 
 

@@ -401,9 +401,9 @@ class CurveData(Records):
         first, last = np.flatnonzero(here)[[0, -1]]
         start, end = self.counts[:first].sum(), self.counts[:last + 1].sum()
         counts[here] = records.counts
-        times, values = (np.concatenate([theirs[:, :start], own, theirs[:, end:]], axis=1)
-                         for theirs, own in ((self.times, records.times),
-                                             (self.values, records.values)))
+        times, values = (np.concatenate([others[:, :start], added, others[:, end:]], axis=1)
+                         for others, added in ((self.times, records.times),
+                                               (self.values, records.values)))
         known = self.covariates
         return replace(self, times=times, values=values, counts=counts, covariates=None
                        if known is None else _placed(known, records.covariates, here))

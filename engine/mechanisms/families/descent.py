@@ -41,6 +41,7 @@ from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration, Guarantee, NoiseLaw
@@ -64,9 +65,11 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
+from engine.mechanisms.families.smoothing_cautions import BEND_OR_STEP, TOLD_APART, Judgement
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis, with_whole_pairs
+from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.gradients import (
     clipped_variance,
     mean_clipped_gradient,
@@ -74,7 +77,9 @@ from engine.numerics.gradients import (
     shared_map,
 )
 from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.observation_times import stated_density
 from engine.numerics.regression_moments import RegressionMoments
+from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.privacy import accounting, transcript
 
 Index = NDArray[np.int64]
@@ -316,9 +321,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._descended(servers, plans, basis.size, draws)
-        on_the_way = self._are_on_the_way(released, plans, basis)
-        return Fit(basis=basis,
-                   cautions=(Caution(NOT_ARRIVED, on_the_way),) if on_the_way.any() else (),
+        return Fit(basis=basis, cautions=self._doubts(data, released, plans, basis),
                    functions=self.names(data.facts),
                    coefficients=self._in_response_units(released, data.facts),
                    unprotected=self._in_response_units(unprotected, data.facts),
@@ -571,6 +574,46 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                                                unprotected[members[0], ..., :size])
         return released, unprotected, sampling
 
+    def _doubts(self, data: CurveData, released: Array, plans: Sequence[DescentPlan], basis: Basis
+                ) -> tuple[Caution, ...]:
+        """What a release says against what its functions and rounds make of a curve.
+
+        Parameters
+        ----------
+        released : (plans, repeats, draws, functions, r)
+            In unit scale.
+        """
+        facts, bends = data.facts, np.zeros(released.shape[:3], dtype=bool)
+        is_linear = not self.names(facts) and self.ellipsoid_radius is None
+        if is_linear and len(facts.design.times or POINTS) >= TOLD_APART:
+            for k, plan in enumerate(plans):
+                functions = basis.first(plan.size)
+                curves = self._unit(facts) * released[k, ..., 0, :plan.size] @ functions(POINTS).T
+                judgement = Judgement(self._smoothing(plan, functions, facts), facts, data.sizes)
+                bends[k] = judgement.has_bends(curves, _simple(functions))
+        each = ((NOT_ARRIVED, self._are_on_the_way(released, plans, basis)), (BEND_OR_STEP, bends))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
+
+    def _smoothing(self, plan: DescentPlan, functions: Basis, facts: PublicFacts
+                   ) -> SmoothingErrors:
+        """What all rounds make of the cosines, and which noise they leave, in response units.
+
+        As if nothing were clipped: curves with the inner products v move a to a − ρ(G a − v).
+        """
+        density = stated_density(facts.design)
+        times = (np.array(facts.design.times) if facts.design.times else
+                 POINTS if density is None else density.quantile(POINTS))
+        at_times = functions(times)
+        towards = self.step_size * at_times.T @ cosine_rows(COSINES, times) / len(times)
+        left = np.eye(plan.size) - self.step_size * at_times.T @ at_times / len(times)
+        reached, covariance = np.zeros_like(towards), np.zeros((plan.size, plan.size))
+        for shares in _shares_of_rounds(plan):
+            reached = left @ reached + towards
+            noise = ((shares[:, None] * plan.scales[:, :plan.size]) ** 2).sum(axis=0)
+            covariance = left @ covariance @ left.T + self.step_size**2 * np.diag(noise)
+        rows = functions(POINTS)
+        return SmoothingErrors(reached.T @ rows.T, rows, self._unit(facts) ** 2 * covariance)
+
     def _are_on_the_way(self, released: Array, plans: Sequence[DescentPlan], basis: Basis
                         ) -> NDArray[np.bool_]:
         """Whether the level that was released says that descent had not arrived.
@@ -757,8 +800,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
         ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
         """
-        taking_part = (plan.schedule >= 0) * plan.weights
-        shares = taking_part / taking_part.sum(axis=1, keepdims=True)
+        shares = _shares_of_rounds(plan)
         left = (1 - self.step_size) ** np.arange(plan.rounds - 1, -1, -1)
         return np.asarray(self.step_size**2 * (left**2 @ shares**2))
 
@@ -772,6 +814,23 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 def _is_periodic(facts: PublicFacts) -> bool:
     """Declared so, or a design of the paper, which takes its curves for periodic."""
     return facts.periodic or (facts.is_simulated and facts.unit_scale)
+
+
+def _shares_of_rounds(plan: DescentPlan) -> Array:
+    """Of every server in each round, 0 where it rests: (rounds, servers)."""
+    taking_part = (plan.schedule >= 0) * plan.weights
+    return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
+
+
+def _simple(functions: Basis) -> Array:
+    """At `POINTS`, what is hardly taken for the trace of a step: (G, k).
+
+    Straight lines, and polynomials of a higher degree the more functions there are, so that four
+    are left to tell what is not simple; of periodic curves all but the last frequency.
+    """
+    if functions.is_periodic:
+        return functions.first(max(functions.size - 2, 3))(POINTS)
+    return np.asarray(legvander(2 * POINTS - 1, max(functions.size - 4, 2) - 1))
 
 
 def _of_those(shares: Array, active: Index) -> Array:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.types import Budget, Spend
-from engine.mechanisms.families.adaptive import mu_of
+from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.privacy import accounting
 
 
@@ -101,6 +101,6 @@ def _of_one_device(spend: Spend, n_people: int, budget: Budget) -> Spend:
     central_budget = spend.budget
     mu = spend.mu * (accounting.exact_mu(budget.epsilon, budget.delta)
                      / accounting.exact_mu(central_budget.epsilon, central_budget.delta))
-    sensitivity = tuple(n_people * most for most in spend.sensitivity)
+    sensitivity = tuple(n_people * part for part in spend.sensitivity)
     return replace(spend, mu=mu, budget=budget, sensitivity=sensitivity,
-                   noise_scale=tuple(most / mu for most in sensitivity))
+                   noise_scale=tuple(part / mu for part in sensitivity))

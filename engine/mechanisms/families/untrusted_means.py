@@ -235,8 +235,8 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
             rng: np.random.Generator) -> Fit:
         """Answers of all machines, averaged by the server; see `Mechanism.fitted`."""
         answers = [self.answers(machine_means(data, plan)) for plan in plans]
-        most = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
-        standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, most), rng)
+        n_answers = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
+        standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, n_answers), rng)
         released = [self.means_of(plan, exact, standard)
                     for plan, exact in zip(plans, answers, strict=True)]
         noise_free = [self.means_of(plan, exact)[:, 0]
@@ -343,9 +343,9 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
             budget=plan.budgets[0], why=self.why, unit=self.protects, noise=self.noise_law,
             norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")
         return tuple(
-            first.at(server, epsilon=epsilon, sensitivity=(most,), noise_scale=(scale,),
+            first.at(server, epsilon=epsilon, sensitivity=(sensitivity,), noise_scale=(scale,),
                      budget=budget)
-            for server, (epsilon, most, scale, budget) in enumerate(zip(
+            for server, (epsilon, sensitivity, scale, budget) in enumerate(zip(
                 plan.epsilon.tolist(), self.sensitivity(plan).tolist(), self.scale(plan).tolist(),
                 plan.budgets, strict=True)))
 

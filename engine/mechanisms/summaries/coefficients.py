@@ -18,7 +18,7 @@ from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothing]):
@@ -57,7 +57,7 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
         self.release, self.facts = release, facts
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
-        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.basis, self.scale = self.space.basis, release.norm_bound(facts)
         self.functions = (INTERCEPT, *(covariate.name for covariate in facts.covariates))
         self.offset = OnIntercept(facts.value_middle, self.p)
 

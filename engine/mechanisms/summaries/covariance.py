@@ -20,7 +20,7 @@ from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
         self.basis = Pairs(self.space.basis, self.grid)
-        self.reach = release.reach(facts)
-        self.scale = self.reach**2
+        self.norm_bound = release.norm_bound(facts)
+        self.scale = self.norm_bound**2
 
     @property
     def _shares(self) -> tuple[float, ...]:
@@ -86,7 +86,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         return (first, 1 - first) if self.release.centre == "private_mean" else (1.0,)
 
     def records(self, data: CurveData) -> ClippedCurves:
-        return clipped_curves(data, self.space, self.grid, self.reach)
+        return clipped_curves(data, self.space, self.grid, self.norm_bound)
 
     def smoothings(self, n: float, effective: float) -> tuple[CovarianceSmoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index

@@ -20,8 +20,8 @@ from engine.numerics.kernel_densities import DensityAtoms, bumps, nearest_densit
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
-    from engine.mechanisms.families.kernel_release import KernelRelease
+    from engine.mechanisms.families.functional.kernel_release import KernelRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 # Candidates for the width of atoms, over the one by formula: what is private pays for narrow ones.

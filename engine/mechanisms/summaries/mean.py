@@ -20,7 +20,7 @@ from engine.numerics.smoothing_errors import COSINES
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         self.release, self.facts = release, facts
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
-        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.basis, self.scale = self.space.basis, release.norm_bound(facts)
         self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
 
     @cached_property
@@ -160,7 +160,7 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
                          "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
 
 
-def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> ClippedCurves:
+def clipped_curves(data: CurveData, space: Space, grid: Grid, norm_bound: float) -> ClippedCurves:
     """Every curve on the grid, within its stated bounds, and clipped to size one.
 
     Parameters
@@ -169,10 +169,10 @@ def clipped_curves(data: CurveData, space: Space, grid: Grid, reach: float) -> C
         The functions.
     grid : Grid
         The points.
-    reach : float
+    norm_bound : float
         τ, in response units.
     """
-    curves = data.on_grid(grid.times) / reach
+    curves = data.on_grid(grid.times) / norm_bound
     return ClippedCurves(curves, space.clip_factors(curves), space)
 
 

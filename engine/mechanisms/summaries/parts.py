@@ -2,7 +2,7 @@
 
 Mechanisms say in which functions (`Space`, or `Features` to predict by) and how averages are
 smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`Block`) are released;
-a `Plan` holds the noise of each (`Calibrated`). `engine.mechanisms.families.functional_release`
+a `Plan` holds the noise of each (`Calibrated`). `engine.mechanisms.families.functional.release`
 says why that is private.
 
 References
@@ -40,8 +40,8 @@ from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholde
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
-    from engine.mechanisms.families.kernel_release import KernelRelease
+    from engine.mechanisms.families.functional.kernel_release import KernelRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power

@@ -38,7 +38,7 @@ from engine.numerics.tabulated import Tabulated
 NUMBERS = ("square", "huber")
 
 if TYPE_CHECKING:
-    from engine.mechanisms.families.functional_release import FunctionalRelease
+    from engine.mechanisms.families.functional.release import FunctionalRelease
 
 
 class RiskSummary(Summary[SampleData, Array, Smoothing]):

@@ -213,9 +213,9 @@ def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, re
     # (repeats, 1 or draws, candidates); the even half is held out
     halves = scores_of(summary, plan, records[0], 2, 1.0, earlier)[:, :, 0]
     out = (n + 1) // 2
-    most = summary.most_move(plan.smoothings, n - out, out)
+    sensitivity = summary.most_move(plan.smoothings, n - out, out)
     spent = release.selection_share * plan.budgets[0].epsilon
-    noise = rng.laplace(size=(len(halves), draws, halves.shape[-1])) * (2 * most / spent)
+    noise = rng.laplace(size=(len(halves), draws, halves.shape[-1])) * (2 * sensitivity / spent)
     return np.asarray((halves + noise).argmin(axis=-1))
 
 

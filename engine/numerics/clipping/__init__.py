@@ -5,7 +5,7 @@ numbers is clipped again where its sensitivity is proved. To the stated bounds a
 
 * observations, by `CurveData.on_grid` (`engine.core.types.data`), by `draw` of
   `engine.uploads.curves` and `engine.uploads.rows` where a file becomes curves, and, where a method
-  takes them as they are, by `Scale` of `engine.mechanisms.families.adaptive` and of
+  takes them as they are, by `Scale` of `engine.mechanisms.families.adaptive.rules` and of
   `engine.mechanisms.percentile_curves`, `_moments` of `engine.mechanisms.families.descent`,
   `clipped` of `engine.mechanisms.univariate_mean`, and the numbers behind a density or a risk by
   `engine.mechanisms.summaries.risk` and `engine.numerics.risk_minimisation`;
@@ -19,9 +19,9 @@ Further are clipped
   `engine.mechanisms.summaries.parts`; its deviation from a mean, for covariances:
   `second_moments` of `engine.mechanisms.summaries.covariance`;
 * a gradient: `engine.numerics.gradients`; the slope of a loss: `engine.numerics.risk_minimisation`;
-* observations about a site's centre: `engine.mechanisms.families.wavelet_regression`; residuals
+* observations about a site's centre: `engine.mechanisms.families.wavelets.regression`; residuals
   about a first estimate: `engine.mechanisms.wavelet_adaptive`;
-* features, responses and residuals of a row: `engine.mechanisms.families.sparse` and
+* features, responses and residuals of a row: `engine.mechanisms.families.sparse.thresholding` and
   `sparse_averages` beside it;
 * a machine's mean: `engine.mechanisms.families.untrusted_means`; a person's mean, into the elected
   interval: `exact_parts` of `engine.mechanisms.univariate_mean`;

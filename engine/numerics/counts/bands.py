@@ -87,8 +87,8 @@ class Limits:
     def widening(self) -> Array:
         """The most that censoring adds to a shown limit, in 95 % half-widths of its edge: (…)."""
         size = np.maximum(NORMAL * self.deviations, 1e-300)
-        most = np.maximum(*self.allowances) / size
-        return np.asarray(np.where(self.drawn, most, 0.0).max(axis=-1))
+        allowance = np.maximum(*self.allowances) / size
+        return np.asarray(np.where(self.drawn, allowance, 0.0).max(axis=-1))
 
     @cached_property
     def pointwise_width(self) -> Array:

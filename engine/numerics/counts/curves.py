@@ -103,22 +103,24 @@ class CountedCurve:
         return np.asarray(np.asarray(self.edges)[self.drawn.sum(axis=-1)], dtype=float)
 
 
-def survival_curves(table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
+def survival_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
     """The survival curve of each group.
 
     Parameters
     ----------
     table : CountTable
         Of outcomes.
-    least : float
+    min_at_risk : float
         People at risk below which nothing is shown.
     """
-    return [_survival_curve(table, life, g, least) for g, life in enumerate(life_tables(table))]
+    return [_survival_curve(table, life, g, min_at_risk) for g,
+            life in enumerate(life_tables(table))]
 
 
-def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float) -> CountedCurve:
+def _survival_curve(table: CountTable, life: LifeTable, group: int,
+                    min_at_risk: float) -> CountedCurve:
     jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
-    enough = is_shown(table, life, least)
+    enough = is_shown(table, life, min_at_risk)
     limits = Limits(life.survival, table.errors(jacobian), enough, _people(table),
                     life.survival_extremes)
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
@@ -131,14 +133,14 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int, least: float
         restricted_mean(table.cells.edges, limits), limits)
 
 
-def incidence_curves(table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
+def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
     """The cumulative incidence of each cause in each group; bands hold for all causes at once.
 
     Parameters
     ----------
     table : CountTable
         Of outcomes.
-    least : float
+    min_at_risk : float
         People at risk below which nothing is shown.
     """
     curves = []
@@ -146,7 +148,7 @@ def incidence_curves(table: CountTable, least: float = MIN_SHOWN) -> list[Counte
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
         flat = life.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1)
         jacobian = of_group(flat, g, table.cells.n_groups)
-        enough = is_shown(table, life, least)
+        enough = is_shown(table, life, min_at_risk)
         values, lowest, highest = (each.reshape(*life.counts.shape[:-1], -1) for each in (
             life.incidence, *life.incidence_extremes))
         together = Limits(values, table.errors(jacobian),

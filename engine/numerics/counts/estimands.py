@@ -102,12 +102,12 @@ class CountedEstimand(ABC):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         """The ordinary curves of people (n,) of one group: ([causes,] GRID_SIZE)."""
 
-    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> Sequence[CountedCurve]:
+    def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> Sequence[CountedCurve]:
         """The curves of a table at its edges, with their bands; empty where there are none.
 
         Parameters
         ----------
-        least : float
+        min_at_risk : float
             People at risk below which nothing is shown.
         """
         return ()
@@ -139,8 +139,8 @@ class SurvivalCurve(CountedEstimand):
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         return product_limit.kaplan_meier(time, status, self.points(facts), len(facts.causes))[0]
 
-    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
-        return survival_curves(table, least)
+    def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
+        return survival_curves(table, min_at_risk)
 
 
 class CumulativeIncidence(CountedEstimand):
@@ -156,8 +156,8 @@ class CumulativeIncidence(CountedEstimand):
         return _alone(product_limit.aalen_johansen(time, status, self.points(facts),
                                                    len(facts.causes)))
 
-    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
-        return incidence_curves(table, least)
+    def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
+        return incidence_curves(table, min_at_risk)
 
 
 class DistributionFunction(CountedEstimand):
@@ -173,7 +173,7 @@ class DistributionFunction(CountedEstimand):
         inside = np.minimum(known, facts.time_high)
         return np.searchsorted(inside, self.points(facts), side="right") / len(time)
 
-    def bands(self, table: CountTable, least: float = MIN_SHOWN) -> list[CountedCurve]:
+    def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
         return [distribution_curve(table)]
 
 

@@ -143,8 +143,9 @@ class LifeTable:
     def at_risk_gradient(self) -> Array:
         """∂Y_k/∂x, 1 for every cell that comes later: (K + 1, m)."""
         intervals = self.cells.n_intervals
-        own = np.concatenate([np.tile(np.arange(intervals), self.cells.n_causes + 1), [intervals]])
-        return np.asarray(own >= np.arange(intervals + 1)[:, None], dtype=float)
+        interval = np.concatenate([np.tile(np.arange(intervals), self.cells.n_causes + 1),
+                                   [intervals]])
+        return np.asarray(interval >= np.arange(intervals + 1)[:, None], dtype=float)
 
     @property
     def _held(self) -> tuple[Array, Array]:
@@ -186,10 +187,10 @@ def life_tables(table: CountTable) -> list[LifeTable]:
             for g in range(table.cells.n_groups)]
 
 
-def is_shown(table: CountTable, life: LifeTable, least: float = MIN_SHOWN) -> Flags:
+def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN) -> Flags:
     """Which intervals are drawn: those before too few people are left, by the noisy counts.
 
-    Interval k is, while the estimated number at risk at its end is `least` or more, and three
+    Interval k is, while the estimated number at risk at its end is `min_at_risk` or more, and three
     standard deviations of its noise or more. True counts are never compared with a limit: that
     would break the guarantee.
 
@@ -199,7 +200,7 @@ def is_shown(table: CountTable, life: LifeTable, least: float = MIN_SHOWN) -> Fl
         That was released.
     life : LifeTable
         Of one of its groups.
-    least : float
+    min_at_risk : float
         Of people at risk.
 
     Returns
@@ -208,7 +209,7 @@ def is_shown(table: CountTable, life: LifeTable, least: float = MIN_SHOWN) -> Fl
     """
     intervals, kinds = life.cells.n_intervals, life.cells.n_causes + 1
     remaining = life.cells.size - kinds * np.arange(1, intervals + 1)
-    limit = np.maximum(least, _CERTAIN * table.spread_of_remaining(remaining))
+    limit = np.maximum(min_at_risk, _CERTAIN * table.spread_of_remaining(remaining))
     return np.asarray(np.logical_and.accumulate(life.at_risk[..., 1:] >= limit, axis=-1))
 
 

@@ -82,7 +82,7 @@ def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
                   "Noise over sensitivity against ε, in three ways."))
 
 
-def _least(column: str) -> Measure:
+def _smallest_ratio(column: str) -> Measure:
     """The least ratio of a printed and an exact sensitivity, and the wavelet that has it."""
     def measure(table: pd.DataFrame) -> dict[str, float]:
         row = _bases(table).sort_values(column).iloc[0]
@@ -120,9 +120,9 @@ CONSTANTS = Exhibit(
     f"{2**_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
     lambda form: Work(calls=(Call(constant_rows), Call(noise_rows), Call(haar_pairs))), _draw, (
         Claim("The constant of Lemma 3.1 is never below the exact sensitivity",
-              within(_least(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO)),
+              within(_smallest_ratio(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO)),
         Claim("The constant of Lemma 3.3 is never below the exact sensitivity",
-              within(_least(_POINT), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
+              within(_smallest_ratio(_POINT), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
               "Summing 2^l over levels up to L gives 2^(L+1), not 2^L. With the Haar wavelet, "
               "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε."),
         Claim("Pairs of observations tried one by one reach the exact sensitivity with the Haar "

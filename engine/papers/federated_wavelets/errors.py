@@ -129,9 +129,9 @@ def _curve_work(form: Form) -> Work:
 
 
 def _with_weights(table: pd.DataFrame) -> dict[str, float]:
-    least, printed = (number(table, "exact", way=method, network="dominant", curve="smooth")
-                      for method in (TUNED, WEIGHTS))
-    return {"least": least, "printed": printed, "ratio": printed / least}
+    smallest, printed = (number(table, "exact", way=method, network="dominant", curve="smooth")
+                         for method in (TUNED, WEIGHTS))
+    return {"least": smallest, "printed": printed, "ratio": printed / smallest}
 
 
 CURVES = Exhibit(

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas import col
 
 from engine.core.types import NON_PRIVATE, Budget
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.drawing import curve, family, log, look, panel

@@ -111,12 +111,12 @@ def _panel(table: pd.DataFrame, title: str, scale: Scale) -> Panel:
                          (shade, dash, "circle"), mode="lines"),
                    curve(f"{letter}, where the terms cross", rows["n"], rows["crossing"],
                          (shade, "solid", marker), mode="markers")]
-    reach = tell({f"{letter}, {_SEPARATES[letter]}":
-                  f"{rows['printed'].iloc[0]:.3g} to {rows['printed'].iloc[-1]:.3g}"
-                  for letter, rows in borders.items()}, "{0}: {1}", "; ")
+    ranges = tell({f"{letter}, {_SEPARATES[letter]}":
+                   f"{rows['printed'].iloc[0]:.3g} to {rows['printed'].iloc[-1]:.3g}"
+                   for letter, rows in borders.items()}, "{0}: {1}", "; ")
     n = table["n"]
     return panel(title, series, PEOPLE, scale,
-                 f"Borders from {n.iloc[0]:g} to {n.iloc[-1]:g} people on each site. {reach}.")
+                 f"Borders from {n.iloc[0]:g} to {n.iloc[-1]:g} people on each site. {ranges}.")
 
 
 def _is_where_terms_cross(letter: str) -> Check:

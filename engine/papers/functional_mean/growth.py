@@ -98,7 +98,8 @@ def _bends(table: pd.DataFrame) -> Finding:
     halves = {}
     for epsilon in (3.0, 4.0):
         line = Line.of(table, "n", estimator="published", epsilon=epsilon)
-        halves[epsilon] = [log_slope(line.between(*reach)) for reach in ((0, _BEND), (_BEND, 1e9))]
+        halves[epsilon] = [log_slope(line.between(*interval))
+                           for interval in ((0, _BEND), (_BEND, 1e9))]
     return Finding(all((few - many).is_below(0, 2) for few, many in halves.values()),
                    f"Slopes up to and from {_BEND} people: " + "; ".join(
                        f"ε = {epsilon:g}: {few} and {many}"

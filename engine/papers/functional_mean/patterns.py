@@ -116,16 +116,17 @@ def _falls(along: str, *by: str) -> Check:
     return all_fall(moved, "In every sweep {}.")
 
 
-def _little(group: str, least: float, *by: str) -> Check:
-    """From `least` observations on, the error averaged over lines hardly falls further."""
+def _little(group: str, start: float, *by: str) -> Check:
+    """From `start` observations on, the error averaged over lines hardly falls further."""
     def check(table: pd.DataFrame) -> Finding:
         rows = _in_group(_published(table), group)
         if "part" in rows:
             rows = where(rows, part="readings")
-        power = average([log_slope(line.between(least, 1e9)) for line in lines(rows, "m", by)])
+        power = average([log_slope(line.between(start, 1e9))
+                         for line in lines(rows, "m", by)])
         saved = 100 * (1 - 2**power.value)
         return Finding(power.value >= _LITTLE - 2 * power.se,
-                       f"From {least:g} observations on the error goes like m to the power "
+                       f"From {start:g} observations on the error goes like m to the power "
                        f"{power}: twice as many take {saved:.0f} % off. “Little” is 25 % at most, "
                        "and two standard errors are allowed for.")
     return check
@@ -182,11 +183,12 @@ FIGURE_2 = Exhibit(
                "times the error of the standard mechanism (ε = {epsilons:g})."), _SHAPE_REASON),
      Claim("Our bands hold the best curve of their basis functions in 95 of 100 or more.",
            covers(_our_bands, "of_kept", "{share:.3f} of {repeats} data sets, for μ₁ and μ₂ at "
-                  "ε = 1 and 8, with 250 people and 10 observations.", least=0.95, most=1.0),
+                  "ε = 1 and 8, with 250 people and 10 observations.", low_share=0.95,
+                  high_share=1.0),
            is_ours=True),
      Claim("Our bands hold the whole curve, with what these leave out, in 95 of 100 or more.",
            covers(_our_bands, "of_curve", "{share:.3f} of {repeats} data sets at the same "
-                  "sizes.", least=0.95, most=1.0), is_ours=True)),
+                  "sizes.", low_share=0.95, high_share=1.0), is_ours=True)),
     row=row)
 
 FIGURE_5 = Exhibit(

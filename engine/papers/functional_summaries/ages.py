@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine.core.random_streams import generator
 from engine.core.types import Array
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.papers.drawing import Look, curve, log, look, panel
 from engine.papers.evidence import Numbers, digits, tell, where, within

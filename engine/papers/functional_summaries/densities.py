@@ -20,7 +20,7 @@ from engine.core.palette import translucent
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, Estimate
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import Eigenbasis, Kernel, midpoints

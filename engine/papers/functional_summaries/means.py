@@ -16,7 +16,7 @@ import pandas as pd
 
 from engine.core.types import Budget
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp

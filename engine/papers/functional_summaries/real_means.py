@@ -18,7 +18,7 @@ from pandas import col
 from engine.core.random_streams import generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.bernstein import Bernstein
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.papers.drawing import curve, log, look, panel

@@ -47,15 +47,15 @@ def sensitivity_rows() -> list[Row]:
         for n in _SEARCHED:
             values = np.array(list(itertools.product((low, high), repeat=n)))
             x, y = np.repeat(values, len(values), axis=0), np.tile(values, (len(values), 1))
-            most = np.zeros(2)
+            largest = np.zeros(2)
             here = np.stack(sums_about_means(x, y))
             for new_x, new_y in itertools.product((low, high), repeat=2):
                 other_x, other_y = x.copy(), y.copy()
                 other_x[:, 0], other_y[:, 0] = new_x, new_y
                 moved = np.abs(np.stack(sums_about_means(other_x, other_y)) - here)
-                most = np.maximum(most, moved.max(axis=1))
+                largest = np.maximum(largest, moved.max(axis=1))
             rows.append({"part": "sensitivity", "range": name, "n": n,
-                         "covariance": digits(most[0]), "variance": digits(most[1]),
+                         "covariance": digits(largest[0]), "variance": digits(largest[1]),
                          "proved": digits((high - low) ** 2 * (1 - 1 / n))})
     return rows
 
@@ -130,8 +130,9 @@ def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 def _bound_is_one(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity", range="0 to 1")
-    most = float(max(rows["covariance"].max(), rows["variance"].max()))
-    return Finding(most <= 1, f"For numbers from 0 to 1: at most {most:.3g} over all corners.")
+    largest = float(max(rows["covariance"].max(), rows["variance"].max()))
+    return Finding(largest <= 1,
+                   f"For numbers from 0 to 1: at most {largest:.3g} over all corners.")
 
 
 def _bound_is_attained(table: pd.DataFrame) -> Finding:
@@ -143,16 +144,16 @@ def _bound_is_attained(table: pd.DataFrame) -> Finding:
 
 def _bound_is_general(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity", range="−1 to 1")
-    most = float(rows["covariance"].max())
-    return Finding(most <= 1, f"For numbers from −1 to 1: up to {most:.3g}.")
+    largest = float(rows["covariance"].max())
+    return Finding(largest <= 1, f"For numbers from −1 to 1: up to {largest:.3g}.")
 
 
 def _has_best_share(table: pd.DataFrame) -> Finding:
     best, differences = best_share(_SLOPE), []
     for n in _PEOPLE:
         rows = where(table, part="slope", n=n)
-        least = int(rows["error"].to_numpy().argmin())
-        differences.append(abs(float(rows["share"].to_numpy()[least]) - best))
+        best_row = int(rows["error"].to_numpy().argmin())
+        differences.append(abs(float(rows["share"].to_numpy()[best_row]) - best))
     return Finding(max(differences) <= 0.1 + _ROUNDING,
                    f"1/(1 + β^(2/3)) = {best:.2f}; the smallest errors are at most "
                    f"{max(differences):.2f} from it.")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from engine.core.random_streams import generator
 from engine.core.types import Array
-from engine.mechanisms.families.sparse_as_published import (
+from engine.mechanisms.families.sparse.as_published import (
     PublishedConstants,
     bias_of_interval,
     bootstrap,
@@ -21,7 +21,7 @@ from engine.mechanisms.families.sparse_as_published import (
     restricted_eigenvalue,
     two_stages,
 )
-from engine.mechanisms.families.sparse_averages import RowMoments, pooled, sample_moments
+from engine.mechanisms.families.sparse.averages import RowMoments, pooled, sample_moments
 from engine.numerics.correlated import covariance
 from engine.papers.drawing import Scale, curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, where, within

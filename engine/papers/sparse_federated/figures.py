@@ -99,7 +99,7 @@ FIGURE_3 = Exhibit(
         Claim("Where the noise leaves a signal their coverage is at least 95 %",
               covers(_all_intervals, "held", "{share:.3f} of {repeats} intervals; they are wider "
                      "than 95 % needs, because what the first estimate lacks is bounded by "
-                     "what is stated of it", least=0.95, most=1.0), is_ours=True),
+                     "what is stated of it", low_share=0.95, high_share=1.0), is_ours=True),
         Claim("There, every coefficient that matters is told from zero",
               within(_above_zero, 1.0, of="share", text="{clear} of {count} intervals lie above "
                      "zero, with an average length of {length:.4f}"), is_ours=True)))

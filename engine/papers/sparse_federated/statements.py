@@ -12,7 +12,7 @@ from pandas import col
 from engine.core.random_streams import generator
 from engine.core.types import Array
 from engine.figures.theme import method_style
-from engine.mechanisms.families.sparse_printed import published_costs
+from engine.mechanisms.families.sparse.printed import published_costs
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.drawing import Scale, curve, level, log, look, panel
 from engine.papers.evidence import known, number, slope, when, where, within

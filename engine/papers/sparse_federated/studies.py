@@ -1,7 +1,7 @@
 """What the exhibits of sparse regression run: data sets drawn as moments, fitted, and compared.
 
 Rows are normal, so that the moments of any number of them can be drawn as such; clips are then left
-out, which changes nothing to speak of (see `engine.mechanisms.families.sparse_averages`). Data sets
+out, which changes nothing to speak of (see `engine.mechanisms.families.sparse.averages`). Data sets
 are drawn one by one, each with own coefficients, where machines differ, and all at once where they
 are alike.
 """
@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate
-from engine.mechanisms.families import sparse_averages
-from engine.mechanisms.families.sparse import noise_over_signal
-from engine.mechanisms.families.sparse_averages import RowMoments
-from engine.mechanisms.families.sparse_corrections import Corrected, pointwise_half_widths
-from engine.mechanisms.families.sparse_inference import Columns
-from engine.mechanisms.families.sparse_printed import (
+from engine.mechanisms.families.sparse import averages as sparse_averages
+from engine.mechanisms.families.sparse.averages import RowMoments
+from engine.mechanisms.families.sparse.corrections import Corrected, pointwise_half_widths
+from engine.mechanisms.families.sparse.inference import Columns
+from engine.mechanisms.families.sparse.printed import (
     half_width_without_privacy,
     scaled_errors,
     wrong_sign,
 )
+from engine.mechanisms.families.sparse.thresholding import noise_over_signal
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.sources.sparse_rows import SparseRows

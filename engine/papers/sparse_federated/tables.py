@@ -381,7 +381,7 @@ def _noise_in_lengths(table: pd.DataFrame) -> dict[str, object]:
 
 def _band_holds(column: str) -> Check:
     return covers(lambda t: where(t, part="bands"), column,
-                  "{share.each:.2f} at ε = 1, 2, 4 over {repeats} data sets", least=0.92)
+                  "{share.each:.2f} at ε = 1, 2, 4 over {repeats} data sets", low_share=0.92)
 
 
 TABLE_5 = Exhibit(

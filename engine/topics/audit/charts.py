@@ -72,8 +72,8 @@ def _finding(lines: Sequence[AttackProgress], claim: float) -> str:
     n_broken = sum(end.is_broken for end in ends)
     if n_broken:
         return f"{n_broken} of {len(lines)} attacks break the claim of ε = {claim:.3g}"
-    most = max((end.bound for end in ends if math.isfinite(end.bound)), default=0.0)
-    return f"Attacks show ε ≥ {down(most)}, below the claimed {claim:.3g}"
+    highest_bound = max((end.bound for end in ends if math.isfinite(end.bound)), default=0.0)
+    return f"Attacks show ε ≥ {down(highest_bound)}, below the claimed {claim:.3g}"
 
 
 def _claimed(**ends: Any) -> Spec:

@@ -19,7 +19,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import check_readings
+from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
 
 _MAX_READINGS = 1_000_000  # of one data set on screen
@@ -116,13 +116,13 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     non_private, grid = mechanism.without_protection(data), drawing_grid()
     curves = non_private.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return CoefficientsAnswer(
         data=data, names=estimate.functions, budget=budget, non_private=curves, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
@@ -176,7 +176,7 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
                          field="source", hint="Choose simulated curves.")
     private, non_private = [], []
     for variant in changed:
-        errors, baseline = studies.errors_and_baseline(variant, mechanism, [(budget,)], seed)
+        errors, baseline = Study(variant, mechanism, seed).errors_and_baseline([(budget,)])
         private.append(root_mean_square(totals(errors), axis=None))
         non_private.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)

@@ -133,12 +133,12 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     """
     unit = answer.facts.value_unit
     worst = int(answer.error.argmax())
-    first, most = (in_unit(float(answer.error[k]), unit) for k in (0, worst))
+    first, largest = (in_unit(float(answer.error[k]), unit) for k in (0, worst))
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:
         text += (f" The effect of {escape(uncapital(answer.names[worst]))} is furthest off: "
-                 f"**{most}**.")
+                 f"**{largest}**.")
     count, added = len(answer.names), number(answer.total)
     return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
             f"the root of their summed squares; 95 % of releases are within "
@@ -192,14 +192,14 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     if not len(known):
         return f"At ε = {budget.epsilon:g} nothing would be published with any of them."
     first, last = int(known[0]), int(known[-1])
-    fewest, most = costs.counts[first], costs.counts[last]
-    if fewest == most:
+    fewest, largest = costs.counts[first], costs.counts[last]
+    if fewest == largest:
         return (f"At ε = {budget.epsilon:g} this many people support only "
                 f"{counted(fewest, 'covariate')}.")
     private = times(float(costs.private[last] / costs.private[first]))
     free = times(float(costs.non_private[last] / costs.non_private[first]))
-    text = (f"From {fewest} to {most} covariates the total error grows **{private}**; without "
+    text = (f"From {fewest} to {largest} covariates the total error grows **{private}**; without "
             f"protection it would grow {free}.")
     if last < len(costs.counts) - 1:
-        text += f" With {most + 1} or more nothing would be published."
+        text += f" With {largest + 1} or more nothing would be published."
     return text

@@ -177,12 +177,12 @@ def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | No
         None where δ = 0, or people are not known to be normal.
     """
     budgets = [Budget(epsilon, delta) for epsilon in EPSILON_STEPS]
-    least = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
-    if least is None:
+    smallest = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
+    if smallest is None:
         return None
     accuracies = [float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
                   for budget in budgets]
-    return Floor(least.errors, np.array(accuracies))
+    return Floor(smallest.errors, np.array(accuracies))
 
 
 def not_refused(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:

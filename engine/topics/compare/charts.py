@@ -156,9 +156,9 @@ def _smallest(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Se
     if not best:
         return "Nothing would be published"
     names = [*best.values()]
-    most = max(dict.fromkeys(names), key=names.count)
-    where = [f"{epsilon:g}" for epsilon, name in best.items() if name == most]
-    return f"{most} has the smallest error at ε = {conjunction(where)}"
+    best_often = max(dict.fromkeys(names), key=names.count)
+    where = [f"{epsilon:g}" for epsilon, name in best.items() if name == best_often]
+    return f"{best_often} has the smallest error at ε = {conjunction(where)}"
 
 
 def difference(line: MethodErrors, times: Array, differences: Array, facts: PublicFacts,
@@ -216,7 +216,7 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
 
 
 def against_risk(lines: Sequence[MethodErrors], marked: Sequence[int], unit: str,
-                 most: float, floor: MethodErrors | None = None) -> Chart:
+                 highest_error: float, floor: MethodErrors | None = None) -> Chart:
     """Errors against the attacker’s accuracy, which means the same for all methods.
 
     Parameters
@@ -227,18 +227,18 @@ def against_risk(lines: Sequence[MethodErrors], marked: Sequence[int], unit: str
         Places of the budgets with a marker.
     unit : str
         Of the errors; may be empty.
-    most : float
+    highest_error : float
         Errors beyond it say nothing and are left out.
     floor : MethodErrors, optional
         What no unbiased method with Gaussian noise is below; its look is its own.
     """
-    visible = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
+    visible = [(line, np.where(line.errors < highest_error, line.errors, np.nan)) for line in lines]
     visible = [(line, errors) for line, errors in visible if np.isfinite(errors).any()]
     data = [trace for line, errors in visible
             for trace in _against_risk(line, errors, marked, unit)]
     if floor is not None:
-        least = np.where(floor.errors < most, floor.errors, np.nan)
-        data.append(traces.floor(plain(100 * floor.attacker_accuracy, 4), plain(least, 4),
+        floor_errors = np.where(floor.errors < highest_error, floor.errors, np.nan)
+        data.append(traces.floor(plain(100 * floor.attacker_accuracy, 4), plain(floor_errors, 4),
                                  hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} %"))
     quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in visible for end in (np.nanmin(errors), np.nanmax(errors))]

@@ -15,11 +15,11 @@ from engine.core.enumerations import Guarantee
 from engine.core.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.language.numbers import number, small
 from engine.mechanisms import Mechanism, mechanisms, univariate_mean
-from engine.mechanisms.families.adaptive_release import AdaptiveRelease
+from engine.mechanisms.families.adaptive.release import AdaptiveRelease
 from engine.mechanisms.families.descent import NoisyGradient
-from engine.mechanisms.families.functional_release import FunctionalRelease
-from engine.mechanisms.families.sparse_inference import ball
-from engine.mechanisms.families.sparse_printed import published_costs
+from engine.mechanisms.families.functional.release import FunctionalRelease
+from engine.mechanisms.families.sparse.inference import ball
+from engine.mechanisms.families.sparse.printed import published_costs
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous

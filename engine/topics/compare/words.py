@@ -91,7 +91,7 @@ def cell(epsilon: float, error: str, odds: Odds) -> str:
     return f"**ε = {epsilon:g}** · error {error} · attacker {odds_words.odds_short(odds)}"
 
 
-def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
+def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
     """Which method has the smallest error at a budget, and how far the next one is behind.
 
     Parameters

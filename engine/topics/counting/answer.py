@@ -36,7 +36,7 @@ from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import check_readings
+from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
 
 _MAX_PEOPLE = 1_000_000  # of a data set on screen
@@ -91,7 +91,7 @@ class CountingAnswer:
     spends : tuple of Spend
     tuning : dict
     verdict : CountFeasibility
-    least : float
+    min_at_risk : float
         People at risk below which nothing is shown.
     """
 
@@ -111,7 +111,7 @@ class CountingAnswer:
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     verdict: CountFeasibility
-    least: float = MIN_SHOWN
+    min_at_risk: float = MIN_SHOWN
 
     @property
     def estimand(self) -> CountedEstimand:
@@ -126,7 +126,7 @@ class CountingAnswer:
     @cached_property
     def curves(self) -> Sequence[CountedCurve]:
         """What the first release says of each curve; of an ROC curve nothing."""
-        return () if self.table is None else self.estimand.bands(self.table, self.least)
+        return () if self.table is None else self.estimand.bands(self.table, self.min_at_risk)
 
     @cached_property
     def roc(self) -> Roc | None:
@@ -193,7 +193,7 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     picture, = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return replace(picture, errors=totals(errors).ravel(),
                    baseline=None if baseline is None else float(totals(baseline)))
 
@@ -219,7 +219,7 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     """
     mechanism = _of_counts(mechanism)
     check_readings(source, _MAX_PEOPLE, "Take fewer people.")
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
@@ -244,7 +244,7 @@ def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
         ordinary=ordinary,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
         errors=np.empty(0), baseline=None, spends=estimate.spends[0], tuning=estimate.tuning[0],
-        verdict=plan.verdict, least=mechanism.least_at_risk)
+        verdict=plan.verdict, min_at_risk=mechanism.least_at_risk)
 
 
 def _functions(curves: Array) -> Array:

@@ -27,8 +27,8 @@ from engine.core.types import NON_PRIVATE, Array, Budget, Data
 from engine.mechanisms import Mechanism, one_per_server
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.sparse_averages import sample_moments
-from engine.mechanisms.families.wavelet_regression import WaveletRegression
+from engine.mechanisms.families.sparse.averages import sample_moments
+from engine.mechanisms.families.wavelets.regression import WaveletRegression
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.simulation.agreement import Agreement

@@ -62,8 +62,8 @@ def common_half(each: Sequence[Limits]) -> float:
     each : sequence of Limits
         Of the charts that are compared.
     """
-    reach = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
-    return float(1.1 * np.quantile(reach, 0.98))
+    distances = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
+    return float(1.1 * np.quantile(distances, 0.98))
 
 
 def _gaps(first: Any, second: Any) -> list[Any]:

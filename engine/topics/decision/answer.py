@@ -29,9 +29,8 @@ from engine.numerics.proportions import Proportion
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
-from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, within
-from engine.simulation.studies import Budgets
+from engine.simulation.studies import Budgets, Study
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -319,20 +318,20 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     InputError
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
-    study = _Study.of(source, mechanism, rows, delta, noise, seed)
-    budgets = [study.budgets(epsilon) for epsilon in EPSILON_STEPS]
-    data = study.put(studies.data(study.recipe, seed))
+    scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed)
+    budgets = [scenario.budgets(epsilon) for epsilon in EPSILON_STEPS]
+    data = scenario.put(scenario.study.data())
     parts = []
     for first in range(0, len(budgets), _AT_ONCE):
-        parts.append(study.part(data, budgets[first:first + _AT_ONCE]))
+        parts.append(scenario.part(data, budgets[first:first + _AT_ONCE]))
         yield len(parts)
     spends = [each for part in parts for each in part.spends]
     return Profile(
-        study.recipe, study.mechanism, tuple(row for row in rows if row.included),
-        NoisePlace(noise), study.delta, np.concatenate([part.errors for part in parts]),
-        _bands(data, parts), tuple(study.ledger(epsilon, each)
+        scenario.recipe, scenario.mechanism, tuple(row for row in rows if row.included),
+        NoisePlace(noise), scenario.delta, np.concatenate([part.errors for part in parts]),
+        _bands(data, parts), tuple(scenario.ledger(epsilon, each)
                                    for epsilon, each in zip(EPSILON_STEPS, spends, strict=True)),
-        study.floor(budgets), tuple(n for part in parts for n in part.n_functions),
+        scenario.floor(budgets), tuple(n for part in parts for n in part.n_functions),
         _together([part.weights for part in parts]))
 
 
@@ -372,7 +371,7 @@ def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
 
 
 @dataclass(frozen=True)
-class _Study:
+class _Scenario:
     """Data, method and trust of one study, ready to be released."""
 
     recipe: Source[Any]
@@ -385,21 +384,22 @@ class _Study:
 
     @classmethod
     def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-           delta: float | None, noise: str, seed: int, most_devices: int = MAX_DEVICES) -> _Study:
+           delta: float | None, noise: str, seed: int, most_devices: int = MAX_DEVICES
+           ) -> _Scenario:
         recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
         mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = mechanism.delta(n, delta)
         shares = (masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
-        study = cls(recipe, mechanism, stated, place, False, seed, shares)
-        if place is NoisePlace.PERSON and not study.is_one_centre:
+        scenario = cls(recipe, mechanism, stated, place, False, seed, shares)
+        if place is NoisePlace.PERSON and not scenario.is_one_centre:
             _check_devices(n, most_devices, mechanism)
-            return replace(study, recipe=_devices(recipe, rows))
+            return replace(scenario, recipe=_devices(recipe, rows))
         is_pooled = place is not NoisePlace.SITES
         if is_pooled and len(set(each)) == 1:  # one centre is one site, as on other pages
-            return replace(study, recipe=recipe.resized(n, each[0], 1))
-        return replace(study, is_to_pool=is_pooled)
+            return replace(scenario, recipe=recipe.resized(n, each[0], 1))
+        return replace(scenario, is_to_pool=is_pooled)
 
     @property
     def is_one_centre(self) -> bool:
@@ -432,22 +432,25 @@ class _Study:
         return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._site_budget(epsilon),
                                             self.recipe.facts)
 
+    @property
+    def study(self) -> Study[Any]:
+        return Study(self.recipe, self.mechanism, self.seed)
+
     def put(self, data: Any) -> Any:
         """Data sets where the noise is added."""
         return data.pooled() if self.is_to_pool else data
 
     def errors(self, budgets: Sequence[Budgets]) -> Array:
         """Distances from what is estimated (budgets, data sets, releases of each)."""
-        data = self.put(studies.data(self.recipe, self.seed))
-        return studies.errors(self.recipe, self.mechanism, data, budgets, self.seed)
+        return self.study.errors(self.put(self.study.data()), budgets)
 
     def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
         """The releases of the study at some budgets."""
-        estimate = studies.released(self.recipe, self.mechanism, data, budgets, self.seed)
+        estimate = self.study.released(data, budgets)
         count = len(budgets)
         parts = estimate.parts if self.noise is NoisePlace.SITES else None
         return _Part(
-            studies.errors_of(self.recipe, self.mechanism, data, estimate, budgets),
+            self.study.errors_of(data, estimate, budgets),
             _band(data, estimate, count), estimate.spends[:count],
             tuple(tuning["truncation"] for tuning in estimate.tuning[:count]
                   if "truncation" in tuning),
@@ -457,11 +460,11 @@ class _Study:
         """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
         if self.mechanism.main_task is not tasks.MEAN_FUNCTION:
             return None
-        least = least_errors(self.recipe, budgets, self.is_to_pool)
-        return None if least is None else least.errors
+        errors = least_errors(self.recipe, budgets, self.is_to_pool)
+        return None if errors is None else errors.errors
 
 
-def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
+def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> None:
     """Refuse more devices than are simulated, where no law says what one centre would have to add.
 
     Raises
@@ -469,10 +472,10 @@ def _check_devices(n_people: int, most: int, mechanism: Mechanism) -> None:
     InputError
         With the limit.
     """
-    if n_people > most:
+    if n_people > max_devices:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
-            f"is set, at most {most:,} are simulated.", field="noise",
+            f"is set, at most {max_devices:,} are simulated.", field="noise",
             hint="Take fewer people, or let sites or a centre add the noise." + (
                 " The adaptive mean with δ above 0 and stated observation times has no such "
                 "limit." if mechanism.main_task is tasks.MEAN_FUNCTION else ""))
@@ -572,8 +575,8 @@ def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy,
     allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
 
     def met(requested: Sequence[tuple[float, str]]) -> list[Remedy]:
-        steps = [_step(profile, *one) for one in requested]
-        return [Remedy(*one, EPSILON_STEPS[step]) for one,
+        steps = [_step(profile, *requirement) for requirement in requested]
+        return [Remedy(*requirement, EPSILON_STEPS[step]) for requirement,
                 step in zip(requested, steps, strict=True)
                 if step < len(EPSILON_STEPS)]
 
@@ -646,9 +649,9 @@ def map_row(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
     source, mechanism, rows, delta, noise, seed
         As in `profile_of`.
     """
-    study = _Study.of(source, mechanism, rows, delta, noise, seed,
-                      round(max(_MAP_FACTORS) * MAX_DEVICES))
-    return study.errors([study.budgets(epsilon) for epsilon in MAP_EPSILONS])
+    scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed,
+                            round(max(_MAP_FACTORS) * MAX_DEVICES))
+    return scenario.errors([scenario.budgets(epsilon) for epsilon in MAP_EPSILONS])
 
 
 def _fits(rows: Sequence[SiteRow]) -> bool:

@@ -214,12 +214,12 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
 
 def _with_more(answer: Decision, known: dict[int, Array]) -> str:
     """Which smaller ε would be enough with the most people on the map."""
-    most = max(known)
-    enough = [epsilon for epsilon, error in zip(MAP_EPSILONS, known[most], strict=True)
+    largest_size = max(known)
+    enough = [epsilon for epsilon, error in zip(MAP_EPSILONS, known[largest_size], strict=True)
               if error <= answer.target]
     if answer.chosen is None or min(enough, default=math.inf) >= answer.chosen.budget.epsilon:
         return ""
-    people = f"{whole(most)} {escape(answer.profile.facts.people)}"
+    people = f"{whole(largest_size)} {escape(answer.profile.facts.people)}"
     return f" With {people}, ε = {min(enough):g} is enough."
 
 

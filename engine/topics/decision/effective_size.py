@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.core.enumerations import NoisePlace
 from engine.core.types import Budget
 from engine.mechanisms.families import local_privacy
-from engine.mechanisms.families.adaptive import mu_of
+from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.privacy import accounting
 from engine.topics.decision.answer import Profile
 
@@ -24,27 +24,27 @@ class EffectiveSize:
         n.
     epsilon : float
         Of every person.
-    value, least : float
+    value, needed : float
         N, and what it must reach so that anything is released.
     of_centre : float
         n μ, which one trusted centre would have.
     people_needed : int or None
-        The smallest n with N at least `least` at this ε; None beyond any number of people.
+        The smallest n with N at least `needed` at this ε; None beyond any number of people.
     epsilon_needed : float
-        The smallest ε with N at least `least` of these people.
+        The smallest ε with N at least `needed` of these people.
     """
 
     n_people: int
     epsilon: float
     value: float
-    least: float
+    needed: float
     of_centre: float
     people_needed: int | None
     epsilon_needed: float
 
     @property
     def is_enough(self) -> bool:
-        return self.value >= self.least
+        return self.value >= self.needed
 
 
 def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
@@ -67,19 +67,20 @@ def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
     if profile.noise is not NoisePlace.PERSON or rule is None:
         return None
     value = local_privacy.effective_size(n, budget)
-    epsilon_needed = (epsilon * rule.least / value if budget.is_pure else
-                      accounting.exact_epsilon(mu_of(budget) * rule.least / value, budget.delta))
-    return EffectiveSize(n, epsilon, value, rule.least, n * mu_of(budget),
-                         _people_needed(profile, epsilon, rule.least), epsilon_needed)
+    epsilon_needed = (epsilon * rule.min_per_function / value if budget.is_pure else
+                      accounting.exact_epsilon(mu_of(budget) * rule.min_per_function / value,
+                                               budget.delta))
+    return EffectiveSize(n, epsilon, value, rule.min_per_function, n * mu_of(budget),
+                         _people_needed(profile, epsilon, rule.min_per_function), epsilon_needed)
 
 
-def _people_needed(profile: Profile, epsilon: float, least: float) -> int | None:
+def _people_needed(profile: Profile, epsilon: float, needed: float) -> int | None:
     """By bisection: N grows with n, also where δ = 1/n² falls with it."""
     stated = profile.delta.value if profile.delta.is_chosen else None
 
     def is_enough(n: int) -> bool:
         budget = Budget(epsilon, profile.mechanism.delta(n, stated).value)
-        return local_privacy.effective_size(n, budget) >= least
+        return local_privacy.effective_size(n, budget) >= needed
 
     if not is_enough(_MAX_PEOPLE):
         return None

@@ -373,14 +373,15 @@ def jump(answer: Decision) -> str:
     str
         Empty where it does not.
     """
-    kept, options = answer.profile.n_functions, [option for _, option in answer.options]
+    n_functions, options = answer.profile.n_functions, [option for _, option in answer.options]
     for low, high in itertools.pairwise(options):
         at = [EPSILON_STEPS.index(option.budget.epsilon) for option in (low, high)]
-        if (len(kept) == len(EPSILON_STEPS) and kept[at[0]] != kept[at[1]]
+        if (len(n_functions) == len(EPSILON_STEPS) and n_functions[at[0]] != n_functions[at[1]]
                 and _distance(answer, low) > _JUMP * _distance(answer, high)):
             return (f"The error jumps between ε = {low.budget.epsilon:g} and "
                     f"{high.budget.epsilon:g}: there the method begins to draw finer detail "
-                    f"({kept[at[1]]} basis functions, not {kept[at[0]]}). Sizes and ε alone decide "
+                    f"({n_functions[at[1]]} basis functions, not {n_functions[at[0]]}). Sizes and "
+                    "ε alone decide "
                     "where.")
     return ""
 
@@ -425,7 +426,7 @@ def contributions(answer: Decision) -> str:
     unlike = quality.by_precision(weights, people, profile.facts, several)
     if len(set(people)) < 2:
         return unlike
-    most, least = int(weights.argmax()), int(weights.argmin())
+    heaviest, lightest = int(weights.argmax()), int(weights.argmin())
 
     def named(k: int) -> str:
         row = profile.rows[k]
@@ -433,8 +434,9 @@ def contributions(answer: Decision) -> str:
                 f"{escape(profile.facts.people)})")
 
     return (f"The result is a weighted average of what {several} send. At ε = "
-            f"{option.budget.epsilon:g} {named(most)} has a weight of **{_share(weights[most])}**, "
-            f"{named(least)} of **{_share(weights[least])}**. {unlike}").rstrip()
+            f"{option.budget.epsilon:g} {named(heaviest)} has a weight of "
+            f"**{_share(weights[heaviest])}**, "
+            f"{named(lightest)} of **{_share(weights[lightest])}**. {unlike}").rstrip()
 
 
 def _share(weight: float) -> str:
@@ -567,12 +569,12 @@ def floor(answer: Decision) -> str:
     profile, option = answer.profile, answer.chosen or answer.more_private
     if profile.floor is None or option is None:
         return ""
-    least = float(profile.floor[EPSILON_STEPS.index(option.budget.epsilon)])
-    if not math.isfinite(least):
+    smallest_error = float(profile.floor[EPSILON_STEPS.index(option.budget.epsilon)])
+    if not math.isfinite(smallest_error):
         return ""
     unit = escape(profile.unit)
     return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
-            f"below **{in_unit(least, unit)}**.")
+            f"below **{in_unit(smallest_error, unit)}**.")
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
@@ -666,7 +668,7 @@ def _worth(profile: Profile) -> dict[str, str]:
     return {"Effective size": (
         f"how much so many {escape(profile.facts.people)} count for when every device adds noise, "
         f"N = √n μ. It is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
-        f"{high.epsilon:g}; below {low.least:g} nothing is released. With one trusted centre it "
+        f"{high.epsilon:g}; below {low.needed:g} nothing is released. With one trusted centre it "
         f"would be {number(low.of_centre)} at ε = 1.")}
 
 
@@ -686,7 +688,7 @@ def too_small(size: EffectiveSize, facts: PublicFacts) -> str:
             f"{whole(size.n_people)}, or ")
     return (f"With nobody trusted, {whole(size.n_people)} {people} have an effective size of N = "
             f"√n μ = {number(size.value)} at ε = {size.epsilon:g}, and nothing useful can be "
-            f"released below {size.least:g}. It would need {more}ε = "
+            f"released below {size.needed:g}. It would need {more}ε = "
             f"{digits_up(size.epsilon_needed, 2):g}. One trusted centre has N = "
             f"{number(size.of_centre)}.")
 

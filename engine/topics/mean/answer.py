@@ -33,7 +33,7 @@ from engine.simulation.metrics import (
 )
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.simulation.studies import SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS, Study
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
@@ -47,8 +47,8 @@ class MeanStudy:
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
     protection. `baseline`: the error without privacy, tuned as well as with it (see
-    `engine.simulation.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy
-    noise, sampling, smoothing and clipping, as shares of squared error.
+    `engine.simulation.studies.Study.baseline`), where the truth is known. `shares` (budgets, 3):
+    privacy noise, sampling, smoothing and clipping, as shares of squared error.
     """
 
     errors: Array
@@ -362,7 +362,7 @@ def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, 
     """The error without privacy, from the releases at hand where all steps are among them."""
     if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
         return studies.baseline_among(mechanism, data, estimate, budgets)
-    return studies.baseline(source, mechanism, budgets[0].delta, seed)
+    return Study(source, mechanism, seed).baseline(budgets[0].delta)
 
 
 def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
@@ -425,8 +425,9 @@ def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     CurveData, Estimate
         Data sets, and releases (budgets + 1, data sets, draws) of them.
     """
-    data = studies.data(source, seed)
-    return data, studies.released(source, mechanism, data, [(b,) for b in budgets], seed)
+    study = Study(source, mechanism, seed)
+    data = study.data()
+    return data, study.released(data, [(b,) for b in budgets])
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
@@ -509,7 +510,7 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     CurveData, Estimate
         One data set, and releases (budgets + 1, 1, draws) of it.
     """
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     return data, studies.shown_releases(
         mechanism, data, studies.beside_the_highest([(b,) for b in budgets]), seed,
         studies.draws_of_shown(data.n_curves))

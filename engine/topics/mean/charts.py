@@ -188,9 +188,9 @@ def _errors(heights: Array, facts: PublicFacts) -> Spec:
     """The axis of errors, over `heights` as far as the range of the values."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
-    most = 2 * facts.value_half_width
+    width = 2 * facts.value_half_width
     name = on_log_scale(capital(error_words.distance(facts, "mean")), facts.value_unit)
-    return log_axis(name, bottom, max(min(top, most), 2 * bottom), grid=True)
+    return log_axis(name, bottom, max(min(top, width), 2 * bottom), grid=True)
 
 
 def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
@@ -334,9 +334,9 @@ def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
     if shows == "release":
         within = number(digits_up(float(far[0]), 3))
         return f"Release within {with_unit(within, facts.value_unit)} of the non-private mean"
-    least, most = number(float(far.min())), number(digits_up(float(far.max()), 3))
-    return (f"Largest distance from the non-private mean: {least} to "
-            f"{with_unit(most, facts.value_unit)}")
+    nearest, furthest = number(float(far.min())), number(digits_up(float(far.max()), 3))
+    return (f"Largest distance from the non-private mean: {nearest} to "
+            f"{with_unit(furthest, facts.value_unit)}")
 
 
 def _band(answer: MeanAnswer, budget: int, x: list[float]) -> list[Spec]:

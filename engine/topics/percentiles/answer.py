@@ -17,7 +17,7 @@ from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import check_readings
+from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
 from engine.sources.population_readings import PopulationReadings
 
@@ -110,7 +110,7 @@ def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, b
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     picture, = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
-    errors, baseline = studies.errors_and_baseline(source, mechanism, [(budget,)], seed)
+    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return replace(picture, errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline)
 
 
@@ -139,7 +139,7 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
     return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, non_private)
                  for epsilon in epsilons)

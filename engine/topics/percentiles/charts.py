@@ -32,7 +32,7 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
     spec = drawn.spec(
         _width(answer), time_axis(facts), named(facts.value_name, facts.value_unit),
         more=_beside(answer, x), fill=_bands(answer, x) if with_bands else None,
-        reach=answer.non_private.ravel().tolist())
+        in_view=answer.non_private.ravel().tolist())
     names = ", ".join(answer.names)
     return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
                  f"{words.meaning(answer)}", _columns(answer))

@@ -23,8 +23,8 @@ from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
-from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
+from engine.simulation.studies import Study
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import MAX_READINGS
@@ -109,6 +109,16 @@ class Setting:
     def curves(self) -> Source[Any]:
         """The kind of curves, with these sizes."""
         return self.source.resized(self.people, self.readings, self.sites)
+
+    def study(self, seed: int) -> Study[Any]:
+        """The simulated study of this point.
+
+        Parameters
+        ----------
+        seed : int
+            Of data and noise.
+        """
+        return Study(self.curves, self.mechanism, seed)
 
     def moved(self, dial: str, value: float) -> Setting:
         """The same with one dial at another value; counts are whole.
@@ -217,7 +227,7 @@ class PlanningAnswer:
         """The same for a person with so many curves."""
         protection = None if self.protection is None else self.protection.for_group(records)
         return replace(self, protection=protection,
-                       beside=tuple(one.for_group(records) for one in self.beside))
+                       beside=tuple(step.for_group(records) for step in self.beside))
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
         """The answer and one step either way, in their order; protections where they differ."""
@@ -265,7 +275,8 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
             "attacker_accuracy": None if answer.protection is None
             else answer.protection.odds.right,
             "steps": [row(step) for step in answer.steps], "fixes": answer.fixes,
-            "beyond": {dial: asdict(one) for dial, one in (answer.beyond or {}).items()}}
+            "beyond": {dial: asdict(extrapolation) for dial,
+                       extrapolation in (answer.beyond or {}).items()}}
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -439,10 +450,10 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
-    curves, method, every = setting.curves, setting.mechanism, [(budget,) for budget in budgets]
-    data = studies.data(curves, seed)
-    estimate = studies.released(curves, method, data, every, seed)
-    by_function = distances(studies.squared_errors(curves, method, data, estimate, every))
+    study, site_budgets = setting.study(seed), [(budget,) for budget in budgets]
+    data = study.data()
+    estimate = study.released(data, site_budgets)
+    by_function = distances(study.squared_errors(data, estimate, site_budgets))
     if not setting.function:
         return totals(by_function)
     return np.asarray(by_function[..., _place(setting.function, estimate.functions)])
@@ -461,8 +472,7 @@ def _baseline(setting: Setting, seed: int) -> float | None:
     """The error without privacy, where it is known; of the named function alone."""
     if setting.is_exact:
         return None
-    by_function = studies.baseline_by_function(setting.curves, setting.mechanism,
-                                               setting.budget.delta, seed)
+    by_function = setting.study(seed).baseline_by_function(setting.budget.delta)
     if by_function is None:
         return None
     if not setting.function:
@@ -601,9 +611,9 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
 def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
                  ) -> Generator[Measured, None, tuple[Measured, ...]]:
     """A fifth less and a quarter more, and at least one where the dial counts."""
-    least = 0.0 if unknown == "epsilon" else 1.0
+    min_distance = 0.0 if unknown == "epsilon" else 1.0
     steps = []
-    for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
+    for near in (min(0.8 * value, value - min_distance), max(1.25 * value, value + min_distance)):
         near = float(f"{near:.2g}") if unknown == "epsilon" else near
         if low <= near <= high and near != value:
             steps.append(measure(setting.moved(unknown, near), seed))

@@ -16,7 +16,7 @@ from engine.core.types import Budget
 from engine.language.numbers import digits_down, exactly
 from engine.privacy import accounting
 
-WAYS = ("sum", "tight")
+RULES = ("sum", "tight")
 MAX_PARTS = 6
 LOWEST_EPSILON = 0.01
 
@@ -39,17 +39,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """What is to be split: a total ε over outputs, added up in one of `WAYS`."""
+    """What is to be split: a total ε over outputs, added up in one of `RULES`."""
 
     total: float = 3.0
-    way: str = WAYS[0]
+    rule: str = RULES[0]
     parts: tuple[Part, ...] = (Part(), Part(), Part())
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.total <= 100:
             raise InputError(f"A total must lie between 0.05 and 100; got {self.total:g}.",
                              field="total")
-        if not 1 <= len(self.parts) <= MAX_PARTS or self.way not in WAYS:
+        if not 1 <= len(self.parts) <= MAX_PARTS or self.rule not in RULES:
             raise InputError(f"There may be 1 to {MAX_PARTS} outputs.", field="parts")
 
 
@@ -66,7 +66,7 @@ def shares(split: Split, delta: float) -> tuple[Budget, ...]:
     """
     locked = [part.locked for part in split.parts if part.locked is not None]
     weights = sum(part.weight for part in split.parts if part.locked is None)
-    if split.way == "sum":
+    if split.rule == "sum":
         each = delta / len(split.parts)
         left = split.total - math.fsum(locked)
         _check(left, weights, split.total)
@@ -91,9 +91,9 @@ def _down(epsilon: float) -> float:
     return digits_down(epsilon, 3)
 
 
-def cost(budgets: Sequence[Budget], way: str) -> float:
+def cost(budgets: Sequence[Budget], rule: str) -> float:
     """The ε of all outputs together, at the δ of all of them together."""
-    if way == "sum":
+    if rule == "sum":
         return math.fsum(budget.epsilon for budget in budgets)
     delta = budgets[0].delta
     return accounting.exact_epsilon(
@@ -107,7 +107,7 @@ def word(split: Split) -> str:
     """`3_sum_w1_l0.5`: total, way, and a weight or a lock for every output."""
     parts = (f"l{exactly(part.locked)}" if part.locked is not None else f"w{exactly(part.weight)}"
              for part in split.parts)
-    return "_".join((exactly(split.total), split.way, *parts))
+    return "_".join((exactly(split.total), split.rule, *parts))
 
 
 def of_word(text: str) -> Split:
@@ -118,7 +118,7 @@ def of_word(text: str) -> Split:
     ValueError, InputError
         If it is none.
     """
-    total, way, *parts = text.split("_")
-    return Split(float(total), way, tuple(
+    total, rule, *parts = text.split("_")
+    return Split(float(total), rule, tuple(
         Part(locked=float(part[1:])) if part[:1] == "l" else Part(float(part[1:]))
         for part in parts))

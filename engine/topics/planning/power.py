@@ -103,7 +103,7 @@ def power_of(difference: float, error: float) -> float:
 
 def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
                           difference: float, time: float, power: float = DEFAULT_POWER,
-                          seed: int = 1, most: int = MAX_PEOPLE) -> PowerPlan:
+                          seed: int = 1, max_people: int = MAX_PEOPLE) -> PowerPlan:
     """The fewest people in each group with which a difference at one time is seen so often.
 
     Parameters
@@ -123,7 +123,7 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
         Probability that the test at 5 % rejects.
     seed : int
         Of the simulation.
-    most : int
+    max_people : int
         People in each group beyond which none are tried.
 
     Raises
@@ -152,7 +152,7 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
                 [power_of(difference, error) for error in errors])))
         return sizes[people]
 
-    enough = _fewest(lambda people: tried(people).power >= power, most)
+    enough = _fewest(lambda people: tried(people).power >= power, max_people)
     return PowerPlan(difference, time, power, enough,
                      tuple(sizes[people] for people in sorted(sizes)))
 
@@ -217,13 +217,13 @@ def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time:
     return (high - low) / (2 * NORMAL)
 
 
-def _fewest(suffices: Callable[[int], bool], most: int) -> int | None:
+def _fewest(suffices: Callable[[int], bool], max_people: int) -> int | None:
     """The smallest size that suffices, to two parts in a hundred; None beyond the largest."""
     low, high = MIN_PEOPLE, MIN_PEOPLE
     while not suffices(high):
-        if high >= most:
+        if high >= max_people:
             return None
-        low, high = high, min(2 * high, most)
+        low, high = high, min(2 * high, max_people)
     while high > max(low + 1, low * _RATIO):
         middle = round(math.sqrt(low * high))
         if middle in (low, high):

@@ -56,7 +56,8 @@ def nearest(epsilon: float, count: int = 3) -> list[Precedent]:
     def away(precedent: Precedent) -> float:
         return max(precedent.budget.epsilon / epsilon, epsilon / precedent.budget.epsilon)
 
-    return sorted(sorted(PRECEDENTS, key=away)[:count], key=lambda one: one.budget.epsilon)
+    return sorted(sorted(PRECEDENTS, key=away)[:count],
+                  key=lambda precedent: precedent.budget.epsilon)
 
 
 def beyond_rule(epsilon: float, rule: float | None) -> str:

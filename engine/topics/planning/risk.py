@@ -64,14 +64,14 @@ def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAns
     return RiskAnswer(right, budget, alone, at(budget), verdict is None or verdict.is_feasible)
 
 
-def _largest(chance: Callable[[float], float], most: float) -> float | None:
-    """The largest ε, rounded down, whose chance is at most `most`; chances grow with ε."""
-    if chance(HIGHEST_EPSILON) <= most:
+def _largest(chance: Callable[[float], float], max_chance: float) -> float | None:
+    """The largest ε, rounded down, whose chance is at most `max_chance`; chances grow with ε."""
+    if chance(HIGHEST_EPSILON) <= max_chance:
         return HIGHEST_EPSILON
-    if chance(LOWEST_EPSILON) > most:
+    if chance(LOWEST_EPSILON) > max_chance:
         return None
     low, high = LOWEST_EPSILON, HIGHEST_EPSILON
     for _ in range(_STEPS):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if chance(middle) <= most else (low, middle)
+        low, high = (middle, high) if chance(middle) <= max_chance else (low, middle)
     return max(digits_down(low, 2), LOWEST_EPSILON)

@@ -195,7 +195,7 @@ def split_lead(facts: PublicFacts) -> str:
             "is left by their weights.")
 
 
-SPLIT_WAYS = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
+SPLIT_RULES = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
               "noise and are planned together, as one release.")
 
 
@@ -209,9 +209,9 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     budgets : sequence of Budget
         Of the outputs.
     """
-    total = cost(budgets, split.way)
+    total = cost(budgets, split.rule)
     text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."
-    if split.way == "tight" and len(budgets) > 1:
+    if split.rule == "tight" and len(budgets) > 1:
         text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
                  "ledger would charge that for separate releases.")
     return text

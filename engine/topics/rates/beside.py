@@ -43,7 +43,7 @@ class Beside:
 
 
 def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: float,
-                  epsilons: Sequence[float], errors: Array, shown: Sequence[float] = ()
+                  epsilons: Sequence[float], errors: Array, rate_epsilons: Sequence[float] = ()
                   ) -> Beside | None:
     """The rate of a problem with constants fitted to errors that were simulated.
 
@@ -61,7 +61,7 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
         At which `errors` were simulated.
     errors : (epsilons,)
         Root mean squared distances from the truth; NaN where nothing would be published.
-    shown : sequence of float
+    rate_epsilons : sequence of float
         Every ε at which the rate is shown; those of the study if empty.
 
     Returns
@@ -78,7 +78,7 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
                  np.asarray(errors) ** 2)
     if fitted is None:
         return None
-    lines = _distances(fitted, point, np.asarray(shown or epsilons, dtype=float))
+    lines = _distances(fitted, point, np.asarray(rate_epsilons or epsilons, dtype=float))
     return Beside(fitted, point, lines)
 
 

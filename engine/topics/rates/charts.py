@@ -201,7 +201,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
     if data:
         x = np.concatenate([trace["x"] for trace in data])
-        heights = np.concatenate([_reach(trace) for trace in data])
+        heights = np.concatenate([_bar_ends(trace) for trace in data])
     quantity = "Mean squared error (log scale)" if not unit else \
         f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
@@ -233,7 +233,7 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
                                 hoverinfo="skip")]
 
 
-def _reach(trace: Spec) -> Array:
+def _bar_ends(trace: Spec) -> Array:
     """Heights of a trace with the ends of its bars, where these are above zero."""
     mean = np.asarray(trace["y"])
     bar = np.asarray(trace["error_y"]["array"]) if "error_y" in trace else np.zeros(len(mean))
@@ -278,7 +278,7 @@ def by_eye(by_trust: ByEye) -> Chart:
                             "text", 1.6, hoverinfo="skip"))
     values = np.concatenate([*rows.values(), [by_trust.truth]])
     room = 0.04 * max(float(np.ptp(values)), 0.01)
-    widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
+    widest, narrowest = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
     spec = {"data": data, "layout": layout(
         hovermode="closest", title=f"Farthest from the true mean: {widest}",
         xaxis=axis("Estimate of the mean (numbers from 0 to 1)", grid=True, nticks=6,
@@ -287,7 +287,8 @@ def by_eye(by_trust: ByEye) -> Chart:
                    ticktext=[_broken(capital(name), 0.0) for name in rows],
                    range=[-0.6, last + 0.6]))}
     return Chart(spec, f"Estimates of a mean of {number(by_trust.truth)}. Root mean squared error: "
-                 f"{number(spread[least], 2)} ({least}) to {number(spread[widest], 2)} ({widest}).",
+                 f"{number(spread[narrowest], 2)} ({narrowest}) to {number(spread[widest], 2)} "
+                 f"({widest}).",
                  {"trust": [capital(name) for name in spread],
                   "root mean squared error": plain([*spread.values()], 3)})
 

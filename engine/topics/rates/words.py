@@ -43,12 +43,13 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
         Values of its symbols.
     """
     shares = weighted.shares(**point)
-    most = float(shares.max())
+    largest_share = float(shares.max())
     names = [term.name.lower() for term, share in zip(weighted.rate.terms, shares, strict=True)
-             if share >= most * (1 - _EQUAL)]
+             if share >= largest_share * (1 - _EQUAL)]
     if len(names) > 1:
-        return f"Largest terms of the rate: **{' and '.join(names)}**, {100 * most:.0f} % each."
-    return f"Largest term of the rate: **{names[0]}**, {100 * most:.0f} % of it."
+        return (f"Largest terms of the rate: **{' and '.join(names)}**, "
+                f"{100 * largest_share:.0f} % each.")
+    return f"Largest term of the rate: **{names[0]}**, {100 * largest_share:.0f} % of it."
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
@@ -235,12 +236,12 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
     both = rate.gap(**point)
     if both is None:
         return ""
-    here, most = (float(factor) for factor in both)
+    here, largest = (float(factor) for factor in both)
     if here < _NO_GAP:
         return ("Upper and lower bound match here up to constants: observations are sparse for "
                 "every site, or dense for every site.")
     return (f"Upper and lower bound differ by a factor of **{number(here, 2)}** here (with these "
-            f"basis functions at most {number(most, 2)}). For sites limited by people the "
+            f"basis functions at most {number(largest, 2)}). For sites limited by people the "
             "observations are dense, for those limited by privacy still sparse, and the lower "
             "bound takes all for one or the other. Which one is sharp is open; the authors expect "
             "the upper one.")

@@ -21,8 +21,8 @@ from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
-from engine.mechanisms.families.wavelet_sites import WaveletSites
+from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.mechanisms.wavelet_adaptive import StagedPlan
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -31,6 +31,7 @@ from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
 from engine.simulation.metrics import within
+from engine.simulation.studies import Study
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
@@ -252,7 +253,7 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
         The curve, its releases, and what is known of its error.
     """
     readings = network.source(source)
-    data = studies.shown(readings, seed)
+    data = studies.data_on_screen(readings, seed)
     times = (np.arange(POINTS) + 0.5) / POINTS
     checked = stated(mechanism, readings, network.budgets)
     with transcript.recorded() as messages:
@@ -298,8 +299,8 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {
             "within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
-    distances = studies.errors(readings, mechanism, studies.data(readings, seed),
-                               [network.budgets], seed)
+    study = Study(readings, mechanism, seed)
+    distances = study.errors(study.data(), [network.budgets])
     squared = float((distances**2).mean()) if risk is None else risk.total
     return {"truth": readings.curve(times), "squared_error": squared, "risk": risk,
             "zero_risk": float(readings.truth.energy), "within": float(within(distances, None))}
@@ -470,7 +471,7 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     checked = stated(replace(mechanism, points=f"{point:.6g}"), readings, network.budgets)
     method = checked.mechanism
     assert isinstance(method, WaveletPointwise)
-    data = studies.shown(readings, seed)
+    data = studies.data_on_screen(readings, seed)
     estimate = studies.shown_releases(method, data, [network.budgets], seed, draws=1)
     plan = method.plan(readings.public, network.budgets)
     risk = method.risk_parts(readings, network.budgets)
@@ -494,15 +495,15 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
 class CostOfPrivacy:
     """How many times privacy raises the error, by ε, for the whole curve and for one point.
 
-    `elbows` are the ε below which it costs anything, `least` that below which no estimate is
-    better than none.
+    `elbows` are the ε below which it costs anything, `smallest_epsilon` that below which no
+    estimate is better than none.
     """
 
     epsilons: Array
     whole: Array
     point: Array
     elbows: tuple[float, float]
-    least: float
+    smallest_epsilon: float
 
 
 def cost_of_privacy(network: Network, smoothness: float,
@@ -529,10 +530,11 @@ def cost_of_privacy(network: Network, smoothness: float,
         rate = WaveletRate(smoothness=gamma)
         curves.append(np.sqrt(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons)))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
-    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]), least(network))
+    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]),
+                         smallest_useful_epsilon(network))
 
 
-def least(network: Network) -> float:
+def smallest_useful_epsilon(network: Network) -> float:
     """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike.
 
     Parameters

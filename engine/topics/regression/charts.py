@@ -14,7 +14,7 @@ from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
 from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import in_unit, named, number
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.topics.regression.answer import (
     ByLevel,
     CostOfPrivacy,

@@ -18,7 +18,7 @@ from engine.core.bands import limits
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Data
-from engine.mechanisms.families.wavelet_bias import largest_left_out, left_out
+from engine.mechanisms.families.wavelets.bias import largest_left_out, left_out
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC

@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.types import Array, PublicFacts
 from engine.language.grammar import escape
 from engine.language.numbers import number, small, together, with_unit
-from engine.mechanisms.families.wavelet_risk import RiskParts
+from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.topics.regression.answer import (
     ByLevel,
@@ -328,7 +328,8 @@ def elbows(costs: CostOfPrivacy) -> str:
     whole, at_point = (number(value, 2) for value in costs.elbows)
     return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
             f"single point below **ε = {at_point}**. Smoother targets lose more to privacy. Below "
-            f"**ε ≈ {number(costs.least, 2)}**, which is 1/(n√m) for m sites with n observations "
+            f"**ε ≈ {number(costs.smallest_epsilon, 2)}**, which is 1/(n√m) for m sites with n "
+            "observations "
             "each, no method gives an estimate that is better than none; constants raise that ε.")
 
 

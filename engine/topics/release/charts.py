@@ -76,7 +76,7 @@ def _nested(release: Published, curves: ReleasedPercentiles) -> Chart:
     drawn = nested.Nested(tuple(curves.columns), release.x, np.stack(list(curves.columns.values())),
                           curves.levels, release.facts.value_unit, curves.limits, curves.target)
     spec = drawn.spec(heading(release), time_axis(release.facts), release.value,
-                      more=[drawn.bars(low, high)], reach=[*low.ravel(), *high.ravel()])
+                      more=[drawn.bars(low, high)], in_view=[*low.ravel(), *high.ravel()])
     table = {name: plain(values, 6) for name, values in columns(release).items()}
     return Chart(spec, alt(release), table)
 
@@ -205,7 +205,7 @@ def _nested_preview(preview: ReleasePreview, percentiles: PreviewedPercentiles, 
         low, high = (np.stack(each) for each in zip(*ends, strict=True))
         more.append(drawn.bars(low, high))
     spec = drawn.spec(_finding(preview, up), time_axis(preview.facts), up, more=more,
-                      reach=truth.ravel().tolist())
+                      in_view=truth.ravel().tolist())
     return Chart(spec, _alt(preview), table)
 
 

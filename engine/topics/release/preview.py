@@ -235,7 +235,7 @@ def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
 
 def _share_flat(low: Array, high: Array) -> float:
     """The share of bands that hold a constant curve."""
-    return float(np.mean([holds_a_constant(*one) for one in zip(low, high, strict=True)]))
+    return float(np.mean([holds_a_constant(*limits) for limits in zip(low, high, strict=True)]))
 
 
 def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
@@ -243,8 +243,8 @@ def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] 
     """What releases of the twin are published with, each with its share of all of them."""
     shares = [(caution.text, float(caution.applies.mean())) for caution in estimate.cautions]
     if ends is not None:
-        flat = [text for one in zip(*ends, strict=True)
-                if (text := quality.no_change(facts, *one))]
+        flat = [text for limits in zip(*ends, strict=True)
+                if (text := quality.no_change(facts, *limits))]
         shares.append((flat[0] if flat else "", len(flat) / len(ends[0])))
         released = estimate.values(drawing_grid())
         released = released.reshape(-1, released.shape[-1])

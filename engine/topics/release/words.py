@@ -9,7 +9,7 @@ from engine.core.tasks import TASKS, Argument, DataType
 from engine.core.types import PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, percent, small
-from engine.language.quality import at_common_times, least, level_only
+from engine.language.quality import at_common_times, level_only, smallest_change
 from engine.release.books import Odometer
 from engine.release.repair import Repaired, State
 from engine.release.sentences import FOR_SMOOTH_CURVES, became
@@ -74,7 +74,7 @@ def error(preview: ReleasePreview, task: str) -> str:
         Its key; results of some tasks are not in the unit of values.
     """
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
-    typical, most = (in_unit(value, unit) for value in (preview.error, preview.within))
+    typical, within = (in_unit(value, unit) for value in (preview.error, preview.within))
     together = ", all curves together" if preview.percentiles is not None else ""
     half = preview.half_width
     wide = "" if half is None else (
@@ -82,7 +82,7 @@ def error(preview: ReleasePreview, task: str) -> str:
         f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
     is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
     return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
-            f"the truth{together}), 95 % of them below {most}.{wide} Of your data this is a "
+            f"the truth{together}), 95 % of them below {within}.{wide} Of your data this is a "
             f"forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
 
 
@@ -118,7 +118,8 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     also = "the broad shape, and for " if is_smoothed else ""
     verdict = (f"**{_TOLD[grade]} for {also}changes over "
                f"{uncapital(preview.facts.time_name)} of "
-               f"{escape(least(preview.facts, preview.change))}:** of a curve that changes less, "
+               f"{escape(smallest_change(preview.facts, preview.change))}:** of a curve that "
+               "changes less, "
                "no change can be told.")
     return f"{verdict} {_LOST}" if is_smoothed else verdict
 

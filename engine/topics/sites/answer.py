@@ -29,7 +29,7 @@ from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.simulation.non_private import non_private_mean
-from engine.simulation.studies import SHOWN_DRAWS
+from engine.simulation.studies import SHOWN_DRAWS, Study
 from engine.sources import Source
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
@@ -201,8 +201,22 @@ def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[Sit
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
-    return answer(studies.baseline, desk.curves(_Case(included, budgets))[0], mechanism,
+    return answer(study_baseline, desk.curves(_Case(included, budgets))[0], mechanism,
                   min(budget.delta for budget in budgets), seed)
+
+
+def study_baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+                   ) -> float | None:
+    """The error without privacy of one study; see `Study.baseline`.
+
+    Parameters
+    ----------
+    source, mechanism, seed
+        As those of `Study`.
+    delta : float
+        Of every budget.
+    """
+    return Study(source, mechanism, seed).baseline(delta)
 
 
 def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
@@ -346,7 +360,7 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     seed : int
         Fixes the simulated data and the noise.
     """
-    data = case.of(studies.shown(source, seed))
+    data = case.of(studies.data_on_screen(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
     estimate = studies.shown_releases(mechanism, data,
                                       studies.beside_the_highest([case.budgets]), seed, draws)
@@ -370,10 +384,11 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     seed : int
         Fixes the simulated data and the noise.
     """
-    data = studies.data(source, seed)
+    study = Study(source, mechanism, seed)
+    data = study.data()
     if is_to_pool:
         data = data.pooled()
-    estimate = studies.released(source, mechanism, data, [budgets], seed)
+    estimate = study.released(data, [budgets])
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return _Measured(distances(total[0]), estimate.parts)
@@ -398,7 +413,8 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     -------
     (GRID_SIZE,)
     """
-    estimate = (mechanism.without_protection(studies.shown(source, seed).of_servers(included))
+    estimate = (mechanism.without_protection(studies.data_on_screen(source,
+                                                                    seed).of_servers(included))
                 if source.is_random else non_private_mean(source, included))
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
@@ -425,7 +441,7 @@ class _Desk:
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        data = studies.shown(source, seed)
+        data = studies.data_on_screen(source, seed)
         if data.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
         return cls(mechanism, seed, source, tuple(rows), data, answer)

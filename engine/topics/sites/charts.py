@@ -205,5 +205,5 @@ def _most_missed(cases: Sequence[WhatIf]) -> str:
     known = [case for case in cases if math.isfinite(case.leaves / case.now)]
     if not known:
         return "Nothing would be published"
-    most = max(known, key=lambda case: case.leaves / case.now)
-    return f"Without {most.name} the error is {number(most.leaves / most.now)} times as large"
+    site = max(known, key=lambda case: case.leaves / case.now)
+    return f"Without {site.name} the error is {number(site.leaves / site.now)} times as large"

@@ -186,17 +186,18 @@ def largest_share(federation: SitesAnswer) -> str:
     if len(federation.members) == 1:
         return "One site takes part, so all of the error is its own."
     noise = sum(member.noise for member in federation.members)
-    most = max(federation.members, key=lambda member: member.share)
+    largest = max(federation.members, key=lambda member: member.share)
     heaviest = max(federation.members, key=lambda member: member.weight)
     text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, sampling "
             "variability the rest.")
     unlike = quality.by_precision(
         np.array([member.weight for member in federation.members]),
         [member.row.n_curves for member in federation.members], federation.facts, "sites")
-    if most.share - min(member.share for member in federation.members) < 0.02:
+    if largest.share - min(member.share for member in federation.members) < 0.02:
         return f"{text} All sites add about the same. {unlike}".rstrip()
-    joined = " and has" if heaviest is most else f"; {heaviest.row.name} has"
-    return (f"{text} {most.row.name} adds most ({100 * most.share:.0f} %){joined} the largest "
+    joined = " and has" if heaviest is largest else f"; {heaviest.row.name} has"
+    return (f"{text} {largest.row.name} adds most ({100 * largest.share:.0f} %){joined} the "
+            "largest "
             f"weight ({100 * heaviest.weight:.0f} %). {unlike}").rstrip()
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
-from engine.mechanisms.families.sparse import rows_of
+from engine.mechanisms.families.sparse.thresholding import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
@@ -177,7 +177,7 @@ def check_size(source: Source[SampleData]) -> None:
 def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
     """The rows on screen; refused where they are too many, or machines differ."""
     check_size(source)
-    data: SampleData = studies.shown(source, seed)
+    data: SampleData = studies.data_on_screen(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",
                          hint="Choose a source where all machines are alike.")

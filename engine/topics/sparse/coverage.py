@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, Estimate
-from engine.mechanisms.families.sparse_averages import sample_moments
-from engine.mechanisms.families.sparse_corrections import two_sided_p_values
+from engine.mechanisms.families.sparse.averages import sample_moments
+from engine.mechanisms.families.sparse.corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.sources.sparse_rows import SparseRows

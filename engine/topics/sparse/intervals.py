@@ -14,8 +14,8 @@ import numpy as np
 from engine.core.bands import LEVEL
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Intervals, SampleData, Spend
-from engine.mechanisms.families.sparse_averages import sample_moments
-from engine.mechanisms.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
+from engine.mechanisms.families.sparse.averages import sample_moments
+from engine.mechanisms.families.sparse.corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
@@ -110,7 +110,7 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
         Of data and noise.
     """
     check_size(source)
-    data: SampleData = studies.shown(source, seed)
+    data: SampleData = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
     plain = mechanism.without_protection(data).intervals
     private = estimate.intervals
@@ -279,7 +279,7 @@ def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
         Of data and noise.
     """
     check_size(source)
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():

@@ -184,7 +184,8 @@ def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repe
     """
     kind = type(getattr(setting, name))
     points = [simulated(replace(setting, **{name: kind(value)}), repeats) for value in values]
-    return {label: [one[label] for one in points] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
+    return {label: [errors[label] for errors in points]
+            for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
 
 
 def trust(name: str, values: tuple[float, ...], repeats: int = 5

@@ -17,7 +17,7 @@ from engine.core.grids import drawing_grid
 from engine.core.registry import parameters
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
-from engine.mechanisms.families.functional_release import FunctionalRelease
+from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.summaries.covariance import CovarianceSmoothing
 from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
@@ -25,7 +25,7 @@ from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
-from engine.simulation.studies import check_readings
+from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
@@ -125,15 +125,17 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     """
     selected: Any = mechanism
     check_readings(source, _MAX_READINGS)
-    data = studies.shown(source, seed)
-    study = studies.data(source, seed) if source.is_random else None
+    data = studies.data_on_screen(source, seed)
+    study = Study(source, selected, seed)
+    drawn = study.data() if source.is_random else None
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
-    results = tuple(_result(label, method, source, data, study, reference, drawing, budget, seed)
+    results = tuple(_result(label, replace(study, mechanism=method), data, drawn, reference,
+                            drawing, budget)
                     for label, method in _all_methods(selected, task, data.facts))
-    baseline = None if study is None or results[0].refusal else studies.baseline(
-        source, mechanism, results[0].budget.delta, seed)
+    baseline = (None if drawn is None or results[0].refusal else
+                study.baseline(results[0].budget.delta))
     return SummariesAnswer(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
@@ -161,26 +163,25 @@ def _alike(other: Any, selected: Any) -> Any:
                              for p in parameters(FunctionalRelease) if p.only_for})
 
 
-def _result(label: str, mechanism: Any, source: Source[Data], data: Data, study: Data | None,
-            reference: Estimate, drawing: _Drawing, stated: Budget, seed: int) -> MethodResult:
+def _result(label: str, study: Study[Data], data: Data, drawn: Data | None, reference: Estimate,
+            drawing: _Drawing, stated: Budget) -> MethodResult:
+    mechanism: Any = study.mechanism
     budget = mechanism.suited(stated)
     try:
-        estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
-        errors, parts = (_from_reference(estimate, drawing, reference) if study is None else
-                         _simulated(source, mechanism, study, budget, seed))
+        estimate = studies.shown_releases(mechanism, data, [(budget,)], study.seed)
+        errors, parts = (_from_reference(estimate, drawing, reference) if drawn is None else
+                         _simulated(study, drawn, budget))
     except InputError as problem:
         return MethodResult(label, mechanism, budget, refusal=str(problem))
     return MethodResult(label, mechanism, budget, drawing.draw(estimate), errors, parts,
                         estimate.spends[0])
 
 
-def _simulated(source: Source[Data], mechanism: Any, study: Data, budget: Budget, seed: int
-               ) -> tuple[Array, Array]:
+def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, Array]:
     """Distances in the study, and parts of the squared error."""
-    estimate = studies.released(source, mechanism, study, [(budget,)], seed)
-    squares = studies.squared_errors(source, mechanism, study, estimate, [(budget,)])[0].sum(
-        axis=-1)
-    errors = integrated_squared_errors(estimate, mechanism.truth_of(study))
+    estimate = study.released(drawn, [(budget,)])
+    squares = study.squared_errors(drawn, estimate, [(budget,)])[0].sum(axis=-1)
+    errors = integrated_squared_errors(estimate, study.mechanism.truth_of(drawn))
     privacy, sampling = float(errors.privacy[0].mean()), 0.0
     if errors.estimation is None:  # sampling cannot be told apart
         rest = max(float(squares.mean()) - privacy, 0.0)
@@ -334,7 +335,7 @@ def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> flo
     mechanism = result.mechanism
     if not isinstance(mechanism, FunctionalRelease) or not mechanism.positive:
         return 0.0
-    data = studies.shown(source, seed)
+    data = studies.data_on_screen(source, seed)
     raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)],
                                  seed)
     assert isinstance(raw.basis, Pairs)
@@ -447,5 +448,5 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
     cost = 2 / sizes.n_curves_per_server[0] * float(
         (direction * smoothing.shrink / np.where(noise.scales > 0, noise.scales, np.inf)).sum())
     grid = drawing_grid()
-    return WorstPair(facts.from_unit_time(grid), mechanism.reach(facts)
+    return WorstPair(facts.from_unit_time(grid), mechanism.norm_bound(facts)
                      * (space.basis(grid) @ direction), cost)

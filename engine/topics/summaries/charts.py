@@ -176,8 +176,8 @@ def _private_share(parts: Mapping[str, Array]) -> str:
     """The first part of the error, by the method in which it weighs most."""
     if not parts:
         return "Nothing would be published"
-    most = max(parts, key=lambda name: float(parts[name][0]))
-    return f"{capital(PARTS[0])} is {100 * float(parts[most][0]):.0f} % with {most}"
+    largest = max(parts, key=lambda name: float(parts[name][0]))
+    return f"{capital(PARTS[0])} is {100 * float(parts[largest][0]):.0f} % with {largest}"
 
 
 def component(components: Components, k: int, facts: PublicFacts) -> Chart:
@@ -215,29 +215,29 @@ def spectrum(spectra: Spectrum) -> Chart:
     """
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
-    least = 1e-4 * top
-    data = [_positive(NOISES[kind][0], order, scales, least, "functional",
+    lowest = 1e-4 * top
+    data = [_positive(NOISES[kind][0], order, scales, lowest, "functional",
                       _DASHES[kind], 2.6 if kind == spectra.chosen else 1.6)
             for kind, scales in spectra.scales.items()]
     if np.ptp(spectra.filter) > 0:
-        data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, least,
+        data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, lowest,
                               "without", "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
-        legend=True, title=_noise_along(in_use, least),
+        legend=True, title=_noise_along(in_use, lowest),
         xaxis=log_axis("Number of the coefficient (log scale)", 1, float(len(order))),
-        yaxis=log_axis("Noise standard deviation (log scale)", least, 1.3 * top, grid=True))}
-    return Chart(spec, f"{_noise_along(in_use, least)}, over {len(order)} coefficients, and how "
+        yaxis=log_axis("Noise standard deviation (log scale)", lowest, 1.3 * top, grid=True))}
+    return Chart(spec, f"{_noise_along(in_use, lowest)}, over {len(order)} coefficients, and how "
                        "much of each the filter keeps.", {
         "coefficient": order.tolist(), "filter": plain(spectra.filter),
         **{f"noise, {NOISES[kind][0].lower()}": plain(scales)
            for kind, scales in spectra.scales.items()}})
 
 
-def _noise_along(scales: Array, least: float) -> str:
-    """How noise changes from the first to the last coefficient; `least` is the end of the axis."""
+def _noise_along(scales: Array, lowest: float) -> str:
+    """How noise changes from the first to the last coefficient; `lowest` is the end of the axis."""
     first, last = float(scales[0]), float(scales[-1])
-    if last < least < first:
-        return f"Noise falls from {number(first)} to below {small(digits_up(least, 2))}"
+    if last < lowest < first:
+        return f"Noise falls from {number(first)} to below {small(digits_up(lowest, 2))}"
     return labels.changed("Noise", first, last)
 
 
@@ -342,10 +342,10 @@ def _heights(answer: SummariesAnswer) -> tuple[float, float]:
             max(float(line.max()) for line in lines))
 
 
-def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str, width: float
+def _positive(name: str, x: Array, y: Array, lowest: float, shade: str, dash: str, width: float
               ) -> Spec:
     """A line with a gap where it falls below what is shown."""
-    heights = np.where(y > least, y, np.nan)
+    heights = np.where(y > lowest, y, np.nan)
     return traces.line(name, x.tolist(), plain(heights, 4), shade, width, dash)
 
 

@@ -77,14 +77,14 @@ def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity
 class GridSweep:
     """Sensitivities and tr C^{η−1} for grids with `sizes` points on each axis.
 
-    `is_finite` says whether the sensitivity converges as the grid becomes finer; `least` is the η
-    above which it does.
+    `is_finite` says whether the sensitivity converges as the grid becomes finer; `min_power` is the
+    η above which it does.
     """
 
     sizes: tuple[int, ...]
     sensitivity: Array
     trace: Array
-    least: float
+    min_power: float
     is_finite: bool
 
 
@@ -126,9 +126,9 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
                          hint="Choose tight constants.")
     sizes = tuple(sizes or GRIDS[dimension])
     each = [replace(release, grid_size=size) for size in sizes]
-    least = least_power(release, dimension)
+    min_power = least_power(release, dimension)
     return GridSweep(sizes, np.array([_sensitivity(variant, n, dimension) for variant in each]),
-                     np.array([_trace(variant, n, dimension) for variant in each]), least,
+                     np.array([_trace(variant, n, dimension) for variant in each]), min_power,
                      is_feasible(release, dimension))
 
 

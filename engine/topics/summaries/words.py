@@ -262,11 +262,11 @@ def by_grid(sweep: GridSweep) -> str:
     """
     if sweep.is_finite:
         return ("The sensitivity settles as the grid gets finer: the release exists without a "
-                f"grid, because η is above {number(sweep.least)}.")
+                f"grid, because η is above {number(sweep.min_power)}.")
     grown = sweep.sensitivity[-1] / sweep.sensitivity[0]
     return (f"**The sensitivity grows without end as the grid gets finer** ({times(grown)} "
             f"from {sweep.sizes[0]} to {sweep.sizes[-1]} points): only the grid makes a release "
-            f"possible. Take η above {number(sweep.least)}, or a smoother kernel.")
+            f"possible. Take η above {number(sweep.min_power)}, or a smoother kernel.")
 
 
 def printed_density(density: PrintedDensity, budget: Budget) -> str:

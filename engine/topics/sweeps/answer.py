@@ -46,13 +46,13 @@ class Axis:
 
     def default(self) -> tuple[float, ...]:
         """Values around the present one, as far as the parameter reaches."""
-        low, high = self._reach()
+        low, high = self._default_range()
         span = np.geomspace(low, high, _DEFAULT_COUNT) if low > 0 else \
             np.linspace(low, high, _DEFAULT_COUNT)
         rounded = {self._rounded(float(value)) for value in span}
         return tuple(sorted(value for value in rounded if self._allows(value)))
 
-    def _reach(self) -> tuple[float, float]:
+    def _default_range(self) -> tuple[float, float]:
         low = -math.inf if self.parameter.low is None else self.parameter.low
         high = math.inf if self.parameter.high is None else self.parameter.high
         here = self.present

@@ -111,7 +111,8 @@ def _alt(view: SweepView, labels: Mapping[str, str]) -> str:
     there = [point for point in points if math.isfinite(point.mean)]
     if not there:
         return "No point has been measured yet."
-    least, most = (pick(there, key=lambda p: p.mean) for pick in (min, max))
+    smallest, largest = (pick(there, key=lambda p: p.mean) for pick in (min, max))
     return (f"{len(there)} of {len(points)} points measured against {labels[view.along]}: mean "
-            f"squared error from {number(least.mean)} at {least.x:g} to {number(most.mean)} at "
-            f"{most.x:g}.")
+            f"squared error from {number(smallest.mean)} at {smallest.x:g} to "
+            f"{number(largest.mean)} at "
+            f"{largest.x:g}.")

@@ -121,7 +121,7 @@ class Nightscout(Format):
     minutes = 5
     notes = ("times with a Z are moved by their utcOffset, or are UTC where there is none",
              "entries below 13 are error codes of the sensor and left out")
-    _least = 13
+    _lowest_reading = 13
     _needed = ("sgv", "datestring")
 
     def fits(self, header: Sequence[str]) -> bool:
@@ -135,7 +135,7 @@ class Nightscout(Format):
 
     def observations(self, columns: Columns) -> DeviceObservations:
         """Sensor glucose; finger sticks and calibrations have none and are left out."""
-        is_sensor = ~(numbers(columns["sgv"]) < self._least)
+        is_sensor = ~(numbers(columns["sgv"]) < self._lowest_reading)
         columns = only(columns, pc.and_(pa.array(is_sensor), pc.not_equal(columns["sgv"], "")))
         times = columns["datestring"]
         hours = hours_of_day(times)

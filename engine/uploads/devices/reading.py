@@ -280,8 +280,8 @@ def _table(people: _People, limits: Limits) -> Read:
                      f"{'one minute' if form.minutes == 1 else f'{form.minutes:g} minutes'}")
     columns = [whose, _as_text(hours), *map(_as_text, values.T)]
     each = _days_of_each(whose, days)
-    least, most = int(each.min()), int(each.max())
-    span = counted(most, "day") if least == most else f"{least:,} to {most:,} days"
+    fewest, largest = int(each.min()), int(each.max())
+    span = counted(largest, "day") if fewest == largest else f"{fewest:,} to {largest:,} days"
     notes.append(f"{len(each):,} people with {span} each: all days of a person are one record"
                  if len(each) > 1 else f"one person only, with {span}: put the exports of all "
                  "people into one .zip file, or add a column that names them")

@@ -42,12 +42,13 @@ class SideBySide(View):
         self.facts, self.words = self.source.facts, chosen_methods()
         self.methods = [_member(word, self.source) for word in self.words]
         self.delta = self.settings.delta_on(self.source).value
-        self.steps = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.budgets]
+        self.steps = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.compared_budgets]
         self.answers = compare_topic.side_by_side(
-            self.source, self.methods, self.delta, self.settings.seed, self.settings.group,
+            self.source, self.methods, self.delta, self.settings.seed, self.settings.group_size,
             run.mean_at_every_step)
         self.known = compare_topic.not_refused(self.answers)
-        self.floor = (run.answer(compare_topic.floor, self.source, self.delta, self.settings.group)
+        self.floor = (run.answer(compare_topic.floor, self.source, self.delta,
+                                 self.settings.group_size)
                       if self.facts.is_simulated else None)
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
@@ -62,10 +63,10 @@ class SideBySide(View):
         """The facts, with the spans of errors and odds of all pictures below."""
         odds = [method.odds[k] for method in self.known for k in self.steps]
         errors = [method.error[k] for method in self.known for k in self.steps]
-        strips.fixed(self.facts, words.budgets(self.settings.budgets), "compare_strip",
+        strips.fixed(self.facts, words.budgets(self.settings.compared_budgets), "compare_strip",
                      odds_words.odds_span(odds) if odds else "",
                      words.span(errors, self.facts.value_unit),
-                     highest=max(self.settings.budgets), pins_here=False,
+                     highest=max(self.settings.compared_budgets), pins_here=False,
                      stated=self.settings.delta_on(self.source))
 
     def formula(self) -> None:
@@ -76,8 +77,8 @@ class SideBySide(View):
     def question(self) -> questions.Question:
         """The table, and the errors at equal protection."""
         return questions.ask(compare_topic.at_budgets, self.source, self.methods,
-                             self.settings.budgets, self.delta, self.settings.seed,
-                             self.settings.group)
+                             self.settings.compared_budgets, self.delta, self.settings.seed,
+                             self.settings.group_size)
 
     def code(self) -> None:
         if self.known:
@@ -109,8 +110,8 @@ def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
 def chosen_methods() -> tuple[str, ...]:
     """Words of the methods side by side: chosen ones, or that of Explore and usual others."""
     current = session.current()
-    if current.methods:
-        return current.methods
+    if current.compared_methods:
+        return current.compared_methods
     chosen_word = _word_of(current.mechanism)
     others = [word for word in _DEFAULT_METHODS if word != chosen_word]
     return (chosen_word, *others[:len(_DEFAULT_METHODS) - 1])
@@ -139,14 +140,14 @@ def choices(view: SideBySide) -> None:
     with left:
         controls.bound(
             st.multiselect, "Methods", list(view.words),
-            lambda chosen: session.change(methods=settings.checked_methods(chosen)),
+            lambda chosen: session.change(compared_methods=settings.checked_methods(chosen)),
             "compare_methods", options=list(settings.METHODS),
             format_func=lambda word: settings.METHODS[word][0],
             help="Ways to add the noise. The one chosen on Explore keeps its settings there.")
     with right:
         controls.bound(
-            st.multiselect, "Budgets (ε)", list(view.settings.budgets),
-            lambda chosen: session.change(budgets=settings.checked_budgets(chosen)),
+            st.multiselect, "Budgets (ε)", list(view.settings.compared_budgets),
+            lambda chosen: session.change(compared_budgets=settings.checked_budgets(chosen)),
             "compare_budgets", options=list(EPSILON_STEPS), format_func=lambda e: f"{e:g}",
             max_selections=settings.MAX_BUDGETS, help="Steps of the slider, side by side.")
 
@@ -225,9 +226,9 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
 
 def verdict(view: SideBySide) -> None:
     """Which method errs least at each budget."""
-    lines = [words.least(EPSILON_STEPS[k],
-                         {method.label: float(method.error[k]) for method in view.known},
-                         {method.label: _written(method, k) for method in view.known})
+    lines = [words.smallest_error(EPSILON_STEPS[k],
+                                  {method.label: float(method.error[k]) for method in view.known},
+                                  {method.label: _written(method, k) for method in view.known})
              for k in view.steps]
     is_truth = view.source.is_random
     if view.floor is not None:
@@ -284,13 +285,13 @@ def shapes_kept(view: SideBySide) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = charts.agreeing_share(EPSILON_STEPS, [
-            (_line(method, np.where(answer.known, method.error, np.nan)), answer.kept)
+            (_line(method, np.where(answer.known, method.error, np.nan)), answer.agreeing)
             for method, answer in answers], None)
         view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:
         first = answers[0][1]
-        st.markdown(mean_words.reference(question, first.said, view.facts, first.is_truth))
+        st.markdown(mean_words.reference(question, first.reference, view.facts, first.is_truth))
         st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for method, answer in answers:
             _kept_at(view, method, answer)

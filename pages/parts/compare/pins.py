@@ -109,8 +109,8 @@ def pinned_facts(pin: Pin) -> Pinned:
         Where its page would refuse it.
     """
     scenario, _ = links.decode(pin.token)
-    estimated = {"decide": scenario.decided, "lab": scenario.estimated}
-    return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group,
+    estimated = {"decide": scenario.decided_task, "lab": scenario.estimated}
+    return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group_size,
                   estimated=estimated.get(pin.page, settings.TASK),
                   population=scenario.population, **_ON_PAGE[pin.page](scenario))
 
@@ -144,16 +144,16 @@ def _largest(names: Any, shares: Any) -> str:
 
 def _decide(scenario: Settings) -> dict[str, Any]:
     """The part of Decide that a pin was made of: its solver, its table of sites, or the study."""
-    if scenario.decided != settings.TASK:
+    if scenario.decided_task != settings.TASK:
         return _study(scenario)
-    if "planner" in scenario.folds:
+    if "planner" in scenario.open_folds:
         return _plan(scenario)
-    return _sites(scenario) if "hospitals" in scenario.folds else _study(scenario)
+    return _sites(scenario) if "hospitals" in scenario.open_folds else _study(scenario)
 
 
 def _study(scenario: Settings) -> dict[str, Any]:
     """The recommendation, with odds that hold at every site."""
-    task, method = TASKS[scenario.decided], scenario.mechanism_of(scenario.decided)
+    task, method = TASKS[scenario.decided_task], scenario.mechanism_of(scenario.decided_task)
     studied = linked(scenario)
     if studied.refusal is not None:
         raise studied.refusal
@@ -162,12 +162,12 @@ def _study(scenario: Settings) -> dict[str, Any]:
             or decision_topic.equal_sites(source, "Site"))
     profile = run.answer(decision_topic.profile_of, source, method,
                          decision_topic.at_one_budget(rows), delta_of(scenario),
-                         scenario.noise, scenario.seed)
-    target = scenario.target
+                         scenario.noise_place, scenario.seed)
+    target = scenario.target_distance
     if target is None:
         target = decision_topic.usual_target(task, facts)
     recommended = decision_topic.decision(profile, target, scenario.confidence,
-                                          scenario.group).chosen
+                                          scenario.group_size).chosen
     if recommended is None:
         raise InputError("No budget reaches the target, so there is nothing to compare.",
                          hint="Open it and allow a larger distance.")
@@ -181,8 +181,9 @@ def _study(scenario: Settings) -> dict[str, Any]:
 def _plan(scenario: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
     setting = setting_of(scenario, scenario.source)
-    target = scenario.typical or _recommended(scenario) or usual_target(scenario.source.facts)
-    plan = run.answer(planning_topic.plan, setting, scenario.unknown, target, scenario.seed)
+    target = scenario.typical_error or _recommended(scenario) or usual_target(scenario.source.facts)
+    plan = run.answer(planning_topic.plan, setting, scenario.unknown_quantity, target,
+                      scenario.seed)
     if plan.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
@@ -197,7 +198,7 @@ def _plan(scenario: Settings) -> dict[str, Any]:
 
 def _recommended(scenario: Settings) -> float | None:
     """The typical error that the solver begins with; not looked at where it finds the error."""
-    if scenario.unknown == "error":
+    if scenario.unknown_quantity == "error":
         return None
     try:
         return digits_up(_study(scenario)["error"], 3)
@@ -212,7 +213,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
                          hint="Choose simulated curves.")
     rows = with_delta(scenario.sites, scenario.delta)
     federation = run.federation(scenario.source, scenario.mechanism, rows, scenario.seed
-                                ).for_group(scenario.group)
+                                ).for_group(scenario.group_size)
     return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
             "method": scenario.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in federation.members),
@@ -255,7 +256,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
 
 def _summary(scenario: Settings) -> dict[str, Any]:
     """A whole function by the chosen method."""
-    task, source = scenario.summary, scenario.source_of(scenario.summary)
+    task, source = scenario.summary_task, scenario.source_of(scenario.summary_task)
     delta = scenario.delta_on(source).value
     answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
                         Budget(scenario.epsilon, delta), scenario.seed)
@@ -288,7 +289,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
 
 def _counts(scenario: Settings) -> dict[str, Any]:
     """A curve from noised counts."""
-    task = scenario.counted
+    task = scenario.counted_task
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = Budget(scenario.epsilon)
     answer = run.answer(counting_answer, source, mechanism, budget, scenario.seed)

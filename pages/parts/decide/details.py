@@ -94,9 +94,10 @@ def _solver(view: DecideView) -> None:
 def _trust(view: DecideView) -> None:
     """Of the study, with a gloss of each word of the field; and of sites that add noise."""
     if view.answer is not None:
-        for heading, sentence in words.protection(view.answer.profile, view.settings.group).items():
+        sentences = words.protection(view.answer.profile, view.settings.group_size)
+        for heading, sentence in sentences.items():
             st.markdown(f"**{heading}:** {sentence}", help=glossary.of_label(heading))
-    if view.settings.noise != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
+    if view.settings.noise_place != NoisePlace.PERSON and view.decided is MEAN_FUNCTION:
         _sites(sites.trust, sites.protected)()
 
 

@@ -35,7 +35,8 @@ def show(view: DecideView) -> None:
     author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
                            placeholder="Kept until the page is reloaded", persist_state="session")
     html = study_memo(view.answer, author=author.strip(), link=_link(view),
-                      date=datetime.date.today().strftime("%-d %B %Y"), rule=view.settings.rule)
+                      date=datetime.date.today().strftime("%-d %B %Y"),
+                      rule=view.settings.epsilon_limit)
     with sheet:
         components.memo(html, "memo_sheet")
     st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
@@ -50,7 +51,7 @@ def _to_lab(view: DecideView) -> None:
     Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
     noise.
     """
-    is_same = view.source is view.on_screen and view.settings.noise == NoisePlace.SITES
+    is_same = view.source is view.on_screen and view.settings.noise_place == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)
     if (view.recommended is None or not is_same or in_lab is None
             or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key):
@@ -60,7 +61,7 @@ def _to_lab(view: DecideView) -> None:
     session.recommend(epsilon)
     if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
                  type="tertiary"):
-        session.change(epsilon=epsilon, estimand=in_lab.estimand, tab=settings.TABS[0])
+        session.change(epsilon=epsilon, estimand=in_lab.estimand, lab_tab=settings.TABS[0])
         st.switch_page(_LAB)
 
 
@@ -72,7 +73,7 @@ def _link(view: DecideView) -> str:
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:
         return ""
-    token = links.encode(replace(view.settings, folds=()))
+    token = links.encode(replace(view.settings, open_folds=()))
     page = urlsplit(st.context.url)
     if page.hostname in _LOOPBACK:
         return ""

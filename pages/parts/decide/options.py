@@ -81,7 +81,7 @@ def _refused(view: DecideView) -> None:
                   args=(view.decided,))
     elif problem.field == "noise":
         st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
-                  on_click=lambda: session.change(noise=NoisePlace.SITES))
+                  on_click=lambda: session.change(noise_place=NoisePlace.SITES))
 
 
 def _remedies(view: DecideView, answer: Decision) -> None:
@@ -92,10 +92,11 @@ def _remedies(view: DecideView, answer: Decision) -> None:
     with st.container(horizontal=True, key="remedies"):
         if shared is not None and shared.chosen is not None:
             st.button(words.with_shares(answer, shared), key="let_share",
-                      on_click=lambda: session.change(noise=NoisePlace.SUMS))
+                      on_click=lambda: session.change(noise_place=NoisePlace.SUMS))
         for k, remedy in enumerate(answer.remedies):
             st.button(words.remedy(answer, remedy), key=f"remedy_{k}", on_click=session.change,
-                      kwargs={"target": remedy.target, "confidence": remedy.confidence})
+                      kwargs={"target_distance": remedy.target,
+                              "confidence": remedy.confidence})
 
 
 def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:

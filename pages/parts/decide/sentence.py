@@ -144,7 +144,7 @@ def _set_target(view: DecideView) -> Callable[[float], None]:
                 f"range; got {target:g}.", field="target",
                 hint="The middle of the range is as close without any data. "
                      + (f"Errors are in {unit}." if unit else ""))
-        session.change(target=target)
+        session.change(target_distance=target)
     return write
 
 
@@ -165,8 +165,8 @@ def _unit(view: DecideView) -> None:
 def _who(view: DecideView) -> None:
     site = view.site
     with st.container(width=300):
-        controls.bound(st.selectbox, "Who adds noise", view.settings.noise,
-                       lambda who: session.change(noise=who), "noise",
+        controls.bound(st.selectbox, "Who adds noise", view.settings.noise_place,
+                       lambda who: session.change(noise_place=who), "noise",
                        options=list(map(str, NoisePlace)),
                        format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
                        label_visibility="collapsed")
@@ -250,7 +250,7 @@ def example_studies() -> tuple[tuple[str, str], ...]:
 
 def example_on_screen(settings: Settings) -> str | None:
     """The label of the example that is on screen, whichever details are open beside it; or None."""
-    plain = links.encode(replace(settings, folds=()))
+    plain = links.encode(replace(settings, open_folds=()))
     return next((label for label, token in example_studies()
                  if links.encode(links.decode(token)[0]) == plain), None)
 

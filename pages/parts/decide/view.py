@@ -58,17 +58,18 @@ class Studied:
 def on_screen() -> Studied:
     """The data of the estimand on screen, the visitor's own ones where they are shown."""
     current = session.current()
-    return _studied(current, session.source(session.data_task(current.decided)), session.twin_of)
+    return _studied(current, session.source(session.data_task(current.decided_task)),
+                    session.twin_of)
 
 
 def linked(scenario: Settings) -> Studied:
     """The data that the settings of a link stand for."""
-    return _studied(scenario, scenario.source_of(session.data_task(scenario.decided)),
+    return _studied(scenario, scenario.source_of(session.data_task(scenario.decided_task)),
                     lambda real: Twin.of(real.facts, real.sizes))
 
 
 def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twin]) -> Studied:
-    task = TASKS[scenario.decided]
+    task = TASKS[scenario.decided_task]
     if isinstance(source, Simulated):
         return Studied(source, scenario.network.source(source))
     if source.is_random:
@@ -98,16 +99,16 @@ def delta_of(scenario: Settings) -> float | None:
     scenario : Settings
         On screen, or of a link.
     """
-    is_network = scenario.decided == WAVELET_REGRESSION.key
+    is_network = scenario.decided_task == WAVELET_REGRESSION.key
     return scenario.network.delta if is_network else scenario.delta
 
 
 def choose(key: str) -> None:
     """Another estimand; a target in the unit of other data is forgotten."""
     current = session.current()
-    same_data = session.data_task(key) == session.data_task(current.decided)
-    session.change(decided=key, target=current.target if same_data else None,
-                   typical=current.typical if same_data else None)
+    same_data = session.data_task(key) == session.data_task(current.decided_task)
+    session.change(decided_task=key, target_distance=current.target_distance if same_data else None,
+                   typical_error=current.typical_error if same_data else None)
 
 
 def change_unit(task: Task, target: float, unit: str) -> None:
@@ -124,10 +125,11 @@ def change_unit(task: Task, target: float, unit: str) -> None:
     """
     data = session.data_task(task.key)
     source: Any = session.current().source_of(data)
-    typical = session.current().typical
+    typical = session.current().typical_error
     session.change_source(data, replace(source, unit=unit))
-    session.change(target=converted(target, source.units, source.unit, unit), typical=None
-                   if typical is None else converted(typical, source.units, source.unit, unit))
+    session.change(target_distance=converted(target, source.units, source.unit, unit),
+                   typical_error=None if typical is None
+                   else converted(typical, source.units, source.unit, unit))
 
 
 def use_simulated(task: Task) -> None:
@@ -170,7 +172,7 @@ class DecideView(View):
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
         self.settings = session.current()
-        self.decided = TASKS[self.settings.decided]
+        self.decided = TASKS[self.settings.decided_task]
         studied = on_screen()
         self.on_screen: Source = studied.on_screen
         self.source: Source = studied.simulated
@@ -197,8 +199,8 @@ class DecideView(View):
 
     @property
     def target(self) -> float:
-        if self.settings.target is not None:
-            return self.settings.target
+        if self.settings.target_distance is not None:
+            return self.settings.target_distance
         return decision_topic.usual_target(self.decided, self.facts)
 
     @property
@@ -220,7 +222,7 @@ class DecideView(View):
                   ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """The same for another table of sites, whose names are left out of it."""
         return (self.source, self.mechanism, decision_topic.by_number(rows),
-                delta_of(self.settings), self.settings.noise, self.settings.seed)
+                delta_of(self.settings), self.settings.noise_place, self.settings.seed)
 
     @property
     def recommended(self) -> Option | None:
@@ -230,7 +232,7 @@ class DecideView(View):
     def decide(self, profile: Profile) -> None:
         named = replace(profile, rows=decision_topic.at_one_budget(self.rows))
         self.answer = decision_topic.decision(named, self.target, self.settings.confidence,
-                                              self.settings.group)
+                                              self.settings.group_size)
 
     def shared(self) -> Decision | None:
         """The same study where sites add shares of the noise; None where it is refused."""
@@ -241,7 +243,7 @@ class DecideView(View):
         except InputError:
             return None
         return decision_topic.decision(profile, self.target, self.settings.confidence,
-                                       self.settings.group)
+                                       self.settings.group_size)
 
     def strip(self) -> None:
         """The facts of the recommendation."""
@@ -264,7 +266,8 @@ class DecideView(View):
         source, mechanism, _, delta, noise, _ = self.arguments
         rows = decision_topic.at_one_budget(self.rows)
         return ask(decision_topic.decision_of, source, mechanism, rows, delta, noise, self.target,
-                   self.settings.confidence, self.settings.seed).about(Person(self.settings.group))
+                   self.settings.confidence, self.settings.seed
+                   ).about(Person(self.settings.group_size))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""

@@ -69,15 +69,16 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         odds_words.two_kinds(_deltas(scene, chosen_method, others))]
 
 
-def _least_errors(methods: Sequence[charts.Method], at: int, most: float
+def _least_errors(methods: Sequence[charts.Method], at: int, useless_error: float
                   ) -> list[charts.Method]:
     """The few methods with the smallest errors at the present budget.
 
-    An error of `most` is no use at all. Where few methods are of any use at that budget, those of
-    equal rank are told apart by the mean of their log errors over all budgets.
+    An error of `useless_error` is no use at all. Where few methods are of any use at that budget,
+    those of equal rank are told apart by the mean of their log errors over all budgets.
     """
     def rank(method: charts.Method) -> tuple[float, float]:
-        errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, most), most)
+        errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, useless_error),
+                          useless_error)
         return float(errors[at]), float(np.log(errors).mean())
 
     few = {method.label for method in sorted(methods, key=rank)[:FEW]}

@@ -60,9 +60,9 @@ class Explored(Scene):
 def follow_figure(preview: MeanAnswer) -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
     current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
-    start = components.Picked(epsilons.index(current.epsilon), current.view)
+    start = components.Picked(epsilons.index(current.epsilon), current.explore_view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
-    session.take_over(epsilon=epsilons[picked.budget], view=picked.view)
+    session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)
 
 
 def figure(scene: Scene) -> None:
@@ -72,9 +72,10 @@ def figure(scene: Scene) -> None:
         scene.facts, scene.answer, scene.at_budgets))
     picked = components.figure(session.FIGURE, payload, scene.start, scene.rev,
                                new_noise=scene.facts.is_simulated,
-                               with_truth="truth" in current.shown,
+                               with_truth="truth" in current.further_lines,
                                save=st.session_state.get("save_figure", ""),
-                               anchors=guarantees.anchors(current.rule), asked=_asked(scene))
+                               anchors=guarantees.anchors(current.epsilon_limit),
+                               asked=_asked(scene))
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
@@ -87,7 +88,7 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
             groups = shape_cards.grouped_releases(scene)
             return scene.made_once("groups", lambda: components.groups_payload(
                 scene.facts, scene.answer, groups))
-        if session.current().shape == settings.NEXT:
+        if session.current().shape_question == settings.NEXT:
             people = shape_cards.next_person(scene)
             return scene.made_once("next person", lambda: components.asked_payload(
                 scene.facts, scene.answer, people))

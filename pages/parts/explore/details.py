@@ -29,8 +29,8 @@ def doors(details: Sequence[Detail]) -> None:
     """Decide, learn, or use one's own data; and the drawer."""
     current = session.current()
     target = usual_target(session.source().facts)
-    to_plan = links.encode(replace(current, decided=settings.TASK, unknown="epsilon",
-                                     target=target, folds=()))
+    to_plan = links.encode(replace(current, decided_task=settings.TASK, unknown_quantity="epsilon",
+                                     target_distance=target, open_folds=()))
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
         _link("learn.py", "First lesson in 4 minutes", ":material/school:", "lesson-1")
@@ -46,8 +46,8 @@ def doors(details: Sequence[Detail]) -> None:
 
 def _ask(details: Sequence[Detail]) -> None:
     """Open the drawer at a question: the last one that was asked, or the first."""
-    if not session.current().shape:
-        session.change(shape=next(iter(shape.KINDS)))
+    if not session.current().shape_question:
+        session.change(shape_question=next(iter(shape.KINDS)))
     drawer.open_at(details, "shape")
 
 
@@ -57,7 +57,7 @@ def _link(script: str, label: str, icon: str, token: str) -> None:
 
 
 # What shows a setting, where a link has it and opens no detail.
-OF_SETTINGS = {"shape": "shape", "group": "several", "population": "several"}
+OF_SETTINGS = {"shape_question": "shape", "group_size": "several", "population": "several"}
 
 
 def of(scene: Scene | None, source: Source) -> list[Detail]:
@@ -113,8 +113,8 @@ def _accuracy(scene: Scene) -> None:
     cards.limits(scene)
     _behind(scene, "accuracy_numbers")
     if scene.answer.truth is not None:
-        controls.bound(st.toggle, "Show the true mean", "truth" in session.current().shown,
-                       lambda on: session.change(shown=("truth",) * on), "truth",
+        controls.bound(st.toggle, "Show the true mean", "truth" in session.current().further_lines,
+                       lambda on: session.change(further_lines=("truth",) * on), "truth",
                        help="Known only because these curves are simulated.")
 
 

@@ -50,7 +50,7 @@ class Scene(ReleaseView):
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        return run.made_once(self.answer, (name, session.current().group), make)
+        return run.made_once(self.answer, (name, session.current().group_size), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
@@ -73,7 +73,7 @@ class Scene(ReleaseView):
     @property
     def start(self) -> components.Picked:
         """Where the figure stands, for all that the server knows."""
-        return components.Picked(self.step, session.current().view)
+        return components.Picked(self.step, session.current().explore_view)
 
     @property
     def is_refused(self) -> bool:
@@ -206,8 +206,8 @@ def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
                                                  facts.value_high), strict=True):
         low, high = ends
         wide = float((high - low).mean()) / (2 * facts.value_half_width)
-        flat = [text for one in zip(low, high, strict=True) if facts.is_upload
-                and (text := quality.no_change(facts, *one))]
+        flat = [text for limits in zip(low, high, strict=True) if facts.is_upload
+                and (text := quality.no_change(facts, *limits))]
         is_flat = 2 * len(flat) > len(low)
         why = ""
         if verdict(feasibility, wide, is_flat) == "coarse":
@@ -234,8 +234,8 @@ def first_figure() -> dict[str, Any]:
     """What the figure of the first visit of anybody is sent."""
     front, answer = FRONT_PAGE, run.front_picture()
     facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
-    odds = [risk.of_ledger(spends, front.group) for spends in answer.spends]
+    odds = [risk.of_ledger(spends, front.group_size) for spends in answer.spends]
     payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
     return components.figure_message(
-        payload, components.Picked(step, front.view), rev=1, new_noise=facts.is_simulated,
-        with_truth="truth" in front.shown, anchors=guarantees.anchors(front.rule))
+        payload, components.Picked(step, front.explore_view), rev=1, new_noise=facts.is_simulated,
+        with_truth="truth" in front.further_lines, anchors=guarantees.anchors(front.epsilon_limit))

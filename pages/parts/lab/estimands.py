@@ -221,20 +221,21 @@ def panel(estimand: Estimand) -> DeltaGenerator:
 def _estimate(key: str) -> None:
     """Another estimand; what hung on the former one starts again."""
     default = settings.FRONT_PAGE
-    session.change(estimand=key, sweep=default.sweep, rate=default.rate, example="",
-                   audited=default.audited, variant="", limits=default.limits)
+    session.change(estimand=key, sweep=default.sweep, rate=default.rate, rate_preset="",
+                   audited_method=default.audited_method, planted_fault="",
+                   coverage_limits=default.coverage_limits)
 
 
 def _beside_decide(task: str) -> str:
     """What this scenario has of the study on Decide, and what is different here."""
     current = session.current()
-    if task != current.decided or session.uploaded(task):
+    if task != current.decided_task or session.uploaded(task):
         return ""
     site, _ = site_noun(session.source(task).facts)
     sentences = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
             ] if current.has_table(task) else []
-    if current.noise != NoisePlace.SITES:
-        who = WHO[NoisePlace(current.noise)].format(site=site)
+    if current.noise_place != NoisePlace.SITES:
+        who = WHO[NoisePlace(current.noise_place)].format(site=site)
         sentences.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its "
                          "numbers differ.")
     return " ".join(sentences)

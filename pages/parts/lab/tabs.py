@@ -34,9 +34,9 @@ _THEORY = {"rates": "Rates", "notes": "Method notes"}
 
 def theory(estimand: Estimand) -> list[Detail]:
     """One of both parts."""
-    part = session.current().theory
+    part = session.current().theory_part
     controls.bound(st.segmented_control, "Part", part,
-                   lambda key: session.change(theory=key or part), "theory",
+                   lambda key: session.change(theory_part=key or part), "theory",
                    options=list(_THEORY), format_func=_THEORY.__getitem__,
                    label_visibility="collapsed")
     if part == "rates":
@@ -84,8 +84,9 @@ _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in t
 
 def method_choice() -> str:
     """The method to read about; an address brings it back."""
-    current = session.current().about
-    controls.bound(st.selectbox, "Method", current, lambda key: session.change(about=key), "about",
+    current = session.current().notes_method
+    controls.bound(st.selectbox, "Method", current,
+                   lambda key: session.change(notes_method=key), "about",
                    options=list(handbook.method_keys()), format_func=handbook.method_label,
                    width=640)
     return current
@@ -171,10 +172,10 @@ def estimate(estimand: Estimand) -> list[Detail]:
 def compare(estimand: Estimand) -> list[Detail]:
     """One of both comparisons, and below it what was pinned."""
     has_methods = estimand.task == MEAN_FUNCTION.key
-    part = session.current().comparison if has_methods else "sweep"
+    part = session.current().compare_part if has_methods else "sweep"
     if has_methods:
         controls.bound(st.segmented_control, "Comparison", part,
-                       lambda key: session.change(comparison=key or part), "comparison",
+                       lambda key: session.change(compare_part=key or part), "comparison",
                        options=list(_COMPARISONS), format_func=_COMPARISONS.__getitem__,
                        label_visibility="collapsed")
     view = (_methods if part == "methods" else _sweep)(estimand)
@@ -211,7 +212,7 @@ def verify(estimand: Estimand) -> list[Detail]:
         view.asks_for_budget = not estimand.has_budget
     page.cards(view, audit.part_choice)
     if view is not None:
-        page.cards(view, audit.SECTIONS[view.settings.part])
+        page.cards(view, audit.SECTIONS[view.settings.audit_part])
     return page.details(view)
 
 
@@ -243,10 +244,10 @@ def show(estimand: Estimand) -> list[Detail]:
     """
     details: list[Detail] = []
     titles = {tab.key: tab.title for tab in TABS}
-    st.session_state[_KEY] = titles[session.current().tab]
+    st.session_state[_KEY] = titles[session.current().lab_tab]
     for tab, slot in zip(TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open),
                          strict=True):
-        if tab.key == session.current().tab:
+        if tab.key == session.current().lab_tab:
             with slot, layout.user_errors():
                 details = tab.draw(estimand)
     return [Detail("options", "All settings", partial(_settings, estimand),
@@ -263,4 +264,4 @@ def _settings(estimand: Estimand) -> None:
 def _open() -> None:
     """Take over the tab that was pressed."""
     title = st.session_state[_KEY]
-    session.change(tab=next(tab.key for tab in TABS if tab.title == title))
+    session.change(lab_tab=next(tab.key for tab in TABS if tab.title == title))

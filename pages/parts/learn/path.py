@@ -54,7 +54,7 @@ def _joined() -> None:
     except InputError as problem:
         st.session_state[_PROBLEM] = problem
     else:
-        session.change(room=classroom.code, lesson=classroom.poll.lesson, learn="")
+        session.change(class_code=classroom.code, lesson=classroom.poll.lesson, learn_part="")
 
 
 def _tile(lesson: type[Lesson]) -> None:
@@ -71,7 +71,7 @@ def _open(lesson: str, key: str) -> None:
     """Open a lesson as its tile was pressed; there, the next time, either way is open again."""
     is_presented = st.session_state[key] == _SLIDES
     st.session_state[key] = None
-    session.change(lesson=lesson, learn="", presenter="on" if is_presented else "off")
+    session.change(lesson=lesson, learn_part="", presenter="on" if is_presented else "off")
 
 
 # -- the guide: its chapters, the glossary, and a search through both ------------------------------
@@ -94,7 +94,7 @@ def show_guide() -> None:
     page.begin("Guide and glossary")
     st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
               on_click=_close_guide)
-    chapter = session.current().chapter
+    chapter = session.current().guide_chapter
     _choices(chapter)
     query = st.session_state.get(_SEARCH, "").strip()
     left, right = st.columns([7, 3], gap="medium")
@@ -114,12 +114,12 @@ def show_guide() -> None:
 
 def _close_guide() -> None:
     _forget_search()
-    session.change(learn="", lesson="")
+    session.change(learn_part="", lesson="")
 
 
 def _open_chapter(chapter: str) -> None:
     _forget_search()
-    session.change(learn="guide", chapter=chapter)
+    session.change(learn_part="guide", guide_chapter=chapter)
 
 
 def _forget_search() -> None:
@@ -134,7 +134,7 @@ def _choices(chapter: str) -> None:
         # The text outlives a change of the page's parts: the framework forgets what is not drawn.
         st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
         st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
-                      on_change=lambda: session.change(learn="guide"))
+                      on_change=lambda: session.change(learn_part="guide"))
 
 
 def _title(chapter: str) -> str:

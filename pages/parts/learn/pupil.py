@@ -34,8 +34,9 @@ def show(code: str) -> None:
                     "yourself." if has_ended else  # by its teacher, or because its hours are over
                     "Ask your teacher for the code, which you can enter on the page *Learn*, or "
                     "try the lessons by yourself.")
-        st.button("All lessons", on_click=session.change, kwargs={"room": "", "lesson": ""},
-                  icon=":material/school:", key="pupil_leave")
+        st.button("All lessons", on_click=session.change,
+                  kwargs={"class_code": "", "lesson": ""}, icon=":material/school:",
+                  key="pupil_leave")
         return
     _been_in().add(code)
     name = browser_name(_SEAT, code)

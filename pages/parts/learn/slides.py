@@ -248,7 +248,7 @@ _GAME_REV = -1
 
 def draw_game(seed: int) -> None:
     """The figure of Explore with the game open, at the curves and methods of the front page."""
-    front = replace(settings.FRONT_PAGE, seed=seed, view="attack")
+    front = replace(settings.FRONT_PAGE, seed=seed, explore_view="attack")
     delta = front.delta_on(front.source, front.mechanism).value
     preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
     scene = Scene(preview, front.source, front)

@@ -44,12 +44,13 @@ class RateAtPoint(View):
         self.problem = (self.settings.estimated if self.settings.estimated in self.rate.tasks
                         else settings.TASK if self.serves_curves else min(self.rate.tasks))
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
-        if self.has_scenario and not self.settings.example:
+        if self.has_scenario and not self.settings.rate_preset:
             self.rate = self.rate.of_scenario(self.source)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
-        self.along = self.settings.along if self.settings.along in names else "epsilon"
+        self.along = self.settings.rate_axis if self.settings.rate_axis in names else "epsilon"
         others = [name for name in names if name != self.along]
-        self.across = self.settings.across if self.settings.across in others else others[0]
+        second = self.settings.rate_second_axis
+        self.across = second if second in others else others[0]
 
     @property
     def serves_curves(self) -> bool:
@@ -69,8 +70,8 @@ class RateAtPoint(View):
         if self.has_scenario:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
-        if self.settings.example:
-            here |= PRESETS[self.settings.example].point
+        if self.settings.rate_preset:
+            here |= PRESETS[self.settings.rate_preset].point
         return default | {name: value for name, value in here.items() if name in default}
 
     @property
@@ -83,7 +84,7 @@ class RateAtPoint(View):
     def weighted(self) -> Weighted:
         """Constants as chosen: all one, or so that privacy has its measured share here."""
         share = self.measured_share
-        if self.rate.has_constants or self.settings.constants == "one" or share is None:
+        if self.rate.has_constants or self.settings.rate_constants == "one" or share is None:
             return Weighted.plain(self.rate)
         return Weighted.with_privacy_share(self.rate, share, **self.point)
 
@@ -97,7 +98,7 @@ class RateAtPoint(View):
     @cached_property
     def scene(self) -> Scene | None:
         """What Explore shows, where the rate is about it."""
-        if not self.serves_curves or self.settings.example or not self.source.is_random:
+        if not self.serves_curves or self.settings.rate_preset or not self.source.is_random:
             return None
         try:
             preview = run.mean_at_every_step(
@@ -118,7 +119,7 @@ class RateAtPoint(View):
     @property
     def has_shares(self) -> bool:
         """Whether shares of the terms can be stated: not of data whose constants nothing fits."""
-        return bool(self.rate.has_constants or not self.has_scenario or self.settings.example
+        return bool(self.rate.has_constants or not self.has_scenario or self.settings.rate_preset
                     or self.measured_share is not None)
 
     @property
@@ -149,12 +150,12 @@ class RateAtPoint(View):
             odds = self._odds(budget)
         strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                      TASKS[self.problem].unit, budget.epsilon,
-                     self.serves_curves and not self.settings.example,
+                     self.serves_curves and not self.settings.rate_preset,
                      None if scene is None else scene.stated_delta)
 
     def _odds(self, budget: Budget) -> str:
         """The odds of the method of this problem; of the budget alone where there is none."""
-        if self.settings.example or self.problem not in LAB_TASKS:
+        if self.settings.rate_preset or self.problem not in LAB_TASKS:
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
         return strips.by_method(self.settings.mechanism_of(self.problem), source, Budget(
@@ -163,7 +164,7 @@ class RateAtPoint(View):
     @property
     def changed(self) -> list[str]:
         """Everything unusual about the curves, the method and the rate."""
-        of_rate = [] if self.settings.example else controls.changed_chips(self.rate)
+        of_rate = [] if self.settings.rate_preset else controls.changed_chips(self.rate)
         return controls.all_changed() + of_rate
 
     def formula(self) -> None:
@@ -179,7 +180,7 @@ class RateAtPoint(View):
 
     def question(self) -> Question:
         """The rate at the present point, with slopes and limits where they are measured."""
-        is_fitted = self.settings.constants == "fitted" and not self.rate.has_constants
+        is_fitted = self.settings.rate_constants == "fitted" and not self.rate.has_constants
         share = self.measured_share if is_fitted else None
         measured = practice_cards.request_of(self)
         if measured is None:
@@ -190,7 +191,7 @@ class RateAtPoint(View):
 
 def rate_on_screen(current: settings.Settings) -> Rate | None:
     """The chosen rate; where none was chosen, the first about the estimand, if there is any."""
-    if current.rate != settings.FRONT_PAGE.rate or current.example:
+    if current.rate != settings.FRONT_PAGE.rate or current.rate_preset:
         return current.rate
     members = rates.for_task(current.estimated)
     return members[0]() if members else None
@@ -207,29 +208,29 @@ def choices(view: RateAtPoint) -> None:
 
     def choose(label: str) -> None:
         rate = members[labels.index(label)]()
-        session.change(rate=rate, example="", **lab_tasks.settings_of(min(rate.tasks)))
+        session.change(rate=rate, rate_preset="", **lab_tasks.settings_of(min(rate.tasks)))
 
     def example(label: str) -> None:
         preset = next((p for p in PRESETS.values() if p.label == label), None)
         if preset is None:
-            session.change(example="")
+            session.change(rate_preset="")
         else:
-            session.change(rate=preset.rate, along=preset.along, across=preset.across,
-                           example=preset.key, constants="one",
+            session.change(rate=preset.rate, rate_axis=preset.along, rate_second_axis=preset.across,
+                           rate_preset=preset.key, rate_constants="one",
                            **lab_tasks.settings_of(min(preset.rate.tasks)))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
                        help="What is estimated. Each has its own rate.")
         controls.bound(st.selectbox, "Map across", view.along,
-                       lambda name: session.change(along=name), "along", options=names,
+                       lambda name: session.change(rate_axis=name), "along", options=names,
                        format_func=view.symbol, help="The horizontal axis of both charts.")
         controls.bound(st.selectbox, "Map up", view.across,
-                       lambda name: session.change(across=name), "across",
+                       lambda name: session.change(rate_second_axis=name), "across",
                        options=[name for name in names if name != view.along],
                        format_func=view.symbol, help="The vertical axis of the map.")
-        controls.bound(st.selectbox, "Sizes", PRESETS[view.settings.example].label
-                       if view.settings.example else view.own_sizes, example, "example",
+        controls.bound(st.selectbox, "Sizes", PRESETS[view.settings.rate_preset].label
+                       if view.settings.rate_preset else view.own_sizes, example, "example",
                        options=[view.own_sizes, *(p.label for p in PRESETS.values())],
                        help="Where you are on the map: your scenario, or a figure or table of the "
                        "paper on private mean functions.")
@@ -250,8 +251,8 @@ def regimes(view: RateAtPoint) -> None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
                     f"dropped. {view.mark}]")
         return
-    controls.bound(st.segmented_control, "Constants", view.settings.constants,
-                   lambda chosen: session.change(constants=chosen or "fitted"), "constants",
+    controls.bound(st.segmented_control, "Constants", view.settings.rate_constants,
+                   lambda chosen: session.change(rate_constants=chosen or "fitted"), "constants",
                    options=["fitted", "one"], format_func={
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
                    help="Theory drops constants. Fitted: privacy weighs as much as was measured "
@@ -260,7 +261,7 @@ def regimes(view: RateAtPoint) -> None:
 
 
 def _about_constants(view: RateAtPoint) -> str:
-    if view.settings.constants == "fitted":
+    if view.settings.rate_constants == "fitted":
         return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
                 "squared error here, as measured.")
     share = view.weighted.shares(**view.point)
@@ -340,12 +341,12 @@ def notions(view: RateAtPoint) -> None:
     lines = _lines(view)
     if hasattr(view.rate, charts.SMOOTHNESS):
         controls.bound(
-            st.segmented_control, "Against", view.settings.against,
-            lambda chosen: session.change(against=chosen or "map"), "against",
+            st.segmented_control, "Against", view.settings.rate_curve_axis,
+            lambda chosen: session.change(rate_curve_axis=chosen or "map"), "against",
             options=["map", "smoothness"], format_func={
                 "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
             help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
-    smooth = view.settings.against == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
+    smooth = view.settings.rate_curve_axis == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
     chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
@@ -357,10 +358,11 @@ def by_eye(view: RateAtPoint) -> None:
         return
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
-    shown = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"], view.settings.seed)
-    chart = charts.by_eye(shown)
+    answer = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"],
+                        view.settings.seed)
+    chart = charts.by_eye(answer)
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
-    dots = len(next(iter(shown.estimates.values())))
+    dots = len(next(iter(answer.estimates.values())))
     st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "
                 "trust. Upright: the true mean. Estimates beyond the range stand at its end.]")
 

@@ -69,7 +69,7 @@ def request_of(view: RateAtPoint) -> Check | None:
 
 def why_not(view: RateAtPoint) -> str:
     """Why nothing is measured here; empty where something is."""
-    if view.settings.example:
+    if view.settings.rate_preset:
         return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
                 "measure.")
     if view.has_scenario and not view.source.is_random:
@@ -158,7 +158,7 @@ def _in_words(here: Check, symbol: str) -> str:
     """What one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
     if here.values:
-        methods = " and by ".join(f"*{_name(one.mechanism)}*" for one in here.settings)
+        methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in here.settings)
         parts.append(f"the error at {len(here.values)} values of {symbol}, "
                      f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
     else:
@@ -269,7 +269,7 @@ def _slopes(view: RateAtPoint, here: Check, so_far: Measurements) -> None:
         layout.draw(chart, "practice", 460, 380)
         st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
                     "as was measured at the middle value.]")
-        fits = {one.name: one.compared.fitted for one in series if one.compared is not None}
+        fits = {line.name: line.compared.fitted for line in series if line.compared is not None}
         if fits:
             st.markdown(f":small[{words.fitted_to_squares(fits)}]")
     view.charts[SLOPE] = chart
@@ -310,8 +310,8 @@ def _misses(view: RateAtPoint, here: Check, limits: CoverageAnswer) -> None:
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
-    token = links.encode(replace(view.settings, tab="verify", part="coverage",
-                                   limits=here.limits.kind, folds=()))
+    token = links.encode(replace(view.settings, lab_tab="verify", audit_part="coverage",
+                                   coverage_limits=here.limits.kind, open_folds=()))
     st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
                  query_params={"s": token}, icon=":material/arrow_forward:")
 

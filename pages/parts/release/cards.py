@@ -68,7 +68,7 @@ class Choice(View):
 
     def __init__(self) -> None:
         super().__init__()
-        self.what = self.settings.publish
+        self.what = self.settings.published_task
         self.task = session.data_task(self.what)
 
     @property
@@ -151,7 +151,7 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
     if source is None or not source.facts.is_upload:
         return None
     on_screen = {release.release_id for release in st.session_state.get("released", ())}
-    is_released = choice.settings.step == "release" and any(
+    is_released = choice.settings.publish_step == "release" and any(
         entry.release_id in on_screen for part in choice.parts
         if (spent := strips.odometer(part)) is not None for entry in spent.entries)
     return tags.published_chip(source.facts, source.sizes.n_curves, is_released)
@@ -159,8 +159,8 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
     """The error of such releases of the twin, as the preview says it; "" of a single number."""
-    said = None if choice.source is None else _forecast(choice, choice.source, cost)
-    return "" if said is None else numbers.error(said.error, said.unit, said.within)
+    expected = None if choice.source is None else _forecast(choice, choice.source, cost)
+    return "" if expected is None else numbers.error(expected.error, expected.unit, expected.within)
 
 
 def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | None:
@@ -204,7 +204,7 @@ def budget_and_method(choice: Choice) -> None:
 
 
 def _choose_what(key: str) -> None:
-    session.change(publish=key, step="data")
+    session.change(published_task=key, publish_step="data")
     st.session_state.pop("publish_file", None)
 
 
@@ -220,7 +220,7 @@ def data_choice(choice: Choice) -> bool:
 
     def write(label: str) -> None:
         state.publish_file = label == mine
-        session.change(step="data")
+        session.change(publish_step="data")
         session.show_own(task, label == mine)
         if label != mine:
             cls, parameters = public[label]
@@ -403,9 +403,10 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
         people, called = groups.released_as(file, part, name)
         is_same = same[groups.name(part)]
         is_new = total is not None and strips.odometer(part) is None and not is_same
-        most = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
+        total_budget = Budget(total, published.usual_total(part.sizes.n_curves).delta) if (
             is_new and total is not None) else None
-        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called, most,
+        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
+                                 total_budget,
                                  is_same, _forecast(choice, part, _cost_of(choice, part)))
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
@@ -521,7 +522,7 @@ def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> No
 
 def _show_again(release_id: str) -> None:
     if visitors.may_bring_files():
-        session.change(step="release")
+        session.change(publish_step="release")
         _release(lambda: [published.again(Ledger(), release_id)])
 
 

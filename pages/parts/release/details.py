@@ -89,4 +89,4 @@ def _findings(findings: list[Finding]) -> None:
     else:
         st.success("**These files are what was released.**", icon=_ICONS[True])
     st.markdown("\n".join(f"* {_ICONS[finding.holds]} {escape(finding.text)}" for finding in
-                          sorted(findings, key=lambda one: one.holds is not False)))
+                          sorted(findings, key=lambda finding: finding.holds is not False)))

@@ -128,8 +128,9 @@ def _study(choice: Choice, table: list[dict[str, Any]], name: str, origin: str, 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
     """How one's own file was read, so that every site's is; else usual names and these facts."""
     source = session.source(choice.task)
-    own = code_fold.own_file(choice.task) if source.facts.is_upload else None
-    plain = None if own is None else request.to_plain(source, choice.mechanism, choice.budget, own)
+    file = code_fold.own_file(choice.task) if source.facts.is_upload else None
+    plain = None if file is None else request.to_plain(source, choice.mechanism, choice.budget,
+                                                       file)
     if plain is not None and "data" in plain:
         data = {key: value for key, value in plain["data"].items() if key != "file"}
         columns = {key: value for key, value in data.get("columns", {}).items()
@@ -143,11 +144,11 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
 
 def _planned(study: Mapping[str, Any]) -> SitePlan:
     """The plan of a study; its random number stays while the same visitor looks at it."""
-    kept, text = st.session_state.get("site_plan"), json.dumps(study, sort_keys=True)
-    if kept is None or kept[0] != text:
+    cached, text = st.session_state.get("site_plan"), json.dumps(study, sort_keys=True)
+    if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
-            kept = st.session_state.site_plan = text, SitePlan.planned(study)
-    plan: SitePlan = kept[1]
+            cached = st.session_state.site_plan = text, SitePlan.planned(study)
+    plan: SitePlan = cached[1]
     return plan
 
 

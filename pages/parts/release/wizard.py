@@ -71,12 +71,12 @@ def _step(choice: Choice) -> str:
 
     Whoever comes with a file from another page has stated everything there.
     """
-    return (session.current().step or "preview") if choice.source is not None else "data"
+    return (session.current().publish_step or "preview") if choice.source is not None else "data"
 
 
 def _go(step: str) -> None:
     draft.hold_answers()
-    session.change(step=step)
+    session.change(publish_step=step)
 
 
 def _next(step: str, then: Callable[[], None] = lambda: None, is_open: bool = True) -> None:
@@ -108,9 +108,9 @@ def _data_line(choice: Choice) -> str:
     """What is published of which data, their bounds, and who is trusted."""
     source = choice.file
     assert source is not None
-    own, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
-    data = (tags.data_chip(source.facts, n_curves) if own is None else
-            f"{whole(n_curves)} {source.facts.people}, {own.name}")
+    file, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
+    data = (tags.data_chip(source.facts, n_curves) if file is None else
+            f"{whole(n_curves)} {source.facts.people}, {file.name}")
     held = "curve" if getattr(source, "holds_curves", True) else "record"
     return " · ".join(filter(None, (
         f"{TASKS[choice.what].result}: {escape(data)}", escape(groups.in_short(source)),

@@ -67,7 +67,7 @@ def _line(spend: Spend) -> dict[str, object]:
 
 def _of_several(spends: Sequence[Spend]) -> None:
     """What the same lines cost a person with several protected units, where odds are about them."""
-    count = session.current().group
+    count = session.current().group_size
     if count > 1:
         several = accounting.guarantees(accounting.for_group(spends, count))
         st.markdown(spending.ledger_of_several(count, spends[0].unit.noun, several))
@@ -105,8 +105,8 @@ def rule_fold() -> None:
 
 def rule_and_precedents() -> None:
     """The most ε by the visitor's own policy, and what others have spent."""
-    controls.number("Our rule: ε at most", session.current().rule,
-                    lambda rule: session.change(rule=settings.checked_rule(rule)), "rule",
+    controls.number("Our rule: ε at most", session.current().epsilon_limit,
+                    lambda rule: session.change(epsilon_limit=settings.checked_rule(rule)), "rule",
                     is_optional=True, placeholder="none", width=220,
                     help="From your own policy, for one whole release. It is marked under the "
                     "slider, and a budget above it is pointed out.")
@@ -116,6 +116,6 @@ def rule_and_precedents() -> None:
 
 def beyond_rule(epsilon: float) -> None:
     """Point out a budget above the visitor's own rule."""
-    words = precedents.beyond_rule(epsilon, session.current().rule)
+    words = precedents.beyond_rule(epsilon, session.current().epsilon_limit)
     if words:
         st.warning(words, icon=":material/gavel:")

@@ -21,9 +21,10 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
     """Limits of one kind, by the method and on the data of their own page."""
     task = coverage_topic.KINDS[kind].task
     source = current.studied(task)
-    mechanism = coverage_topic.mechanism_for(kind, current.mechanism_of(task), current.point)
+    mechanism = coverage_topic.mechanism_for(kind, current.mechanism_of(task),
+                                             current.evaluation_point)
     return coverage_topic.Experiment(kind, source, mechanism, budget(current, mechanism, source),
-                                     current.seed, current.point)
+                                     current.seed, current.evaluation_point)
 
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:

@@ -27,7 +27,7 @@ _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
 def of(spends: Sequence[Spend], prior: float = 0.5) -> risk.Odds:
     """For a person with as many protected units as the visitor states, usually one."""
-    return risk.of_ledger(spends, session.current().group, prior)
+    return risk.of_ledger(spends, session.current().group_size, prior)
 
 
 def person(facts: PublicFacts, sizes: Sizes) -> Person:
@@ -35,7 +35,7 @@ def person(facts: PublicFacts, sizes: Sizes) -> Person:
     n, declared = sizes.n_curves, _declared(facts, sizes)
     counts = declared is not None and declared > n and not amplification.reason_against(sizes)
     sample = SecretSample(n, declared, True) if counts and declared else None
-    return Person(session.current().group, sample)
+    return Person(session.current().group_size, sample)
 
 
 def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
@@ -52,7 +52,7 @@ def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
 
 def chips(facts: PublicFacts, unit: str = "curve") -> list[components.Chip]:
     """Beside the unit of protection, where odds are about several of them."""
-    count = session.current().group
+    count = session.current().group_size
     if count == 1:
         return []
     return [components.Chip(*tags.group_tag(facts, count, unit), "orange", "person")]
@@ -160,8 +160,9 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
 def _several(facts: PublicFacts, held: str) -> None:
     """How many protected units one person has: stated, never read off the data."""
     controls.number(
-        f"{capital(held)}s of one {facts.person}", session.current().group,
-        lambda count: session.change(group=settings.checked_group(count)), "group", is_whole=True,
+        f"{capital(held)}s of one {facts.person}", session.current().group_size,
+        lambda count: session.change(group_size=settings.checked_group(count)), "group",
+        is_whole=True,
         help=f"The most {held}s that one {facts.person} "
         "has in the data, from repeat visits for example. Yours to state.")
 
@@ -196,7 +197,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         lambda declared: declare(total if declared else None), "declared")
     if declared_size is not None:
         drawn = SecretSample(n, declared_size, True)
-        st.markdown(odds_words.sampled(of(spends), drawn.odds(spends, session.current().group),
+        st.markdown(odds_words.sampled(of(spends), drawn.odds(spends, session.current().group_size),
                                     drawn.share, facts.person))
 
 

@@ -47,9 +47,9 @@ def question(facts: PublicFacts) -> Question | None:
         For numbers that do not fit these curves.
     """
     current = session.current()
-    if current.shape not in shape.KINDS:
+    if current.shape_question not in shape.KINDS:
         return None
-    default = shape.default(current.shape, facts)
+    default = shape.default(current.shape_question, facts)
     stated = {name.removeprefix("shape_"): getattr(current, name)
               for name in settings.SHAPE_NUMBERS}
     return shape.checked(replace(default, **{name: value for name, value in stated.items()
@@ -58,7 +58,7 @@ def question(facts: PublicFacts) -> Question | None:
 
 def compares_groups(source: Source) -> bool:
     """Whether the question is how two groups differ, of data that have some."""
-    return session.current().shape == settings.GROUPS and len(source.group_names) > 1
+    return session.current().shape_question == settings.GROUPS and len(source.group_names) > 1
 
 
 def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
@@ -66,10 +66,10 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     current = session.current()
     kinds = (*shape.KINDS, settings.NEXT, *((settings.GROUPS,) if has_groups else ()))
     controls.bound(st.segmented_control, "Question",
-                   current.shape if current.shape in kinds else None,
-                   lambda kind: session.change(shape=kind or ""), "shape", options=kinds,
+                   current.shape_question if current.shape_question in kinds else None,
+                   lambda kind: session.change(shape_question=kind or ""), "shape", options=kinds,
                    format_func=words.LABELS.get, help=words.HELP)
-    if current.shape not in shape.KINDS:
+    if current.shape_question not in shape.KINDS:
         return None
     _numbers(facts)
     try:
@@ -82,7 +82,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
-    default = shape.default(current.shape, facts)
+    default = shape.default(current.shape_question, facts)
     within = ("tolerance", named("Within", facts.time_unit),
               "How far off a time may be and still be of use.")
     level = ("level", named("Level", facts.value_unit),
@@ -90,7 +90,7 @@ def _numbers(facts: PublicFacts) -> None:
     span = [("first", named("From", facts.time_unit), "The first time."),
             ("second", named("To", facts.time_unit), "The second time.")]
     numbers = {"peak": [within], "crossing": [level, within], "above": [level, within],
-               "sign": span, "fastest": [*span, within]}[current.shape]
+               "sign": span, "fastest": [*span, within]}[current.shape_question]
     with st.container(horizontal=True):
         for name, label, help in numbers:
             field = f"shape_{name}"
@@ -111,18 +111,18 @@ def _state(field: str, value: float | None) -> None:
 class Answer:
     """How often releases of one method agree, at every budget, and averages without protection.
 
-    `said` is what the curve says that they are compared with; `known` (budgets,) where an answer
-    is given at all.
+    `reference` is what the curve says that they are compared with; `known` (budgets,) where an
+    answer is given at all.
     """
 
-    said: float
-    kept: Agreeing
+    reference: float
+    agreeing: Agreeing
     non_private: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
     def at(self, budget: int) -> Agreeing:
-        return Agreeing(self.kept.counts[budget], self.kept.draws)
+        return Agreeing(self.agreeing.counts[budget], self.agreeing.draws)
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
@@ -138,12 +138,12 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
               ) -> None:
     """What the average says, and how often a release says it, too."""
-    st.markdown(words.reference(asked, kept_answer.said, facts, kept_answer.is_truth))
+    st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
         st.warning(words.refused(budget), icon=":material/block:")
         return
     st.markdown(words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
-                                bool(np.isnan(kept_answer.said))))
+                                bool(np.isnan(kept_answer.reference))))
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
@@ -220,7 +220,7 @@ def section(scene: Scene) -> None:
     if compares_groups(scene.source) and not scene.is_refused:
         with layout.user_errors():
             _groups(scene)
-    if session.current().shape == settings.NEXT and not scene.is_refused:
+    if session.current().shape_question == settings.NEXT and not scene.is_refused:
         with layout.user_errors():
             _next_person(scene)
     if not scene.is_refused:
@@ -263,7 +263,7 @@ def _how_often(scene: Scene, asked: Question) -> None:
     label, variant = controls.named(mechanism)
     line = charts.MethodErrors(label, mechanism.key, mechanism.family, variant,
                                np.where(kept_answer.known, scene.error, np.nan), np.array([]))
-    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.kept)],
+    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.agreeing)],
                                   scene.budget.epsilon)
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{words.KEY}]")

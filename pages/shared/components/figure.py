@@ -213,10 +213,10 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
     releases, noise = view.releases - view.non_private, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
     if refused.any() and not refused.all():
-        least = int(np.argmin(np.where(refused, np.inf, epsilons)))
-        growth = epsilons[least] / epsilons[refused]
-        releases[refused] = growth[:, None, None] * releases[least]
-        noise[refused] = growth[:, None] * noise[least]
+        lowest = int(np.argmin(np.where(refused, np.inf, epsilons)))
+        growth = epsilons[lowest] / epsilons[refused]
+        releases[refused] = growth[:, None, None] * releases[lowest]
+        noise[refused] = growth[:, None] * noise[lowest]
     return releases, noise
 
 
@@ -286,7 +286,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
     first = np.where(np.isfinite(groups.first), groups.first - view.non_private, drawn)
     second = np.nan_to_num(groups.second - view.non_private)
     height = facts.value_high - facts.value_low
-    one, other = groups.names
+    group, other_group = groups.names
     payload = {
         "draws": n_draws, "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
         "curves": _three(height, *first), "other": _three(height, *second),
@@ -294,8 +294,8 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
                                                            strict=True)],
         "speed": _three(height, *map(np.nan_to_num, groups.difference)),
         "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
-        "panel": named(f"{one} − {other}", facts.value_unit),
-        "title": f"{one} less {other}, with its 95 % confidence band."}
+        "panel": named(f"{group} − {other_group}", facts.value_unit),
+        "title": f"{group} less {other_group}, with its 95 % confidence band."}
     return _tagged(payload)
 
 
@@ -319,10 +319,10 @@ def int16(values: NDArray[Any], low: float, high: float) -> str:
 
 def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
     """What the 16-bit numbers of each budget span: its own differences, within reason."""
-    furthest, least = _FURTHEST * height, height / _STEPS**2
+    furthest, smallest_step = _FURTHEST * height, height / _STEPS**2
     lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
     highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
-    return [(low, max(high, low + least)) for low, high in
+    return [(low, max(high, low + smallest_step)) for low, high in
             np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()]
 
 

@@ -88,7 +88,8 @@ def strip(
     limit = ("This method’s limit always holds (δ = 0)." if pure else
              f"ε limits how much one {person} can shift what is published. δ is by how much "
              "probabilities may exceed this limit.")
-    alone = next((f" {WHY_ALONE}" for one in budgets if one.odds.endswith(BY_BUDGET_ALONE)), "")
+    alone = next((f" {WHY_ALONE}" for step_words in budgets
+                  if step_words.odds.endswith(BY_BUDGET_ALONE)), "")
     words = {
         "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
         "odds": f"For an attacker who knows all other curves and chooses between two for this "

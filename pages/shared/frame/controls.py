@@ -74,8 +74,8 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
     What is no number, or is refused by `write`, stays in the field and is quoted in the message,
     which says what counts until then. An optional number is None where the field is empty.
     """
-    shown = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
-    until = f"Until then {shown} counts." if shown else ""
+    displayed = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
+    until = f"Until then {displayed} counts." if displayed else ""
 
     def read(text: str) -> None:
         try:
@@ -85,10 +85,10 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
                              f"{problem.hint} {until}".strip()) from None
 
     if not options.get("refused_here", True):
-        bound(st.text_input, label, shown, read, key, **options)
+        bound(st.text_input, label, displayed, read, key, **options)
         return
     with st.container(width=options.pop("width", "stretch")):  # a refusal stands below its field
-        bound(st.text_input, label, shown, read, key, **options)
+        bound(st.text_input, label, displayed, read, key, **options)
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
@@ -355,10 +355,10 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"δ {current.delta:g} (default 1/n²)")
     if current.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {current.seed}")
-    if current.rule is not None:
-        out.append(f"Rule of your own: ε at most {current.rule:g}")
-    if current.group > 1:
-        out.append(f"Attacker’s accuracy for {current.group} together (default 1)")
+    if current.epsilon_limit is not None:
+        out.append(f"Rule of your own: ε at most {current.epsilon_limit:g}")
+    if current.group_size > 1:
+        out.append(f"Attacker’s accuracy for {current.group_size} together (default 1)")
     if current.population is not None and not session.uploaded(task):
         out.append(f"Secret sample of {current.population:,}, as declared")
     return out

@@ -78,14 +78,14 @@ def show(details: Sequence[Detail]) -> None:
 
 
 def _chosen(details: Sequence[Detail]) -> Detail | None:
-    opened = {*session.current().folds}
+    opened = {*session.current().open_folds}
     return next((detail for detail in details if detail.keys & opened), None)
 
 
 def open_at(details: Sequence[Detail], key: str) -> None:
     """Open one detail in place of the others; none for an empty key."""
-    others = {*session.current().folds}.difference(*(detail.keys for detail in details))
+    others = {*session.current().open_folds}.difference(*(detail.keys for detail in details))
     for detail in details:
         if detail.key == key and detail.is_fold:
             st.session_state[f"fold_{detail.folds[0]}"] = True
-    session.change(folds=tuple(sorted(others | ({key} if key else set()))))
+    session.change(open_folds=tuple(sorted(others | ({key} if key else set()))))

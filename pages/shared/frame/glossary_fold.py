@@ -55,7 +55,7 @@ def _on_screen() -> tuple[str, ...]:
     current = session.current()
     if pins.page() != session.LAB:
         return TERMS.get(pins.page(), ())
-    return OF_TABS.get(current.tab, TERMS["lab"] + OF_ESTIMANDS.get(current.estimand, ()))
+    return OF_TABS.get(current.lab_tab, TERMS["lab"] + OF_ESTIMANDS.get(current.estimand, ()))
 
 
 def entry(term: Term, formula: bool, where: bool = False) -> str:

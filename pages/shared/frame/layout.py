@@ -243,8 +243,8 @@ def reset() -> None:
     studies = {task: settings.DataAndMethod(preset_of(study.source), preset_of(study.mechanism))
                for task, study in current.studies.items()}
     session.change(studies=studies, rate=preset_of(current.rate), sites=default.sites,
-                   delta=default.delta, seed=default.seed, group=default.group,
-                   population=default.population, rule=default.rule)
+                   delta=default.delta, seed=default.seed, group_size=default.group_size,
+                   population=default.population, epsilon_limit=default.epsilon_limit)
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

@@ -39,7 +39,7 @@ def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budg
     is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
     # which tab of Lab is open is no part of a scenario
-    token = links.encode(replace(session.current(), folds=(), tab=settings.TABS[0]))
+    token = links.encode(replace(session.current(), open_folds=(), lab_tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
     reason = ("Your own curves cannot be pinned: a pin is a link." if is_personal
               else pins.reason_against(token))
@@ -139,7 +139,7 @@ def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
 
     Where the method has no plan nothing would be released, and they are empty.
     """
-    group = session.current().group
+    group = session.current().group_size
     try:
         return odds_words.odds_span([run.answer(odds_of_method, mechanism, source, budget, group)
                                      for budget in budgets])

@@ -316,7 +316,7 @@ class Jobs:
 
     def _enqueue(self, job: Job) -> None:
         self._jobs[job.key] = job
-        ended = [key for key, kept in self._jobs.items() if not kept.live]
+        ended = [key for key, other in self._jobs.items() if not other.live]
         for key in ended[:-_MAX_KEPT]:
             del self._jobs[key]
         self._waiting.append(job)

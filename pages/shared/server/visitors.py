@@ -92,10 +92,10 @@ def limit() -> int:
     ValueError
         If what the environment says is no whole number above 0.
     """
-    said = os.environ.get(LIMIT_NAME, str(_DEFAULT_LIMIT))
-    if not said.isdecimal() or int(said) < 1:
-        raise ValueError(f"{LIMIT_NAME} must be a whole number above 0; got {said!r}.")
-    return int(said)
+    setting = os.environ.get(LIMIT_NAME, str(_DEFAULT_LIMIT))
+    if not setting.isdecimal() or int(setting) < 1:
+        raise ValueError(f"{LIMIT_NAME} must be a whole number above 0; got {setting!r}.")
+    return int(setting)
 
 
 def takes_files(host: str | None, listens_at: str | None) -> bool:
@@ -109,11 +109,11 @@ def takes_files(host: str | None, listens_at: str | None) -> bool:
     ValueError
         If the environment says neither "on" nor "off".
     """
-    said = os.environ.get(UPLOADS_NAME)
-    if said not in (None, "on", "off"):
-        raise ValueError(f"{UPLOADS_NAME} must be on or off; got {said!r}.")
-    if said is not None:
-        return said == "on"
+    setting = os.environ.get(UPLOADS_NAME)
+    if setting not in (None, "on", "off"):
+        raise ValueError(f"{UPLOADS_NAME} must be on or off; got {setting!r}.")
+    if setting is not None:
+        return setting == "on"
     asked_for = urlsplit(f"//{host}").hostname if host else listens_at
     return listens_at in _OWN_MACHINE and asked_for in _OWN_MACHINE
 

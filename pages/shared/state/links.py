@@ -30,6 +30,7 @@ from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
+from pages.shared.state.link_words import word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
 _LONGEST = 4000  # characters of an address that are read
@@ -157,17 +158,19 @@ class Word:
 
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES: dict[str, Sequence[str]] = {
-    "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
-    "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
-    "estimand": ESTIMANDS, "tab": settings.TABS, "comparison": settings.COMPARISONS,
-    "theory": settings.THEORY_PARTS, "summary": SUMMARIES, "counted": COUNTED,
-    "part": settings.AUDIT_PARTS,
-    "around": ("small", "screen"),
-    "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
-    "about": handbook.method_keys(), "publish": PUBLISHED, "step": ("", *settings.WIZARD),
-    "presenter": ("off", "on"), "learn": ("", "guide"),
-    "shape": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
-    "decided": (*DECIDED,), "noise": (*NoisePlace,),
+    "explore_view": settings.VIEWS, "rate_axis": _SYMBOLS, "rate_second_axis": _SYMBOLS,
+    "rate_preset": ("", *PRESETS), "rate_constants": ("fitted", "one"),
+    "rate_curve_axis": ("map", "smoothness"), "unknown_quantity": DIALS,
+    "estimand": ESTIMANDS, "lab_tab": settings.TABS, "compare_part": settings.COMPARISONS,
+    "theory_part": settings.THEORY_PARTS, "summary_task": SUMMARIES, "counted_task": COUNTED,
+    "audit_part": settings.AUDIT_PARTS,
+    "audited_data": ("small", "screen"),
+    "second_noise": ("same", "fresh"), "guide_chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
+    "notes_method": handbook.method_keys(), "published_task": PUBLISHED,
+    "publish_step": ("", *settings.WIZARD),
+    "presenter": ("off", "on"), "learn_part": ("", "guide"),
+    "shape_question": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
+    "decided_task": (*DECIDED,), "noise_place": (*NoisePlace,),
     "confidence": (*SHARES,)}
 
 
@@ -203,7 +206,8 @@ def _lessons() -> Sequence[str]:
 
 # Choices whose modules take a moment to import: only for a link that has one of these words.
 _SELDOM: dict[str, Callable[[], Sequence[str]]] = {
-    "exhibit": _exhibits, "audited": _audited, "variant": _broken, "limits": _coverage_limits,
+    "exhibit": _exhibits, "audited_method": _audited, "planted_fault": _broken,
+    "coverage_limits": _coverage_limits,
     "lesson": _lessons}
 CHOICES = (*_CHOICES, *_SELDOM)  # settings that are one of a few words
 
@@ -249,42 +253,44 @@ _NUMBER = {name: Word(partial(_shape_number, name))
            for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
-    "again": Word(lambda text: settings.checked_epsilon(float(text))),
+    "second_epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "delta": Word(lambda text: Budget(1.0, float(text)).delta),
     "seed": Word(lambda text: settings.checked_seed(int(text))),
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
-    "view": Word(lambda text: _one_of("view", "look" if text in _EARLIER_VIEWS else text)),
-    "step": Word(lambda text: _one_of("step", "data" if text in _EARLIER_STEPS else text)),
-    "target": Word(lambda text: settings.checked_target(float(text))),
-    "typical": Word(lambda text: settings.checked_target(float(text))),
+    "explore_view": Word(
+        lambda text: _one_of("explore_view", "look" if text in _EARLIER_VIEWS else text)),
+    "publish_step": Word(
+        lambda text: _one_of("publish_step", "data" if text in _EARLIER_STEPS else text)),
+    "target_distance": Word(lambda text: settings.checked_target(float(text))),
+    "typical_error": Word(lambda text: settings.checked_target(float(text))),
     "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
     "percentile_target": Word(lambda text: settings.checked_target(float(text))),
-    "risk": Word(lambda text: settings.checked_risk(float(text))),
-    "rule": Word(lambda text: settings.checked_rule(float(text))),
-    "split": Word(budget_split.of_word, budget_split.word),
-    "point": Word(lambda text: settings.checked_point(float(text))),
-    "group": Word(lambda text: settings.checked_group(int(text))),
+    "attacker_accuracy": Word(lambda text: settings.checked_risk(float(text))),
+    "epsilon_limit": Word(lambda text: settings.checked_rule(float(text))),
+    "budget_split": Word(budget_split.of_word, budget_split.word),
+    "evaluation_point": Word(lambda text: settings.checked_point(float(text))),
+    "group_size": Word(lambda text: settings.checked_group(int(text))),
     "population": Word(lambda text: settings.checked_population(int(text))),
     **_NUMBER,
-    "shown": Word(lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
-                  lambda lines: ".".join(lines) or "nothing"),
-    "methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
-    "budgets": Word(
+    "further_lines": Word(
+        lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
+        lambda lines: ".".join(lines) or "nothing"),
+    "compared_methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
+    "compared_budgets": Word(
         lambda text: settings.checked_budgets([float(part) for part in text.split("_")]),
         lambda budgets: "_".join(map(_plain, budgets))),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
-    "room": Word(classroom.checked_code),
-    "folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
-_CALLED = {"folds": "open", "room": "class"}  # settings whose word is not their name
-_NAMED = {_CALLED.get(name, name): name for name in _WORDS}
+    "class_code": Word(classroom.checked_code),
+    "open_folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
+_SETTING_OF = {word_of(name): name for name in _WORDS}
 
 
 def _single_words(wanted: Settings) -> Iterator[str]:
     for name, word in _WORDS.items():
         value = getattr(wanted, name)
         if value != getattr(FRONT_PAGE, name):
-            yield f"{_CALLED.get(name, name)}-{word.write(value)}"
+            yield f"{word_of(name)}-{word.write(value)}"
 
 
 def _with(current: Settings, name: str, text: str) -> Settings:
@@ -294,7 +300,7 @@ def _with(current: Settings, name: str, text: str) -> Settings:
         return replace(current, sweep=_swept(current.sweep, rest, text))
     if start == "look":
         return replace(current, looks=settings.with_look(current.looks, rest, int(text)))
-    field = _NAMED[name]
+    field = _SETTING_OF[name]
     return replace(current, **{field: _WORDS[field].read(text)})
 
 

@@ -160,7 +160,7 @@ def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
 
 
 def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",
-              most: int = _MAX_KEPT_BY_A_VISITOR) -> Store:
+              max_results: int = _MAX_KEPT_BY_A_VISITOR) -> Store:
     """Results of recipes are shared by all visitors; those of one's own data stay in the session.
 
     So do those of a twin, which is made of what the visitor stated.
@@ -168,7 +168,7 @@ def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",
     if not _is_personal(arguments):
         return shared
     state: MutableMapping[Any, Any] = st.session_state
-    store: Store = state.setdefault(key, Store(most, uuid.uuid4().hex))
+    store: Store = state.setdefault(key, Store(max_results, uuid.uuid4().hex))
     return store
 
 

@@ -97,7 +97,7 @@ def _move_folds(known: tuple[Any, ...]) -> None:
     """Open the folds of the settings and close the others that are known."""
     state = st.session_state
     state.update({name: False for name in known if str(name).startswith("fold_")})
-    state.update({f"fold_{name}": True for name in state.settings.folds})
+    state.update({f"fold_{name}": True for name in state.settings.open_folds})
 
 
 def is_first_drawn(key: str) -> bool:
@@ -135,12 +135,12 @@ def save() -> None:
     token = "" if is_own else links.encode(st.session_state.settings)
     if shows_pins(page) and not is_own and pins.pinned() != st.session_state.get("left_out"):
         token = pins.join(token, pins.pinned())
-    state, shown = st.session_state, st.query_params.get(_PARAMETER, "")
-    is_on_its_way = shown in state.behind and token == state.written
-    if shown != token:
-        state.behind |= {shown, state.written} - {token}
+    state, token_of_address = st.session_state, st.query_params.get(_PARAMETER, "")
+    is_on_its_way = token_of_address in state.behind and token == state.written
+    if token_of_address != token:
+        state.behind |= {token_of_address, state.written} - {token}
     state.written = token
-    if shown == token or is_on_its_way:
+    if token_of_address == token or is_on_its_way:
         return
     if token:
         st.query_params[_PARAMETER] = token
@@ -153,18 +153,18 @@ def task_on_screen() -> str:
     page, now = st.session_state.page, current()
     if page == LAB:
         return now.estimated
-    return data_task({"publish": now.publish, "decide": now.decided}.get(page, TASK))
+    return data_task({"publish": now.published_task, "decide": now.decided_task}.get(page, TASK))
 
 
 def shows_own_data() -> bool:
     """Whether the page on screen can show the visitor's own data."""
     page = st.session_state.page
-    return page != "learn" and (page != LAB or current().tab in _TABS_WITH_OWN_DATA)
+    return page != "learn" and (page != LAB or current().lab_tab in _TABS_WITH_OWN_DATA)
 
 
 def shows_pins(page: str) -> bool:
     """Whether pinned scenarios stand here, which the address then carries."""
-    return page == LAB and current().tab == "compare"
+    return page == LAB and current().lab_tab == "compare"
 
 
 def data_task(key: str) -> str:
@@ -194,13 +194,13 @@ def open_of_link(fold_of: Mapping[str, str]) -> None:
     `fold_of` has the detail, or a fold inside it, by the setting that belongs to it alone.
     """
     state = st.session_state
-    if state.pop("followed_to", None) != state.page or current().folds:
+    if state.pop("followed_to", None) != state.page or current().open_folds:
         return
     initial = Settings()
     opened = {fold for name, fold in fold_of.items()
               if getattr(current(), name) != getattr(initial, name)}
     if opened:
-        take_over(folds=tuple(sorted(opened)))
+        take_over(open_folds=tuple(sorted(opened)))
         _move_folds(())
 
 
@@ -219,10 +219,10 @@ def looked_at(key: str, options: Sequence[Option], default: Option | None = None
 
 def note_fold(name: str, is_open: bool) -> None:
     """Keep in the settings whether a fold is open."""
-    folds = {*current().folds}
+    folds = {*current().open_folds}
     if (name in folds) != is_open:
         names = sorted(folds ^ {name})[:MAX_FOLDS]
-        take_over(folds=tuple(names))
+        take_over(open_folds=tuple(names))
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
@@ -335,8 +335,9 @@ def change_source(task: str, source: Source) -> None:
     """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(studies=now.with_study(task, source).studies, target=now.target if same_unit else None,
-           typical=now.typical if same_unit else None)
+    change(studies=now.with_study(task, source).studies,
+           target_distance=now.target_distance if same_unit else None,
+           typical_error=now.typical_error if same_unit else None)
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:

@@ -164,82 +164,82 @@ class Settings:
     delta: float | None = None  # 1/n²
     seed: int = 1
     # Explore: the figure or the attacker’s game, further lines, and a question about shape.
-    view: str = "look"
-    shown: tuple[str, ...] = ()
-    shape: str = ""
+    explore_view: str = "look"
+    further_lines: tuple[str, ...] = ()
+    shape_question: str = ""
     shape_tolerance: float | None = None
     shape_first: float | None = None
     shape_second: float | None = None
     shape_level: float | None = None
     power_difference: float | None = None
     power_at: float | None = None
-    # Odds are those of a person with `group` protected units; `population` is the size of the
+    # Odds are those of a person with `group_size` protected units; `population` is the size of the
     # group that a secret random sample was declared to be drawn of.
-    group: int = 1
+    group_size: int = 1
     population: int | None = None
     # Decide: what is published, a table of sites (without one they are those of the curves; those
     # of a file are never kept here), who adds the noise, and how many releases of twenty are to
     # reach the target.
-    decided: str = TASK
+    decided_task: str = TASK
     sites: tuple[SiteRow, ...] = ()
-    noise: str = NoisePlace.SITES
+    noise_place: str = NoisePlace.SITES
     confidence: str = "19"
     # The size to find; the distance to stay within, usually a seventieth of the values' range; the
     # typical error that the solver is to reach, usually that of the recommendation; right guesses
     # in 100; the most ε by a rule of one's own; a total for several outputs.
-    unknown: str = "epsilon"
-    target: float | None = None
-    typical: float | None = None
-    risk: float = 60.0
-    rule: float | None = None
-    split: Split = field(default_factory=Split)
+    unknown_quantity: str = "epsilon"
+    target_distance: float | None = None
+    typical_error: float | None = None
+    attacker_accuracy: float = 60.0
+    epsilon_limit: float | None = None
+    budget_split: Split = field(default_factory=Split)
     # Learn: the guide in place of the path, the lesson that is open, if any, whether it is shown as
     # slides, and the class whose pupils guess here.
-    learn: str = ""
+    learn_part: str = ""
     lesson: str = ""
     presenter: str = "off"
-    room: str = ""
+    class_code: str = ""
     # Compare: methods and budgets side by side, and what is swept.
-    methods: tuple[str, ...] = ()
-    budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
+    compared_methods: tuple[str, ...] = ()
+    compared_budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
     sweep: SweepChoice = field(default_factory=SweepChoice)
     # Lab: what is estimated, the tab, and parts of tabs.
     estimand: str = ESTIMANDS[0]
-    tab: str = TABS[0]
-    comparison: str = COMPARISONS[0]
-    theory: str = THEORY_PARTS[0]
+    lab_tab: str = TABS[0]
+    compare_part: str = COMPARISONS[0]
+    theory_part: str = THEORY_PARTS[0]
     # What is asked besides of single estimands.
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
-    point: float = 0.37
-    summary: str = SUMMARIES[0]
+    evaluation_point: float = 0.37
+    summary_task: str = SUMMARIES[0]
     planned_percentile: float | None = None  # usually the highest
     percentile_target: float | None = None
-    counted: str = COUNTED[0]
-    # Rates; `example` is a figure or table of a paper.
+    counted_task: str = COUNTED[0]
+    # Rates; `rate_preset` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
-    along: str = "epsilon"
-    across: str = "m"
-    example: str = ""
-    constants: str = "fitted"
-    against: str = "map"
+    rate_axis: str = "epsilon"
+    rate_second_axis: str = "m"
+    rate_preset: str = ""
+    rate_constants: str = "fitted"
+    rate_curve_axis: str = "map"
     # Audit: the method attacked (empty: that of Explore), whose data, a planted fault, a second ε.
-    part: str = AUDIT_PARTS[0]
-    audited: str = ""
-    around: str = "small"
-    variant: str = ""
-    limits: str = "point"
-    again: float = 2.0
-    draw: str = "same"
+    audit_part: str = AUDIT_PARTS[0]
+    audited_method: str = ""
+    audited_data: str = "small"
+    planted_fault: str = ""
+    coverage_limits: str = "point"
+    second_epsilon: float = 2.0
+    second_noise: str = "same"
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
-    publish: str = PUBLISHED[0]
-    step: str = ""  # as far as there are data
-    chapter: str = handbook.CHAPTERS[0]
-    about: str = "adaptive_mean"
+    published_task: str = PUBLISHED[0]
+    publish_step: str = ""  # as far as there are data
+    guide_chapter: str = handbook.CHAPTERS[0]
+    notes_method: str = "adaptive_mean"
     # Choices that change a picture or its words alone, as (key, number of the option), and open
     # folds; both in order.
     looks: tuple[tuple[str, int], ...] = ()
-    folds: tuple[str, ...] = ()
+    open_folds: tuple[str, ...] = ()
 
     @property
     def estimated(self) -> str:

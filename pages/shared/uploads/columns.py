@@ -132,10 +132,10 @@ def _numbers_of(read: CurveTable, is_single: bool) -> list[str]:
     if is_single:
         return [f"{whole(read.n_curves)} people with one observation each"]
     used = read.counts[read.counts > 0]
-    least, most = int(used.min()), int(used.max())
-    each = whole(most) if least == most else f"{whole(least)} to {whole(most)}"
+    fewest, largest = int(used.min()), int(used.max())
+    each = whole(largest) if fewest == largest else f"{whole(fewest)} to {whole(largest)}"
     return [f"{whole(read.n_curves)} curve{'' if read.n_curves == 1 else 's'}",
-            f"{each} {'observation' if most == 1 else 'observations'} each"]
+            f"{each} {'observation' if largest == 1 else 'observations'} each"]
 
 
 def in_short(counts: Sequence[str], notes: Sequence[str]) -> None:
@@ -368,12 +368,12 @@ def _covariates(table: Table, layout: Layout, task: str) -> tuple[str, ...]:
             max_selections=MAX_COVARIATES, placeholder="None chosen",
             help="Numbers, or yes and no, that stay the same along a curve. The average does not "
             "use them."))
-    most = features.most if features.is_bounded else None
+    max_features = features.most if features.is_bounded else None
     names = tuple(st.multiselect(
         features.label, free, key=key_of(f"rows_features_{task}"), format_func=shortened,
-        max_selections=most, placeholder="Choose" if most else "All other columns",
+        max_selections=max_features, placeholder="Choose" if max_features else "All other columns",
         help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0."))
-    if not names and most:  # nothing is wrong yet
+    if not names and max_features:  # nothing is wrong yet
         predicts = "value" in TASKS[task].roles
         raise InputError("Choose what is predicted and from which columns." if predicts else
                          "Choose the columns.", field="columns",

@@ -233,9 +233,9 @@ def _is_answer(name: str, value: Any) -> bool:
 
 def keep_stated() -> None:
     """Have the browser keep what is stated now; of an example nothing."""
-    said = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
-                                                          _STATED_LAW)}
-    stated = {name: value for name, value in said.items()
+    answers = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
+                                                             _STATED_LAW)}
+    stated = {name: value for name, value in answers.items()
               if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))}
     is_kept = not is_example() and len(json.dumps(stated)) <= _MOST_STATED
     components.keep(stated if is_kept else {})

@@ -174,7 +174,7 @@ def show(upload: Source, task: str) -> None:
     session.show_own(task, True)
     draft.forget_bytes()
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
-    session.change(delta=None, noise=str(noise))
+    session.change(delta=None, noise_place=str(noise))
     components.arrive()
 
 

@@ -1,0 +1,209 @@
+"""The fit behind adaptive coefficients: covariates first, then locations of their coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.core.types import Array, CurveData, Design
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite, learned
+from engine.mechanisms.families.adaptive.fits import (
+    AdaptiveFit,
+    AdaptivePlan,
+    Piece,
+    Streams,
+    columns,
+    symmetric,
+)
+from engine.mechanisms.families.adaptive.location import Located
+from engine.mechanisms.families.adaptive.rules import public_scale
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import AffineDeviations, weighted_within_curves
+from engine.numerics.least_squares import within_functions
+from engine.numerics.reference_law import of_regressors
+from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
+from engine.numerics.regressor_maps import RegressorMap
+
+_WIDEST_START = 1.25  # of the first radius, where few tell an effect
+_BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
+_MAX = 4_000_000  # entries of T of all curves of these repeats
+
+
+@dataclass(frozen=True)
+class CoefficientPlan(AdaptivePlan):
+    """The plan of coefficients.
+
+    Parameters
+    ----------
+    covariate_shares : tuple of float
+        Of μ², of both releases of the covariates; 0 for one that is not made.
+    constants : Constants
+        Of the clips.
+    """
+
+    covariate_shares: tuple[float, ...]
+    constants: Constants
+
+    @property
+    def kind(self) -> Hashable:
+        return (super().kind, self.constants.final_width)
+
+
+@dataclass(frozen=True)
+class CoefficientStreams(Streams):
+    """With the noise of both releases of the covariates, (2, repeats, draws, K, K)."""
+
+    gram: Array
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
+             ) -> CoefficientStreams:
+        """Draw the standard noise of one site.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        n_functions : int
+            K.
+        size : int
+            Of the largest basis.
+        """
+        shape, p = (repeats, draws, n_functions, size), n_functions * size
+        square = symmetric(rng.standard_normal((repeats, draws, p, p)))
+        gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
+        normals = rng.standard_normal((6, *shape))
+        return cls(normals, np.empty(0), square.reshape(*shape, n_functions, size), gram)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoefficientPiece(Piece):
+    """With the map from coefficients to the coordinates in which they are located."""
+
+    map: RegressorMap
+
+
+class CoefficientFit(AdaptiveFit):
+    """The model with covariates.
+
+    Parameters
+    ----------
+    curves : RegressionMoments
+        Moments of all curves with their regressors, responses in unit scale.
+    declared : Array or None
+        (K, K), second moments of the regressors where they are stated, else None.
+    rng : numpy.random.Generator
+        Spawns the noise of every site.
+    """
+
+    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
+                 curves: RegressionMoments, declared: Array | None, rng: np.random.Generator
+                 ) -> None:
+        self.curves, self.declared, self.covariate_plans = curves, declared, plans
+        self.n_functions, self.curve_counts = curves.n_functions, data.counts
+        self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
+                                              basis.size)
+                      for stream in rng.spawn(data.sizes.n_servers)]
+        super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
+                         (self.n_functions, basis.size))
+        self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
+
+    def pieces(self) -> Iterator[Piece]:
+        sizes = {self.plans[members[0]].size for members in self.kinds.values()}
+        design = self.design if self.design.is_known else Design()  # unknown: taken to be even
+        for repeats in self._blocks(max(map(len, self.kinds.values())), max(sizes)):
+            moments = self.curves.moments.repeats(repeats).first(max(sizes))
+            deviations = dict(weighted_within_curves(moments, self.curve_counts, sizes, design))
+            for members in self.kinds.values():
+                yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
+
+    def finished(self, piece: Piece, located: Located) -> Located:
+        """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        assert isinstance(piece, CoefficientPiece)
+        located = _of_covariates(located, piece.map)
+        centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
+        covariance = located.covariance.reshape(*centre.shape, *centre.shape[2:])
+        return replace(located, centre=centre, covariance=within_functions(covariance))
+
+    def _blocks(self, n_plans: int, size: int) -> Iterator[slice]:
+        """Cut the repeats so that the arrays of one block stay small."""
+        of_law = (n_plans * self.draws + 1) * 400 * self.n_functions
+        of_curves = size**2 * self.sizes.n_curves
+        step = max(1, min(_BLOCK // of_law, _MAX // of_curves))
+        for first in range(0, self.n_repeats, step):
+            yield slice(first, min(first + step, self.n_repeats))
+
+    def _piece(self, members: list[int], repeats: slice, deviations: AffineDeviations,
+               design: Design) -> CoefficientPiece:
+        """The covariates are released here, as the deviations of coefficients depend on them."""
+        size, regressors = deviations.size, self.curves.regressors[repeats]
+        basis = self.basis.first(size)
+        covariates = learned([
+            self.covariate_site(s, regressors[..., people], members, repeats)
+            for s, people in enumerate(self.servers)], self.declared)
+        for row, k in enumerate(self.feasible(members)):
+            of_plan = slice(row * self.draws, (row + 1) * self.draws)
+            self.doubt[k, repeats] = covariates.doubt[:, of_plan]
+        sites = [self.site(s, RegressionDeviations(
+            deviations.among(people), regressors[..., people], covariates.map), members, repeats)
+            for s, people in enumerate(self.servers)]
+        scale = np.tile(public_scale(size, self.sizes), self.n_functions)
+        law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
+        plan = self.covariate_plans[members[0]]
+        constants = _widened(plan.constants, covariates.widening, plan.is_joint)
+        return CoefficientPiece(members, repeats, sites, scale, law, constants,
+                                self.n_functions, map=covariates.map)
+
+    def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
+                       ) -> CovariateSite:
+        """One site's regressors with the noise of both of their releases.
+
+        Parameters
+        ----------
+        s : int
+            Number of the site.
+        regressors : (repeats, K, people)
+        members : sequence of int
+            Plans of one kind, by their numbers.
+        repeats : slice
+            Of the data.
+        """
+        shares = self.covariate_plans[members[0]].covariate_shares
+        with np.errstate(divide="ignore"):  # a release that is not made has no share
+            unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
+        return CovariateSite(regressors, unit, columns(
+            self.noise[s].gram[:, repeats], len(self.feasible(members)), 2), s)
+
+
+def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
+    """What was located in coordinates F = W G, for the coefficients a = W'b of the covariates.
+
+    Parts of the variance are those of b, scaled to the variance of a.
+    """
+    n_functions = to_covariates.full.shape[-1]
+    shape = (*located.centre.shape[:2], n_functions, -1)
+    centre = to_covariates.coefficients(located.centre.reshape(shape))
+    square = (*centre.shape, *centre.shape[2:])
+    covariance = to_covariates.covariance(located.covariance.reshape(square))
+    covariance = covariance.reshape(located.covariance.shape)
+    before, after = (np.trace(each, axis1=-2, axis2=-1)
+                     for each in (located.covariance, covariance))
+    growth = after / np.maximum(before, 1e-300)
+    return replace(located, centre=centre.reshape(located.centre.shape), covariance=covariance,
+                   noise=located.noise * growth, sampling=located.sampling * growth)
+
+
+def _widened(constants: Constants, widening: Array, is_joint: bool) -> Constants:
+    """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
+    widths: dict[str, Any] = {"middle_width": constants.middle_width * widening,
+                              "scale_width": constants.scale_width * widening,
+                              "final_width": np.maximum(constants.final_width, widening)}
+    if is_joint:  # the second location is clipped as the sizes that come with it
+        widths["first_radius"] = constants.first_radius * np.minimum(widening**0.25, _WIDEST_START)
+        widths["first_scale"] = np.minimum(constants.first_scale * np.sqrt(widening), 1.0)
+    return replace(constants, **widths)

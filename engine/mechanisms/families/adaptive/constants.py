@@ -1,0 +1,236 @@
+"""The public constants of the adaptive methods, each with where it comes from.
+
+One setting of each model serves all sizes and budgets; nothing here depends on data. *Tuned* means
+chosen on simulated curves of 3, 10 and 30 observations for the least mean squared error: those of
+separate releases on four mean curves, those of joint ones on two of these, with the others held
+out. The optimum is flat: from ε = 1 on, a factor of 1.5 in one radius, width or share moves the
+error by less than a tenth.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import chdtri
+
+# -- shares of the budget ---------------------------------------------------------------------
+# Tuned. The last step gets most; those before it only find where it clips, and how tightly.
+
+SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², one by one, with a band
+SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
+SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
+_JOINT_SHARES_FEW, _JOINT_SHARES = (0.15, 0.10, 0.12, 0.63), (0.12, 0.07, 0.11, 0.70)
+_FEW = 100.0  # N below which more is spent on looking; its split everywhere costs 3 % at most
+
+
+def joint_shares(effective: float) -> tuple[float, ...]:
+    """Shares of μ² of the four joint releases, with or without a band.
+
+    Parameters
+    ----------
+    effective : float
+        N of `effective_size`.
+
+    Returns
+    -------
+    tuple of float
+        They sum to 1.
+    """
+    return _JOINT_SHARES_FEW if effective < _FEW else _JOINT_SHARES
+
+
+# -- how tightly curves are clipped -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Radii and widths of one run of `adaptive.location`, and what it allows for.
+
+    A radius c is that of an ellipsoid with half-axes d; a width is κ in c² = κ Σ d².
+
+    Parameters
+    ----------
+    first_radius : float
+        c of the first location, in units of ‖√u‖. Tuned; smaller is better where the mean is small
+        against its bounds and worse elsewhere, so this is the compromise.
+    first_scale : float
+        c of the first scale, over that. Tuned with it.
+    middle_width, scale_width, final_width : float
+        κ of the second location, the second scale (of separate releases) and the final location.
+        Tuned: narrower bands cover less often, wider ones have more noise.
+    prior : float
+        Size of coefficients before anything is measured, in units of u. Tuned.
+    prior_in_band : float
+        Times the prior, where the design leaves coefficients to it.
+    least_kept, least_slope : float
+        Shares that clipping is never taken to leave less of, so that dividing by them cannot
+        blow up noise.
+    full : float
+        Of the radius, that released sizes have where nearly all people were clipped: people as in
+        the reference law have 1.03 at most.
+    most_noise_full : float
+        Noise in these sizes, of the radius, from which this cannot be told.
+    least_kept_full : float
+        The same as `least_kept`, there.
+    moments_width : float
+        κ of the second moments, where they have one of their own.
+    tail_allowance : float
+        Of the variance that sizes alone stand for.
+    bias_allowance : float
+        Of an early centre, in units of the spread that was released there.
+    by_people : bool
+        Whether sites count by their people, and not by the precision of what they send.
+    """
+
+    first_radius: float = 0.5
+    first_scale: float = 0.4
+    scale_width: float = 1.5
+    final_width: float = 1.5
+    middle_width: float = 1.0
+    prior: float = 0.4
+    prior_in_band: float = 1.0
+    least_kept: float = 0.5
+    least_slope: float = 0.3
+    full: float = 1.05
+    most_noise_full: float = 0.25
+    least_kept_full: float = 1 / 3
+    moments_width: float = np.inf
+    tail_allowance: float = 1.0
+    bias_allowance: float = 0.0
+    by_people: bool = False
+
+
+SEPARATELY = Constants()
+TOGETHER = Constants(first_radius=0.4, first_scale=0.45)  # tuned again for joint releases
+WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)  # tuned for bands
+COVARIATES_TOGETHER = replace(WITH_COVARIATES, first_radius=0.4, first_scale=0.45)
+FEWEST_TOGETHER = 3  # observations of each curve, from which `TOGETHER` was tuned
+
+# Of moderate and wide clipping, for people who may be skewed. Early centres are of tightly clipped
+# curves, which skew may move by a fifth of the spread. Mean absolute deviations say too little of
+# long tails, so variances get half as much again: with that bands hold for exponential levels.
+# Second moments clipped much wider would be mostly noise, which grows with κ.
+FOR_SKEW: dict[str, Any] = {"bias_allowance": 0.2, "tail_allowance": 1.5, "moments_width": 3.0}
+
+
+class Width(NamedTuple):
+    """κ of the last step: the least up to a size N, from there on growing like a power of N.
+
+    It moves in parts of a doubling, so that budgets near each other run together.
+
+    Parameters
+    ----------
+    smallest : float
+        κ of small studies.
+    grows_from : float
+        N up to which it stays so.
+    power : float
+        Of N.
+    largest_growth : float
+        Times the least that it grows to.
+    parts : int
+        Of a doubling.
+    """
+
+    smallest: float
+    grows_from: float
+    power: float = 1.0
+    largest_growth: float = 64.0
+    parts: int = 2
+
+    def at(self, effective: float) -> float:
+        """κ at an effective size.
+
+        Parameters
+        ----------
+        effective : float
+            N of `effective_size`.
+        """
+        growth = min(max((effective / self.grows_from) ** self.power, 1.0), self.largest_growth)
+        return self.smallest * 2 ** (round(self.parts * math.log2(growth)) / self.parts)
+
+
+# Tight, of joint releases: tuned. Wider than 2 costs noise, and with outliers half as much error
+# again; below 1 people who are skewed or in groups lose far more than others gain.
+TIGHT = Width(1.0, 100.0, power=0.4, largest_growth=2.0, parts=4)
+# Moderate: chosen so that bands hold for groups, outliers, exponential and lognormal levels, at
+# 0.26 to 0.8 of the squared error of wide clipping. It grows like N because people of finite
+# variance lose at most a multiple of 1/√κ of their mean to clipping, and sampling variability
+# falls like 1/√n.
+MODERATE = Width(6.0, 300.0)
+# Wide: chosen so that bands hold for skewed people who are each seen in a short window.
+WIDE = Width(12.0, 200.0)
+
+# -- basis functions ----------------------------------------------------------------------------
+
+# In r = factor √(N √m): where the noise of coefficients that fall like k⁻² equals what is left out.
+# Where times are unknown fewer are kept: learning the times adds noise to each.
+DETAIL, DETAIL_UNKNOWN_TIMES = 0.55, 0.3
+MAX_FUNCTIONS = 21  # the largest r that was tuned for
+MAX_FUNCTIONS_PURE = 15  # where δ = 0 noise grows with how many numbers a message has
+SHRINK_FROM = 100.0  # N from which shrinking helps: below, the filter has done so
+
+# -- the planned error ----------------------------------------------------------------------------
+
+TYPICAL_SPREAD = 0.24  # of people about the mean in the simulated curves, in half-ranges
+RADIUS_OF_SPREAD = 0.7  # final radius over that: fitted to the measured errors, 0.6 to 0.9 in most
+JOINT_RADIUS = 0.64  # the same for joint releases
+
+# -- warnings ------------------------------------------------------------------------------------
+
+# A release is asked whether its functions are enough, and warns where its coefficients fit so
+# badly, by more than a fifth of half the band's width. Chosen on sixteen curves of 250 to 5000
+# people, so that narrow peaks, steps and four turns with few functions, which bands miss, are
+# nearly always told, and curves that bands cover hardly ever.
+MISFIT, MATERIAL = 1e-4, 0.2
+
+# Half widths of the band by which an end still moves. Chosen on the same curves and on growth: a
+# rise within a thirtieth of the range, which bands miss, moves on by more where there is little
+# noise, and growth and straight lines in at most seven releases of 100.
+STILL_MOVING = 4.0
+
+DISAGREEING = 0.01  # of releases whose last step moves so far by chance, if all is as assumed
+
+
+def most_innovation(size: int) -> float:
+    """The mean square that a final location of so many coefficients hardly exceeds by chance.
+
+    Its terms are about χ² with one degree of freedom, or less, as earlier centres are given some
+    extra variance. Found on simulated curves: with times stated as even that are clustered, or
+    common visits from which most drop out, it is 2 to 400 where bands miss; else below 1.5.
+
+    Parameters
+    ----------
+    size : int
+        p.
+    """
+    return float(chdtri(size, DISAGREEING) / size)
+
+
+# Released second moments over what released sizes say, from which people are told to have longer
+# tails or to be clipped more than sizes tell. Found on simulated people: normal, exponential,
+# lognormal and t3 levels, groups, outliers and noise have .05 to 1.0, observations of which nine in
+# ten are 0 have 1.2; yes or no answers with a chance of .1, which bands miss, have 1.4.
+LONG_TAILS = 1.3
+
+# A curve lies near a bound where it is within so much of half the range and within so many standard
+# deviations of people, over so much of the time. Found on simulated people: of rare events and of
+# observations most of which are 0 it is within .1 to .3 of them, of normal ones in wide bounds 4.
+NEAR_END, NEAR_IN_SPREADS, ALONG_END = 0.2, 2.0, 0.5
+
+# A curve runs along a bound where it is within so much of half the range, over so much of the time.
+NEAR_BOUND, ALONG_BOUND = 0.02, 0.2
+
+# Sites are told to differ where chance alone would say so in one release of a hundred, and where
+# that moves the centre by half of its standard error or more. Chosen, not derived.
+SITES_DIFFER, OFF = 0.01, 0.5
+
+# A band wider than half of the stated range in a twentieth of the time range tells next to nothing
+# there. Chosen, not derived.
+UNDETERMINED, SOMEWHERE = 0.5, 0.05
+
+# From so much of the range on a curve counts as observed over all of it: intervals are rounded.
+WHOLE_RANGE = 0.95

@@ -1,0 +1,225 @@
+"""What is known of a centre after noisy measurements of where the mean is: Kalman's update.
+
+A release measures x = J M (a − β) + noise at the current centre a of the mean β, with J the share
+that clipping leaves of a movement and M what the design of the observation times mixes. Where M is
+the identity every coefficient is a filter of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from engine.core.types import Array
+from engine.numerics.time_histograms import Mixing
+
+_NO_ZERO = 1e-300
+_MIN_NOISE = 1e-9  # of a measurement, in units of what it measures: for directions unseen
+
+
+@dataclass(frozen=True)
+class Combined:
+    """M of an average over sites, Σ_s ω_s M_s; errors of the M_s are independent between sites.
+
+    Parameters
+    ----------
+    mixings : sequence of Mixing
+        M_s.
+    weights : (sites, …, p)
+        ω_s, with which the average was formed.
+    """
+
+    mixings: Sequence[Mixing]
+    weights: Array
+
+    @property
+    def matrix(self) -> Array:
+        return np.asarray(sum(weight[..., None] * mixing.matrix for weight, mixing in
+                              zip(self.weights, self.mixings, strict=True)))
+
+    def uncertainty(self, covariance: Array) -> Array:
+        """Variance that errors of the M_s add.
+
+        Parameters
+        ----------
+        covariance : (…, p, p)
+            Of a − β.
+
+        Returns
+        -------
+        (…, p)
+        """
+        return np.asarray(sum(weight**2 * mixing.uncertainty(covariance) for weight, mixing in
+                              zip(self.weights, self.mixings, strict=True)))
+
+
+class Filter(Protocol):
+    """The covariance of a centre's privacy noise, and how it changes; arrays are (…, p)."""
+
+    @property
+    def variance(self) -> Array:
+        """Of each coefficient: (…, p)."""
+
+    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
+               response: Array | None, design: Combined | None) -> tuple[Array, Array, Filter]:
+        """The step of the centre after a measurement.
+
+        Parameters
+        ----------
+        measured : (…, p)
+            x.
+        noise : (…, p)
+            Variance of the noise in it.
+        slope : (…, p)
+            J.
+        sampling : (…, p)
+            The variance that sampling variability gives x/J.
+        response : (…, p, p)
+            J M where the design is stated.
+        design : Combined or None
+            M where it was released.
+
+        Returns
+        -------
+        step : (…, p)
+            Of the centre.
+        innovation : (…)
+            Mean square of x over the variance that the centre's error and noise give it, and chance
+            in who takes part: at most about 1 where what is assumed holds. Chance moves centre and
+            measurement alike; it is added so that steps that do not matter beside it stay small.
+        filter : Filter
+            As it is afterwards.
+        """
+
+    def widened(self, allowance: Array) -> Filter:
+        """The same with more variance in every coefficient.
+
+        Parameters
+        ----------
+        allowance : (…, p)
+            The variance that is added.
+        """
+
+    def covariance(self, sampling: Array) -> Array:
+        """Covariance of the centre.
+
+        Parameters
+        ----------
+        sampling : (…, p, p)
+            That of x/J over who takes part.
+
+        Returns
+        -------
+        (…, p, p)
+        """
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Coefficients that are measured one by one.
+
+    Parameters
+    ----------
+    variance : (…, p)
+        Of the centre's privacy noise.
+    """
+
+    variance: Array
+
+    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
+               response: Array | None, design: Combined | None
+               ) -> tuple[Array, Array, Independent]:
+        total = np.maximum(slope**2 * self.variance + noise, _NO_ZERO)
+        return (-slope * self.variance / total * measured,
+                _innovation(measured, total + slope**2 * sampling),
+                Independent(self.variance * noise / total))
+
+    def widened(self, allowance: Array) -> Independent:
+        return Independent(self.variance + allowance)
+
+    def covariance(self, sampling: Array) -> Array:
+        return np.asarray(sampling + self.variance[..., None] * np.eye(self.variance.shape[-1]))
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Coefficients of which the design tells sums, or of which it is itself uncertain.
+
+    Parameters
+    ----------
+    noise : (…, p, p)
+        Covariance of the centre's privacy noise, and of the prior as far as it still counts.
+    pull : (…, p, p)
+        How the centre answers to sampling error of x/J, which all measurements share.
+    left : (…, p, p)
+        How the centre still answers to the prior's error.
+    prior : (…, p)
+        Variance of that error, for the bands: more than what the filter starts from.
+    """
+
+    noise: Array
+    pull: Array
+    left: Array
+    prior: Array
+
+    @classmethod
+    def start(cls, variance: Array, prior: Array) -> Joint:
+        """A filter before anything is measured.
+
+        Parameters
+        ----------
+        variance : (…, p)
+            Of the prior.
+        prior : (…, p)
+            Variance of its error, for the bands.
+        """
+        eye = np.broadcast_to(np.eye(variance.shape[-1]), (*variance.shape, variance.shape[-1]))
+        return cls(variance[..., None] * eye, np.zeros(eye.shape), eye, prior)
+
+    @property
+    def variance(self) -> Array:
+        return np.asarray(np.diagonal(self.noise, axis1=-2, axis2=-1))
+
+    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
+               response: Array | None, design: Combined | None) -> tuple[Array, Array, Joint]:
+        if design is None:
+            assert response is not None
+            response_matrix = response
+        else:
+            response_matrix = slope[..., None] * design.matrix
+            doubt = self.noise + _weighed(self.pull, sampling)
+            noise = noise + slope**2 * design.uncertainty(doubt)
+        total = response_matrix @ self.noise @ _turned(response_matrix)
+        min_noise = _MIN_NOISE * np.diagonal(total, axis1=-2, axis2=-1).max(axis=-1, keepdims=True)
+        total = total + np.maximum(noise, min_noise)[..., None] * np.eye(noise.shape[-1])
+        gain = _turned(np.asarray(np.linalg.solve(total, response_matrix @ self.noise)))
+        rest = np.eye(noise.shape[-1]) - gain @ response_matrix
+        left = rest @ self.noise @ _turned(rest) + _weighed(gain, noise)
+        return (-(gain @ measured[..., None])[..., 0],
+                _innovation(measured, np.diagonal(total, axis1=-2, axis2=-1)
+                            + slope**2 * sampling),
+                replace(self, noise=left, pull=rest @ self.pull - gain * slope[..., None, :],
+                        left=rest @ self.left))
+
+    def widened(self, allowance: Array) -> Joint:
+        return replace(self, noise=self.noise + allowance[..., None] * np.eye(allowance.shape[-1]))
+
+    def covariance(self, sampling: Array) -> Array:
+        return np.asarray(self.noise + self.pull @ sampling @ _turned(self.pull)
+                          + _weighed(self.left, self.prior))
+
+
+def _innovation(measured: Array, variance: Array) -> Array:
+    return np.asarray((measured**2 / variance).mean(axis=-1))
+
+
+def _turned(matrices: Array) -> Array:
+    return matrices.swapaxes(-1, -2)
+
+
+def _weighed(matrices: Array, variance: Array) -> Array:
+    """B diag(v) B'."""
+    return np.asarray((matrices * variance[..., None, :]) @ _turned(matrices))

@@ -1,0 +1,474 @@
+"""Centre, spread and shares: the three stages of percentile curves, each located by one engine.
+
+A. The centre m(t) of readings, as a mean curve. B. Their spread s(t), from |z − m(t)|. C. At K
+threshold curves c_k = m + s·z_k, the shares F of readings below, all K together. Stages A and B
+only place the thresholds: what they miss in slow waves stage C puts right.
+
+Privacy
+-------
+Replace one person: readings, times, how many there are. Let earlier releases be fixed. Centre,
+spread, thresholds, expected shares, the rotation Q, public scales and radii are functions of
+earlier releases and public numbers alone, and A is a public table read at the person's own number
+of readings. So person i's deviation h_i is a function of person i and of what was released, it is
+finite (z is clipped to [−1, 1] and S_i + Λ ≥ Λ > 0), and each release is the average of clipped h_i
+over a public n with one summand changed: `engine.mechanisms.families.adaptive.location` proves its
+sensitivity, whatever the h_i are. Nothing is assumed of bounds, of thresholds or of how many
+readings a person has. The squared shares of all 16 releases sum to 1, so that a site's releases are
+μ-GDP together.
+
+Derived in this project. Arrays are (repeats, columns, …): a column for each draw, and a last one
+without noise, which is never published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from engine.core.grids import drawing_grid
+from engine.core.types import Array, Budget, CurveData, Design, Plan, Step
+from engine.mechanisms.families.adaptive.constants import Constants
+from engine.mechanisms.families.adaptive.fits import NOISE_FREE, Streams, columns, symmetric
+from engine.mechanisms.families.adaptive.location import (
+    SEPARATE,
+    Located,
+    SiteDeviations,
+    locate,
+    of_stage,
+)
+from engine.mechanisms.families.adaptive.release import shrunk
+from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import Deviations
+from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
+from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
+from engine.numerics.share_deviations import CurveWeights, ShareDeviations
+from engine.privacy.feasibility import Feasibility
+
+CENTRE, SPREAD, SHARES = "centre of observations", "their spread", "shares below thresholds"
+STAGES = {CENTRE: 0.40, SPREAD: 0.05, SHARES: 0.55}  # of μ²
+_WITHOUT_MOMENTS = (0.15, 0.05, 0.10, 0.05, 0.65)  # of a stage, release by release
+_WITH_MOMENTS = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)
+LEVELS = (0.02, 0.05, 0.12, 0.25, 0.50, 0.75, 0.88, 0.95, 0.98)  # of thresholds, where expected
+_ALLOWANCE = 0.3  # of early centres, in units of the spread
+_SHRINK_CENTRE, _SHRINK_REST = 100.0, 60.0  # N of a stage, from which small waves are shrunk
+_NORMAL_SIZE = 0.7979  # E|Z| of a standard normal Z
+_MIDDLE_SIZE = 0.2  # taken off |z − m|, so that the prior of the spread is about that
+_MIN_OF_MEAN, _MIN_SPREAD = 0.3, 0.02  # s is no smaller than that share of its mean
+_MIN_LEVEL, _MIN_VARIANCE = 0.01, 0.001  # of thresholds; of directions of their shares
+_DENSE = 3  # readings for each wave, from which people tell of all of them
+_OF_PLACES = Constants(bias_allowance=_ALLOWANCE)
+
+
+@dataclass(frozen=True)
+class PercentilePlan(Plan):
+    """All that is fixed before any reading is looked at.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        That of each site.
+    verdict : Feasibility
+        Whether these sizes and budgets can give anything.
+    centre_size, spread_size, shape_size : int
+        Waves of the centre, of the spread and of every share.
+    width : float
+        κ₀ of the shares.
+    limits : tuple of float
+        Stated limits on [−1, 1], each a threshold of its own.
+    """
+
+    budgets: tuple[Budget, ...]
+    verdict: Feasibility
+    centre_size: int
+    spread_size: int
+    shape_size: int
+    width: float
+    limits: tuple[float, ...] = ()
+
+    @property
+    def tuning(self) -> dict[str, float]:
+        return {"truncation": self.centre_size, "basis functions of the spread": self.spread_size,
+                "basis functions of shares": self.shape_size, "clipping width": self.width,
+                "effective_size": self.verdict.effective_size}
+
+    @property
+    def n_thresholds(self) -> int:
+        return len(LEVELS) + len(self.limits)
+
+    def constants(self) -> Constants:
+        """Of the clips of shares: wide, because the shares of single people are skewed."""
+        return replace(_OF_PLACES, middle_width=max(1.0, self.width / 2), scale_width=self.width,
+                       final_width=self.width)
+
+
+def releases() -> list[tuple[Step, float]]:
+    """All 16 releases of a site in order, each with its share of μ².
+
+    Returns
+    -------
+    list of (Step, float)
+        The shares sum to 1.
+    """
+    return [(of_stage(step, stage), share * part) for stage, share in STAGES.items()
+            # second moments, the last step, have a part in the shares alone
+            for step, part in zip(SEPARATE[:len(_parts(stage))], _parts(stage), strict=True)]
+
+
+def _parts(stage: str) -> tuple[float, ...]:
+    return _WITH_MOMENTS if stage == SHARES else _WITHOUT_MOMENTS
+
+
+# -- where thresholds lie ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The released centre and spread of readings, and the thresholds that follow from them.
+
+    Parameters
+    ----------
+    centre, spread : (…, r)
+        Coefficients.
+    basis : Basis
+        Of the centre; that of the spread are its first waves.
+    limits : tuple of float
+        Stated limits, on [−1, 1].
+    """
+
+    centre: Array
+    spread: Array
+    basis: Basis
+    limits: tuple[float, ...]
+
+    def curves(self, waves: Array) -> tuple[Array, Array]:
+        """M and s.
+
+        Parameters
+        ----------
+        waves : (…, X, r)
+            φ at X times.
+
+        Returns
+        -------
+        (…, X), twice
+        """
+        transposed = waves.swapaxes(-1, -2)
+        centre = self.centre[..., None, :] @ transposed
+        size = self.spread.shape[-1]
+        raw = self.spread[..., None, :] @ transposed[..., :size, :] + _MIDDLE_SIZE
+        mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
+        min_spread = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
+        return (np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
+                np.asarray(np.maximum(raw[..., 0, :], min_spread) / _NORMAL_SIZE))
+
+    def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
+        """c_k and the shares p_k that are expected below them.
+
+        Parameters
+        ----------
+        centre, spread : (…, X)
+            m and s at X times.
+
+        Returns
+        -------
+        (…, K, X), twice
+        """
+        scores = ndtri(np.array(LEVELS))[:, None]
+        placed = centre[..., None, :] + spread[..., None, :] * scores
+        limits = np.array(self.limits)[:, None]
+        score = (limits - centre[..., None, :]) / spread[..., None, :]
+        stated = np.broadcast_to(limits, score.shape)
+        expected = np.broadcast_to(np.array(LEVELS)[:, None], placed.shape)
+        of_limits = np.clip(ndtr(score), MIN_SHARE, 1 - MIN_SHARE)
+        return (np.concatenate([placed, stated], axis=-2),
+                np.concatenate([expected, of_limits], axis=-2))
+
+
+def rotation(expected: Array) -> tuple[Array, Array]:
+    """Directions in which the shares of K thresholds vary almost independently.
+
+    Indicators of one reading at K thresholds have the covariance of a Brownian bridge,
+    min(p_k, p_k')(1 − max(p_k, p_k')).
+
+    Parameters
+    ----------
+    expected : (…, K, G)
+        p_k on a grid.
+
+    Returns
+    -------
+    directions : (…, K, K)
+        Q, column by column.
+    variances : (…, K)
+        λ, falling.
+    """
+    level = np.clip(expected.mean(axis=-1), _MIN_LEVEL, 1 - _MIN_LEVEL)
+    rows, columns = level[..., :, None], level[..., None, :]
+    bridge = (np.minimum(rows, columns) * (1 - np.maximum(rows, columns))
+              + 1e-9 * np.eye(level.shape[-1]))
+    values, vectors = np.linalg.eigh(bridge)
+    # Signs differ between processors. The inverse of a bridge is tridiagonal, so that no
+    # eigenvector begins with 0: here each begins above it.
+    vectors = vectors * np.where(vectors[..., :1, :] < 0, -1.0, 1.0)
+    return np.asarray(vectors[..., ::-1]), np.asarray(values[..., ::-1])
+
+
+# -- the fit ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StageNoise:
+    """The standard noise of one site in all stages."""
+
+    centre: Streams
+    spread: Streams
+    shares: Streams
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int,
+             plans: Sequence[PercentilePlan]) -> StageNoise:
+        """Draw enough for the largest plan; smaller ones use the first waves of it.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where noise comes from.
+        repeats, draws : int
+        plans : sequence of PercentilePlan
+            Of all budgets.
+        """
+        k = plans[0].n_thresholds
+        sizes = [max(getattr(plan, name) for plan in plans)
+                 for name in ("centre_size", "spread_size", "shape_size")]
+        return cls(_streams(rng, repeats, draws, 1, sizes[0], False),
+                   _streams(rng, repeats, draws, 1, sizes[1], False),
+                   _streams(rng, repeats, draws, k, sizes[2], True))
+
+
+def _streams(rng: np.random.Generator, repeats: int, draws: int, functions: int, size: int,
+             has_moments: bool) -> Streams:
+    normals = rng.standard_normal((6, repeats, draws, functions, size))
+    p = functions * size if has_moments else 0
+    square = symmetric(rng.standard_normal((repeats, draws, p, p)))
+    shape = (repeats, draws, functions, size, functions, size) if has_moments else (0,) * 6
+    return Streams(normals, np.empty((*normals.shape[:-1], 0)), square.reshape(shape))
+
+
+class PercentileFit:
+    """Fits all plans of one call: what they release, as surfaces on the drawing grid.
+
+    Parameters
+    ----------
+    data : CurveData
+        Whose readings.
+    values : (repeats, N)
+        Readings on [−1, 1].
+    family : str
+        Of the basis.
+    design : Design
+        How observation times come about.
+    draws : int
+        How often noise is drawn.
+    """
+
+    def __init__(self, data: CurveData, values: Array, family: str, design: Design,
+                 plans: Sequence[PercentilePlan], draws: int, rng: np.random.Generator) -> None:
+        self.data, self.values, self.design, self.draws = data, values, design, draws
+        # what is no number is 0 here, and whoever has it tells nothing: see `CurveWeights`
+        is_number = ~(np.isnan(values) | np.isnan(data.times))
+        times = np.clip(data.times, 0.0, 1.0)
+        self.readings = [np.where(is_number, each, 0.0) for each in (times, values)]
+        self.basis = Basis(max(plan.centre_size for plan in plans), family=family)
+        self.noise = [StageNoise.draw(stream, data.n_repeats, draws, plans)
+                      for stream in rng.spawn(data.sizes.n_servers)]
+        ends = np.cumsum([0, *data.sizes.n_curves_per_server])
+        self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
+    def surfaces(self, plans: Sequence[PercentilePlan]
+                 ) -> Iterator[tuple[int, slice, ShareSurface]]:
+        """What all plans release, one data set after the other.
+
+        Parameters
+        ----------
+        plans : sequence of PercentilePlan
+            One for each budget.
+
+        Yields
+        ------
+        plan : int
+            Number of the plan.
+        repeats : slice
+            Of one data set.
+        surface : ShareSurface
+            (1, columns, …): a column for each draw where the plan is feasible, and a last one
+            without noise.
+        """
+        for repeat in range(self.data.n_repeats):
+            repeats = slice(repeat, repeat + 1)
+            readings = _Readings.of(self, repeats)
+            for k, plan in enumerate(plans):
+                yield k, repeats, self._surface(plan, repeats, readings)
+
+    def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings
+                 ) -> ShareSurface:
+        basis, effective = self.basis.first(plan.centre_size), plan.verdict.effective_size
+        centre = self._centre(plan, repeats, readings)
+        of_stage_centre = effective * math.sqrt(STAGES[CENTRE])
+        placement = Placement(
+            _shrinkage(centre, of_stage_centre >= _SHRINK_CENTRE), np.zeros((1, 1)), basis,
+            plan.limits)
+        spread = self._spread(plan, repeats, readings, placement)
+        is_shrunk = effective * math.sqrt(STAGES[SPREAD]) >= _SHRINK_REST
+        level = spread.centre[..., :1]
+        placement = replace(placement, spread=np.concatenate(
+            [level, _shrinkage(spread, is_shrunk)[..., 1:]], axis=-1))
+        grid = drawing_grid()
+        middle, size = placement.curves(basis(grid))
+        thresholds, expected = placement.thresholds(middle, size)
+        directions, variances = rotation(expected)
+        shares = self._shares(plan, repeats, readings, placement, directions, variances)
+        shape = (*shares.centre.shape[:-1], plan.n_thresholds, plan.shape_size)
+        shrinkage = _shrinkage(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
+        variances_of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
+        return ShareSurface(
+            thresholds, expected, directions, shrinkage.reshape(shape),
+            shares.centre.reshape(shape), shares.covariance, basis(grid)[:, :plan.shape_size], size,
+            basis(grid)[:, plan.shape_size:].T, variances_of_centre[..., plan.shape_size:],
+            centre.centre, centre.covariance)
+
+    def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
+        """How every person's readings are weighted.
+
+        Parameters
+        ----------
+        repeats : slice
+            Of the data.
+        size : int
+            How many waves.
+        waves : (repeats, N, r)
+            φ at all times, of at least so many waves.
+        """
+        return CurveWeights.of(self.data.times[repeats], self.values[repeats], self.data.counts,
+                               self.basis.first(size), self.design, waves[..., :size])
+
+    # -- stages -------------------------------------------------------------------------------
+
+    def _centre(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> Located:
+        weights, size = readings.weights(plan.centre_size), plan.centre_size
+        targets = weights.targets(0, readings.values[None])
+        return self._located(
+            CENTRE, plan, repeats, weights, np.repeat(targets, self._n_columns(plan), axis=0)[None],
+            public_scale(size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
+
+    def _spread(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
+                placement: Placement) -> Located:
+        weights, size = readings.weights(plan.spread_size), plan.spread_size
+        middle, _ = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
+        sizes = np.minimum(np.abs(readings.values - middle), 1.0) - _MIDDLE_SIZE
+        return self._located(
+            SPREAD, plan, repeats, weights, weights.targets(0, sizes)[None],
+            public_scale(size, self.data.sizes) / 2, _OF_PLACES, lambda noise: noise.spread)
+
+    def _shares(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
+                placement: Placement, directions: Array, variances: Array) -> Located:
+        weights, size = readings.weights(plan.shape_size), plan.shape_size
+        curves = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
+        targets = np.stack([
+            self._targets(weights, readings.values, placement, of_column, directions[0, column])
+            for column, of_column in enumerate(zip(*curves, strict=True))])
+        scale = np.sqrt(np.maximum(variances, _MIN_VARIANCE))[..., None] * public_scale(
+            size, self.data.sizes)
+        return self._located(
+            SHARES, plan, repeats, weights, targets[None], scale.reshape(*scale.shape[:-2], -1),
+            plan.constants(), lambda noise: noise.shares, plan.n_thresholds)
+
+    @staticmethod
+    def _targets(weights: CurveWeights, values: Array, placement: Placement,
+                 curves: tuple[Array, Array], directions: Array) -> Array:
+        """Rotated indicators of one column, less what is expected of them: (K r, curves)."""
+        thresholds, expected = placement.thresholds(*curves)
+        below = (values <= thresholds) - expected
+        target = weights.targets(0, below)
+        rotated = np.tensordot(directions, target, axes=(0, 0))
+        return np.asarray(rotated.reshape(-1, target.shape[-1]))
+
+    def _located(self, stage: str, plan: PercentilePlan, repeats: slice, weights: CurveWeights,
+                 targets: Array, scale: Array, constants: Constants,
+                 streams: Callable[[StageNoise], Streams], n_functions: int = 1) -> Located:
+        """Locate by one run of the engine; `targets` are (repeats, columns, p, curves)."""
+        p = targets.shape[2]
+        sites = [self._site(s, stage, plan, repeats, streams(self.noise[s]), ShareDeviations(
+            weights.slopes[..., curves], targets[..., curves]), p // n_functions)
+            for s, curves in enumerate(self.servers)]
+        law = heavy_tailed(p) if n_functions > 1 else self._law(p)
+        return locate(sites, scale, law, constants, n_functions)
+
+    def _law(self, size: int) -> ReferenceLaw:
+        """Of deviations of one function; people with few readings differ in what they tell."""
+        planned = max(self.data.sizes.fewest_per_curve, 1)
+        if self.design == Design() and planned >= _DENSE * size:
+            return heavy_tailed(size)
+        return of_observed_curves(self.basis.first(size), planned, self.design)
+
+    def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
+              deviations: Deviations, size: int) -> SiteDeviations:
+        n_plans = 1 if plan.verdict.is_feasible else 0
+        budget, n = plan.budgets[s], deviations.n_curves
+        mu = [min(mu_of(budget), NOISE_FREE)] * (n_plans * self.draws) + [NOISE_FREE]
+        shares = STAGES[stage] * np.array(_parts(stage))
+        moments = None
+        if stage == SHARES:
+            moments = columns(streams.of_moments(repeats, size), n_plans, 1)
+        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * np.array(mu)),
+                    columns(streams.of_steps(repeats, size, False), n_plans, 2), moments, s,
+                    stage=stage)
+
+    def _n_columns(self, plan: PercentilePlan) -> int:
+        return self.draws + 1 if plan.verdict.is_feasible else 1
+
+
+@dataclass(frozen=True)
+class _Readings:
+    """One data set with what all plans need of it, made once.
+
+    Parameters
+    ----------
+    values : (N,)
+        Readings on [−1, 1], 0 where they are no numbers.
+    waves : (N, r)
+        φ at their times, of the largest plan.
+    weights : callable
+        From a number of waves to how every person's readings are weighted.
+    """
+
+    values: Array
+    waves: Array
+    weights: Callable[[int], CurveWeights]
+
+    @classmethod
+    def of(cls, fit: PercentileFit, repeats: slice) -> _Readings:
+        """Those of one data set."""
+        times, values = (each[repeats][0] for each in fit.readings)
+        waves = fit.basis(times)
+        return cls(values, waves, lru_cache(lambda size: fit.weights(repeats, size, waves[None])))
+
+
+def _of_repeat(placement: Placement) -> Placement:
+    """That of a batch of one data set, without the axis of data sets."""
+    spread = placement.spread if placement.spread.ndim == 2 else placement.spread[0]
+    return replace(placement, centre=placement.centre[0], spread=spread)
+
+
+def _shrinkage(located: Located, shrinks: bool) -> Array:
+    """The centre, with waves that noise could have made shrunk where that helps."""
+    if not shrinks:
+        return located.centre
+    every = shrunk(located.centre[None], located.covariance[None], np.array([True]))
+    return np.asarray(every[0])

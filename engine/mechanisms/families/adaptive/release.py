@@ -1,0 +1,345 @@
+"""What the adaptive estimators are to a person: parameters, the frame of a release, its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.bands import SecondMoments
+from engine.core.registry import param
+from engine.core.types import (
+    Array,
+    Band,
+    Budget,
+    Caution,
+    CurveData,
+    Design,
+    Fit,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+)
+from engine.mechanisms.base import Mechanism, one_per_server
+from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
+from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
+from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan
+from engine.mechanisms.families.adaptive.rules import Scale, effective_size
+from engine.numerics import least_squares
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import are_told_apart
+from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.regression_moments import RegressionMoments
+from engine.numerics.unseen_details import UnseenDetails
+from engine.privacy.feasibility import Feasibility
+
+STEPS_DISAGREE = (
+    "The steps of this release do not agree with each other: the last one moved the curve by more "
+    "than noise explains. Observation times may not be as stated, as where people drop out. The "
+    "band cannot be relied on.")
+LONG_TAILS = (
+    "Some people differ from the mean by far more than most do, as with rare events, or with "
+    "values at both ends of the bounds. The curve may lie too close to where most people are, and "
+    "the confidence band may be too narrow.")
+NEAR_A_BOUND = (
+    "The released curve lies near a stated bound. If most values are at that bound and a few far "
+    "from it, as with rare events, the curve lies too close to the bound, and the confidence band "
+    "can miss the true mean.")
+SITES_DIFFER = (
+    "By what sites sent, their people differ. Sites count by the precision of what they send and "
+    "not by their numbers of people, so that this is not the average of all people, and the "
+    "confidence band is not for it.")
+SITES_MAY_DIFFER = (
+    "Sites count by the precision of what they send and not by their numbers of people. If sites "
+    "differ, this is not the average of all people, and noise is too large to show it.")
+
+
+A = TypeVar("A", bound=AdaptivePlan)
+F = TypeVar("F", bound=AdaptiveFit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
+    """The adaptive mean and the adaptive coefficients: a mean is the model without covariates.
+
+    A model says its size (`size`), its functions (`names`), what is kept of its curves (`curves`),
+    the fit of its plans (`model_fit`) and what is known against a release (`cautions`).
+    """
+
+    family = "gradient"
+
+    basis: str | None  # each model says what it may be
+    truncation: int | None = param(
+        None, "Number of basis functions",
+        "More: less bias, more noise. Default: from the public sizes.", low=1, high=33, symbol="r")
+    band: str = param(
+        "simultaneous", "Confidence band",
+        "Simultaneous: covers the whole curve in 95 % of releases. Pointwise: covers it in 95 % at "
+        "each time. None: its share of the budget goes to the curve.",
+        choices=("simultaneous", "pointwise", "none"))
+    shrink: str | None = param(
+        None, "Shrink small coefficients",
+        "Shrink coefficients no larger than their noise towards zero. Default: where the sizes say "
+        "that it helps.",
+        choices=("always", "never"))
+    releases: str | None = param(
+        None, "Joint releases",
+        "Joint: sizes and second moments are sent together with the location, at no cost of their "
+        "own. Separate: in releases of their own. Default: joint where that was measured to be "
+        "more accurate.", choices=("joint", "separate"), earlier="separate")
+
+    # -- what a model says ------------------------------------------------------------------
+
+    def names(self, facts: PublicFacts) -> tuple[str, ...]:
+        """The names of the functions of a model with several; none for a single one.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        return ()
+
+    def n_functions(self, sizes: Sizes) -> int:
+        """How many functions are estimated together.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        """
+        return 1
+
+    def functions(self, size: int, facts: PublicFacts) -> Basis:
+        """The first waves.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+        facts : PublicFacts
+            Stated facts.
+        """
+        raise NotImplementedError
+
+    def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
+        """r, at this effective size.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        effective : float
+            N; infinite without a budget.
+        facts : PublicFacts
+            Stated facts.
+        """
+        raise NotImplementedError
+
+    def scale(self, facts: PublicFacts) -> Scale:
+        """Where [−1, 1] lies in response units: the bounds.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+
+    def law_of_times(self, facts: PublicFacts) -> Design:
+        """How observation times come about, as far as this release relies on it.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        """
+        return facts.design
+
+    def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
+        """What is kept of the curves beside their moments.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of all curves.
+        """
+        return moments
+
+    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[A], draws: int,
+                  rng: np.random.Generator) -> F:
+        """Make what fits these plans.
+
+        Parameters
+        ----------
+        basis : Basis
+            The waves of the largest plan.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        draws : int
+            How often noise is drawn at each budget.
+        rng : numpy.random.Generator
+            Where noise comes from.
+        """
+        raise NotImplementedError
+
+    def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, model: F,
+                 released: NDArray[np.bool_]) -> Iterable[Caution]:
+        """What is known, from released quantities or stated facts, against taking it as it is.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        plans : sequence of AdaptivePlan
+            One for each budget.
+        fit : Fit
+            The release without its cautions.
+        model : AdaptiveFit
+            What fitted it.
+        released : (plans, repeats, draws) array of bool
+            The releases that say anything at all.
+        """
+        raise NotImplementedError
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def fitted(self, data: CurveData, plans: Sequence[A], draws: int,
+               rng: np.random.Generator) -> Fit:
+        """Locations, and second moments for the band; see `Mechanism.fitted`."""
+        facts, scale = data.facts, self.scale(data.facts)
+        names = self.names(facts)
+        basis = self.functions(max(plan.size for plan in plans), facts)
+        model = self.model_fit(data, basis, plans, draws, rng)
+        unit = model.fitted()
+        shrinks = np.array([plan.shrinks for plan in plans])
+        square = scale.half**2
+        fit = Fit(
+            basis=basis, functions=names, basis_sizes=tuple(plan.size for plan in plans),
+            coefficients=in_response_units(
+                shrunk(unit.centre, unit.covariance, shrinks), scale, names),
+            unprotected=in_response_units(
+                shrunk(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
+            band=None if self.band == "none" else Band(
+                in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
+                people=_in_response_units(unit.people, scale.half),
+                unseen=UnseenDetails.of(basis, self.law_of_times(facts), scale.half)),
+            parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
+                              square * unit.parts.sampling),
+            offset=None if scale.is_flat else scale.middle)
+        released = np.zeros(unit.centre.shape[:3], dtype=bool)
+        released[[plan.feasible for plan in plans]] = True
+        largest_innovation = np.array([most_innovation(plan.size * max(len(names), 1))
+                                       for plan in plans])
+        of_steps = [Caution(text, applies) for text, applies in (
+            (STEPS_DISAGREE, released & (model.innovations > largest_innovation[:, None, None])),
+            (LONG_TAILS, released & (model.excesses > LONG_TAILS_FROM)),
+            (SITES_DIFFER, released & unit.sites_differ),
+            (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]
+        return replace(fit, cautions=(
+            *of_steps, *self.cautions(facts, plans, fit, model, released)))
+
+    def exact_fit(self, data: CurveData) -> Fit:
+        """Least squares on all curves with the basis size of an unlimited budget, and its band.
+
+        Where common times do not tell that many functions apart, a smooth curve through the times.
+        """
+        facts = data.facts
+        names, scale = self.names(facts), self.scale(facts)
+        basis, ridge = least_squares.shown_by(
+            self.functions(self.size(data.sizes, math.inf, facts), facts),
+            self.law_of_times(facts).times)
+        curves, ridges = self.in_unit_scale(data, basis), np.tile(ridge, max(len(names), 1))
+        values = least_squares.fit(curves, ridges)
+        covariance = scale.half**2 * least_squares.covariance(curves, values, ridges)
+        if names:
+            values = values.reshape(len(values), len(names), basis.size)
+            covariance = least_squares.within_functions(
+                covariance.reshape(*values.shape, *values.shape[1:]))
+        return Fit.exact(basis, in_response_units(values, scale, names), covariance,
+                         "pointwise" if self.band == "none" else self.band, functions=names,
+                         offset=None if scale.is_flat else scale.middle)
+
+    def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
+        """What is kept of all curves, responses mapped to [−1, 1].
+
+        Parameters
+        ----------
+        basis : Basis
+            Its waves.
+        """
+        values = self.scale(data.facts)(data.times, data.values)
+        return self.curves(data, curve_moments(data.times, values, data.counts, basis))
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
+        """Whether these public sizes and budgets can give anything useful."""
+        effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
+        return Feasibility(effective, self.n_functions(sizes))
+
+    def _shrinks(self, by_rule: bool, size: int, facts: PublicFacts) -> bool:
+        """Whether coefficients are shrunk, each on its own.
+
+        By rule not where common times do not tell them apart: each is then uncertain, although
+        together they are not.
+        """
+        if self.shrink is not None:
+            return self.shrink == "always"
+        return by_rule and are_told_apart(self.functions(size, facts), self.law_of_times(facts))
+
+    @property
+    def _usual_shares(self) -> tuple[float, ...]:
+        return SHARES_NO_BAND if self.band == "none" else SHARES
+
+
+def _in_response_units(people: SecondMoments | None, half: float) -> SecondMoments | None:
+    return None if people is None else replace(people, stretch=half * people.stretch,
+                                               privacy=half**2 * people.privacy)
+
+
+def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
+    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish.
+
+    Parameters
+    ----------
+    centre : (plans, …, r)
+    covariance : (plans, …, r, r)
+    shrinks : (plans,) array of bool
+
+    Returns
+    -------
+    (plans, …, r)
+    """
+    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
+    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
+    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
+
+
+def in_response_units(coefficients: Array, scale: Scale, names: tuple[str, ...]) -> Array:
+    """Undo the map to [−1, 1].
+
+    A flat middle goes into the constant wave, that of the intercept where there are several.
+
+    Parameters
+    ----------
+    coefficients : (…, r), or (…, K, r) where functions have names
+        In unit scale.
+    scale : Scale
+        The map.
+    names : tuple of str
+        Of the functions.
+
+    Returns
+    -------
+    (…, r) or (…, K, r)
+        In response units.
+    """
+    out = np.asarray(coefficients * scale.half)
+    if scale.is_flat:
+        curve = out[..., 0, :] if names else out
+        curve[..., 0] += scale.middle.heights[0]
+    return out

@@ -1,0 +1,196 @@
+"""What our own estimators share: the public scale, rules and the ledger.
+
+They all learn the size of deviations before they spend most of the budget; see
+`engine.mechanisms.families.adaptive.location` for the releases and their proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.core.enumerations import NoiseLaw
+from engine.core.types import Array, Budget, Composition, PublicFacts, Sizes, Spend, Step, Unit
+from engine.mechanisms.families.adaptive.constants import DETAIL
+from engine.numerics.public_curves import PublicCurve
+from engine.privacy import accounting
+from engine.privacy.feasibility import Feasibility
+
+NOTHING = Step("nothing")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped.
+
+    Parameters
+    ----------
+    middle : PublicCurve
+        In response units.
+    half : float
+        Half of the range around it, in response units.
+    """
+
+    middle: PublicCurve
+    half: float
+
+    def __call__(self, times: Array, values: Array) -> Array:
+        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
+        inside = np.clip(values, middle - self.half, middle + self.half)
+        return np.asarray((inside - middle) / self.half)
+
+    @cached_property
+    def is_flat(self) -> bool:
+        return len(set(self.middle.heights)) == 1
+
+
+def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = False) -> float:
+    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0.
+
+    Where sites count by their people N = n/√Σ μ_s⁻², n being the people of all sites: the same
+    where sites have equal sizes and budgets, and else less.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        n_s curves at site s.
+    budgets : tuple of Budget
+        One for each site.
+    by_people : bool
+        Whether sites count by their people, and not by the precision of what they send.
+
+    Examples
+    --------
+    >>> round(effective_size(Sizes((100, 100), 2000, 10), (Budget(1.0, 1e-3),) * 2), 1)
+    54.9
+    """
+    if by_people:
+        return sizes.n_curves / math.hypot(*(1 / mu_of(budget) for budget in budgets))
+    return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
+                         zip(sizes.n_curves_per_server, budgets, strict=True)))
+
+
+def public_scale(size: int, sizes: Sizes) -> Array:
+    """u_l = √(1/m + l⁻³), how far curves deviate in each coefficient, in unit scale.
+
+    Parameters
+    ----------
+    size : int
+        r, how many coefficients.
+    sizes : Sizes
+        Public sizes, of which m is the fewest observations of a curve.
+
+    Returns
+    -------
+    (r,)
+    """
+    order = np.arange(1.0, size + 1)
+    return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
+
+
+def basis_size(sizes: Sizes, effective: float, max_size: int, facts: PublicFacts | None = None,
+               factor: float = DETAIL) -> int:
+    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    effective : float
+        N of `effective_size`.
+    max_size : int
+        r is no larger.
+    facts : PublicFacts or None
+        With them r is no larger than there are common times.
+    factor : float
+        A smaller one keeps fewer.
+    """
+    if facts is not None and facts.common_times:
+        max_size = min(max_size, len(facts.common_times))
+    n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
+    by_noise = factor * math.sqrt(min(effective, 1e6) * math.sqrt(m))
+    by_sampling: float = (n * m) ** 0.25
+    return max(1, min(max_size, round(by_noise), math.ceil(1.25 * by_sampling) + 3))
+
+
+def mu_of(budget: Budget) -> float:
+    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place."""
+    if budget.is_private and budget.is_pure:
+        return budget.epsilon / 4
+    return accounting.exact_mu(budget.epsilon, budget.delta)
+
+
+def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
+           releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
+    """One line for each site and release, or for each site one that says that nothing is spent.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        n curves at each site.
+    budgets : tuple of Budget
+        One for each site.
+    verdict : Feasibility
+        Whether anything is released.
+    releases : sequence of (Step, float)
+        What is released, and its share of μ², or of ε where δ = 0.
+    """
+    if not verdict.is_feasible:
+        return nothing_spent(budgets)
+    return tuple(_spend(step, share, s, budget, n) for s, (budget, n) in enumerate(
+        zip(budgets, sizes.n_curves_per_server, strict=True)) for step, share in releases)
+
+
+def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple[Spend, ...]:
+    """The ledger where nothing useful could be released.
+
+    Parameters
+    ----------
+    budgets : tuple of Budget
+        One for each site.
+    unit : Unit
+        What would have been protected.
+    """
+    why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
+    return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
+                       count=1, composition=Composition.SEQUENTIAL, budget=budget, unit=unit,
+                       norm="ℓ2", noise=NoiseLaw.NONE, why=why)
+                 for s, budget in enumerate(budgets))
+
+
+def is_nothing_spent(spends: Sequence[Spend]) -> bool:
+    """Whether a ledger says that nothing was released.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        One ledger.
+    """
+    return all(spend.step.key == NOTHING.key for spend in spends)
+
+
+def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spend:
+    """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
+
+    With Δ the sensitivity that the step states, they are Δ/n and Δ/(n μ_k).
+    """
+    assert step.sensitivity is not None
+    sensitivity = step.sensitivity / n
+    why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
+           "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
+    if budget.is_private and budget.is_pure:
+        epsilon = share * budget.epsilon
+        return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(sensitivity,),
+                     noise_scale=(sensitivity / epsilon,), count=1,
+                     composition=Composition.SEQUENTIAL,
+                     budget=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
+                     norm="ℓ2", noise=NoiseLaw.NORM)
+    mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
+    return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
+                 noise_scale=(sensitivity / mu,),
+                 count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
+                 unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)

@@ -1,0 +1,133 @@
+"""Where a linear smoothing says that it moved a curve by more than was forecast, or may have.
+
+One judgement for all methods that release a smoothed curve with noise and no band: whole
+functions, and noisy gradient descent, which keeps a few functions and ends after so many rounds.
+What is told follows from `engine.numerics.smoothing_errors`. It is measured by the error that was
+forecast, which is for a smooth curve about the middle of the bounds, that of `engine.sources.twin`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.types import Array, PublicFacts, Sizes
+from engine.numerics.smoothing_errors import POINTS, SmoothingErrors
+from engine.sources.twin import DEFAULT_SPREAD, Twin
+
+NOT_FOLLOWED = (
+    "By its released coefficients the smoothing of this method moves the curve by more than the "
+    "error forecast for a smooth curve about the middle of the stated bounds: the curve lies far "
+    "from that middle, or changes faster than the method follows. Narrower bounds around the "
+    "observations help, as do more functions; *Adaptive mean* needs neither.")
+SHORT_FEATURES = (
+    "By its released coefficients the curve has steps, kinks or peaks too short for what this "
+    "method keeps. They are smoothed away, and the error can be several times the forecast, which "
+    "is for a smooth curve.")
+BEND_OR_STEP = (
+    "The released curve bends, and the few basis functions that are kept cannot tell a smooth bend "
+    "from a step or a narrow peak. If the true curve has one, it is smoothed away, and the error "
+    "can be several times the forecast, which is for a smooth curve. *Adaptive mean* keeps more "
+    "basis functions.")
+TOLD_APART = 20  # common times, from which a release is asked for what smoothing took away
+# In forecast errors. Where fewer than `_FEW` cosines are followed, or bends are asked for, they are
+# compared with those of the curve of the forecast as well.
+_MOVED, _SHORT, _SHORT_OF_FEW, _BENDS = 1.25, 0.5, 1.25, 2.0
+_FEW = 10
+# How probable by chance: a misfit, a jump, and what the jump leaves, if there is one. Chosen on
+# sixteen curves of 500 to 10000 people: of 2000 and more a step by a sixth of the range is told in
+# nine releases of ten or more, and smooth curves are warned of in two of 100 or fewer.
+_MISFIT, _JUMP, _FITS = 1e-3, 3e-4, 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What released curves say against their smoothing, beside the forecast.
+
+    Parameters
+    ----------
+    errors : SmoothingErrors
+        Of the smoothing, in response units.
+    facts : PublicFacts
+        Stated facts.
+    sizes : Sizes
+        Public sizes.
+    """
+
+    errors: SmoothingErrors
+    facts: PublicFacts
+    sizes: Sizes
+
+    @cached_property
+    def forecast(self) -> float:
+        """The error of a smooth curve: by smoothing, noise, and sampling variability."""
+        return math.hypot(self.errors.of_known(self._smooth), self.errors.noise, self._sampling)
+
+    @cached_property
+    def _smooth(self) -> Array:
+        """The curve that the forecast is for, from the middle of the bounds: (G,)."""
+        return Twin.of(self.facts, self.sizes).mean(POINTS) - self.facts.value_middle
+
+    @property
+    def _sampling(self) -> float:
+        return DEFAULT_SPREAD * self.facts.value_half_width / math.sqrt(self.sizes.n_curves)
+
+    def is_moved(self, curves: Array) -> NDArray[np.bool_]:
+        """Whether the smoothing moved a curve by more than was forecast.
+
+        Parameters
+        ----------
+        curves : (…, G)
+            Released curves at `POINTS`, from the middle of the bounds.
+        """
+        moved = self.errors.moved(self.errors.followed(curves))
+        return np.asarray(moved > _MOVED * self.forecast)
+
+    def has_short_features(self, curves: Array) -> NDArray[np.bool_]:
+        """Whether the last cosines of a curve have not become small, or a step explains all.
+
+        Parameters
+        ----------
+        curves : (…, G)
+            As in `is_moved`.
+        """
+        cosines = self.errors.followed(curves)
+        if self.is_of_few:  # the curve of the forecast, rising or falling, is smooth as well
+            smooth = self.errors.followed(self.errors.smoothed(self._smooth))
+            return np.asarray(np.all([self._has_misfit(cosines - share * smooth, _SHORT_OF_FEW)
+                                      for share in (-1.0, 0.0, 1.0)], axis=0))
+        of_jump, fits, beyond = self.errors.jumps(cosines, self._sampling)
+        is_jump = (of_jump < _JUMP) & (fits > _FITS) & (beyond > _SHORT * self.forecast)
+        return self._has_misfit(cosines, _SHORT) | is_jump
+
+    def _has_misfit(self, cosines: Array, least: float) -> NDArray[np.bool_]:
+        p_values, left = self.errors.short_features(cosines, self._sampling)
+        return np.asarray((p_values < _MISFIT) & (left > least * self.forecast))
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether so few cosines are followed that smooth bends look like short features."""
+        return self.errors.order < _FEW
+
+    def has_bends(self, curves: Array, simple: Array) -> NDArray[np.bool_]:
+        """Whether a curve bends so much that a step in it would be an error beyond the forecast.
+
+        About as much as a few functions show of a step they leave out. Bends count where they are
+        larger than those of the curve that the forecast is for.
+
+        Parameters
+        ----------
+        curves : (…, G)
+            As in `is_moved`.
+        simple : (G, k)
+            Functions of simple curves, such as 1 and t.
+        """
+        p_values, left = self.errors.bends(curves, simple, self._sampling)
+        _, expected = self.errors.bends(
+            self.errors.smoothed(self._smooth), simple, self._sampling)
+        least = _BENDS * np.maximum(self.forecast, expected)
+        return np.asarray((p_values < _MISFIT) & (left > least))

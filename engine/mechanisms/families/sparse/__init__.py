@@ -1,0 +1,1 @@
+"""Sparse regression: rounds of private hard thresholding, and intervals for its coefficients."""

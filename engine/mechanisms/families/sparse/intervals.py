@@ -1,0 +1,346 @@
+"""What the mechanisms that give intervals for sparse coefficients share: parameters and plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from engine.core.arrays import Indices
+from engine.core.errors import InputError
+from engine.core.lists import whole_numbers
+from engine.core.registry import param
+from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
+from engine.mechanisms.base import P
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.centre import Centre
+from engine.mechanisms.families.sparse.corrections import (
+    Corrected,
+    pointwise_half_widths,
+    simultaneous_half_width,
+)
+from engine.mechanisms.families.sparse.guesses import PublicGuesses, with_responses
+from engine.mechanisms.families.sparse.inference import (
+    LARGEST_PRECISION,
+    MIN_WITHIN,
+    NARROW,
+    ONE,
+    SEVERAL,
+    Columns,
+    Constants,
+    InferenceShares,
+    NoiseDeviations,
+    noise,
+    row_norm,
+)
+from engine.mechanisms.families.sparse.thresholding import (
+    CLIP,
+    LONGEST_STEP,
+    MIN_EIGENVALUE,
+    DescentSettings,
+    fewest_rounds,
+    is_standard,
+    rows_of,
+)
+from engine.noise.selection import GUMBEL
+
+LAW = GUMBEL  # of the choice of entries in every round
+NOT_DISTINCT = (
+    "No confidence intervals: the smallest eigenvalue of the released Gram matrix is not clearly "
+    "above its privacy noise, so their coverage could not be guaranteed. More rows, a larger ε or "
+    "fewer features would help.")
+NOT_ENOUGH = (
+    f"No confidence intervals: by what was released, fewer than {100 * MIN_WITHIN:.0f} % of the "
+    "residuals lie within their clip. State a larger standard deviation of the noise.")
+ASSUMED = (
+    "These intervals rest on the assumption that a column of the inverse covariance of the "
+    "features has few entries. Nothing that was released can check it.")
+Shown = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseIntervals(PublicGuesses[P]):
+    """Parameters that say for which coefficients, and how, intervals are wanted.
+
+    A subclass says in `n_kept` how many coefficients are not zero. `residual_sds` is the clip of
+    residuals in public guesses of σ.
+    """
+
+    residual_sds: ClassVar[float] = 3.0
+
+    target: str = param(
+        "coordinates", "Confidence intervals", "Coordinates: one 95 % interval for each "
+        "coefficient. Band: simultaneous intervals, which cover all coefficients in 95 % of cases.",
+        choices=("coordinates", "band"))
+    features: str | None = param(
+        None, "Which features", "Their numbers, counted from 1, with commas. Fewer need less "
+        "noise. Empty: all.")
+    directions: str = param(
+        "gram", "Inverse covariance", "Gram: from a noisy Gram matrix of all features, which "
+        "serves any correlation and shows where it does not. Column: for a single feature, by "
+        "hard thresholding, as published; assumes that few others depend on it.",
+        choices=("gram", "column"))
+    rounds: int | None = param(
+        None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
+    feature_clip: float | None = param(
+        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
+        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+    residual_clip: float | None = param(
+        None, "Clip of residuals", "In response units. Default: three times the standard "
+        "deviation of the noise, four times where machines differ.", low=1e-9, high=1e9, symbol="R")
+    precision_kept: int = param(
+        3, "Features in a correction", "How many entries a column of the inverse covariance "
+        "keeps, if it is had without the Gram matrix: 3 where features depend on their two "
+        "neighbours.", low=1, high=50)
+    product_clip: float = param(
+        5.0, "Clip of products", "Of a feature less what the others say of it, without the Gram "
+        "matrix. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        features = whole_numbers("features", self.features)
+        if self.directions == "column" and (self.target == "band" or len(set(features)) != 1):
+            raise InputError("Without the Gram matrix there is an interval for one feature only.",
+                             field="directions", hint="Name one feature, or choose “gram”.")
+
+    @property
+    def n_kept(self) -> int:
+        """S."""
+        raise NotImplementedError
+
+    @property
+    def learning_rate(self) -> float:
+        """η."""
+        return self.step_size or LONGEST_STEP
+
+    def places(self, sizes: Sizes) -> Indices:
+        """The features that limits are asked for, counted from 0.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+
+        Returns
+        -------
+        (g,) array of int
+
+        Raises
+        ------
+        InputError
+            If there is no feature of a number that was asked for.
+        """
+        size, features = sizes.n_covariates, set(whole_numbers("features", self.features))
+        if features and max(features) > size:
+            raise InputError(f"There are {size} features; number {max(features)} was asked for.",
+                             field="features", hint="Features are counted from 1.")
+        return np.array(sorted(k - 1 for k in features)) if features else np.arange(size)
+
+    def is_one(self, sizes: Sizes) -> bool:
+        """Whether one coefficient is asked for without a Gram matrix.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        """
+        return self.directions == "column"
+
+    def shares(self, sizes: Sizes) -> InferenceShares:
+        """How the budget is divided.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        """
+        return ONE if self.is_one(sizes) else SEVERAL
+
+    def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
+        """Constants of rounds of hard thresholding.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+        sparsity : int
+            How many entries are kept.
+        """
+        return DescentSettings(
+            min(sparsity, sizes.n_covariates), self.n_rounds(self.learning_rate),
+            self.learning_rate, self.largest_norm(facts))
+
+    def n_rounds(self, learning_rate: float) -> int:
+        """T.
+
+        Parameters
+        ----------
+        learning_rate : float
+            η.
+        """
+        return self.rounds or fewest_rounds(learning_rate, MIN_EIGENVALUE)
+
+    def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
+        """Clips, and the steps for a column of the inverse covariance.
+
+        Parameters
+        ----------
+        sizes : Sizes
+            Public sizes.
+        facts : PublicFacts
+            Stated facts.
+
+        Raises
+        ------
+        InputError
+            If σ is not stated.
+        """
+        guess, size = self.spread(facts), sizes.n_covariates
+        column = DescentSettings(min(self.precision_kept, size), self.n_rounds(0.7), 0.7,
+                                 LARGEST_PRECISION)
+        feature = self.feature_clip or self.clip_of_features(facts)
+        return Constants(LAW, feature, self.residual_clip or self.residual_sds * guess,
+                         row_norm(size, feature), guess, self.clip_of_responses(facts),
+                         self.largest_norm(facts), column, self.product_clip,
+                         self.has_centre(facts))
+
+    def noises(self, facts: PublicFacts, c: Constants, rho: float, sizes: tuple[int, int],
+               shares: InferenceShares, centre: Centre) -> NoiseDeviations:
+        """The noise that costs its shares of ρ, beside that in released means.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Stated facts.
+        c : Constants
+            Clips and steps.
+        rho : float
+            ρ.
+        sizes : tuple of int
+            Rows of all machines, and those that the coefficients belong to.
+        shares : InferenceShares
+            Of ρ.
+        centre : Centre
+            As planned.
+        """
+        deviations = noise(c, shares, rho, *sizes)
+        if centre.deviation is None:
+            return deviations
+        half = CLIP if is_standard(facts) else self.reach_of(facts)
+        return replace(deviations, centre=half * centre.deviation)
+
+    def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
+        """What machines hold, rows clipped; the only place at which rows are read.
+
+        Parameters
+        ----------
+        data : SampleData
+            Rows with responses.
+        c : Constants or None
+            Clips; without them nothing is clipped, and rows are less their means where a release
+            has them less released ones.
+
+        Raises
+        ------
+        InputError
+            If the data have no responses.
+        """
+        rows = self.without_constant(data) if c is None else with_responses(data)
+        clip, norm = (math.inf, None) if c is None else (c.feature, c.row)
+        return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip, norm=norm))
+
+    def limits_around(self, corrected: Corrected, places: Indices, size: int, released: Shown
+                      ) -> Intervals:
+        """Limits of the entries that were asked for.
+
+        Where they are refused, half widths and errors are not numbers.
+
+        Parameters
+        ----------
+        corrected : Corrected
+            Those g entries.
+        places : (g,) array of int
+            Where they stand.
+        size : int
+            d.
+        released : Shown
+            Takes columns to what may be seen of them.
+        """
+        refused = corrected.is_refused[..., None]
+        half, errors = (np.where(refused, np.nan, entries)
+                        for entries in (self.half_widths(corrected), corrected.errors))
+        centre, half, error = (released(placed(entries, places, size)) for entries in (
+            corrected.values, half, errors))
+        return Intervals(centre, half, error,
+                         "simultaneous" if self.target == "band" else "pointwise")
+
+    def cautions(self, each: Sequence[Corrected], columns: Columns, has_centre: bool
+                 ) -> tuple[Caution, ...]:
+        """Why limits are refused, or what they rest on, from what was released.
+
+        Parameters
+        ----------
+        each : sequence of Corrected
+            Of every machine; a caution applies where it does to any.
+        columns : Columns
+            Budgets and draws side by side.
+        has_centre : bool
+            Whether features are measured from their means, so that one may be said to vary little.
+        """
+        distinct, enough = (columns.released(np.all([getattr(entries, name) for entries in each],
+                                                    axis=0))
+                            for name in ("is_distinct", "is_enough"))
+        out = [Caution(text, ~fine) for text, fine in
+               ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough)) if not fine.all()]
+        narrow = columns.released(np.any([np.broadcast_to(
+            entries.is_narrow, entries.is_distinct.shape) for entries in each], axis=0))
+        if has_centre and narrow.any():
+            out.append(Caution(NARROW, narrow))
+        if self.directions == "column":
+            out.append(Caution(ASSUMED, np.ones_like(distinct)))
+        return tuple(out)
+
+    def half_widths(self, corrected: Corrected) -> Array:
+        """Half widths of intervals, or of the band around g coefficients.
+
+        Parameters
+        ----------
+        corrected : Corrected
+            Those entries.
+
+        Returns
+        -------
+        (repeats, columns, g)
+        """
+        if self.target == "coordinates":
+            return pointwise_half_widths(corrected.errors)
+        width = simultaneous_half_width(corrected.covariance)
+        return np.asarray(np.broadcast_to(width[..., None], corrected.values.shape))
+
+
+def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
+    """Values put at their places among all entries.
+
+    Parameters
+    ----------
+    values : (…, g)
+    places : (g,) array of int
+        Where they belong.
+    size : int
+        d.
+    around : (…, d)
+        What stands elsewhere; NaN if nothing is given.
+
+    Returns
+    -------
+    (…, d)
+    """
+    out = np.full((*values.shape[:-1], size), np.nan) if around is None else around.copy()
+    out[..., places] = values
+    return out

@@ -1,0 +1,144 @@
+"""One private number for all features: how wide they spread, where stated ranges may be too wide.
+
+Clips and noise of a sparse regression are for features of standard deviation one, by the stated
+ranges and their reach. If features spread a third of that, noise in their second moments is nine
+times too large. So the mean squared length of rows is released first, and features are divided by
+its root over √d before anything else is done with them.
+
+*Privacy.* Rows are clipped to norm B on their own, so that ‖x‖² lies in [0, B²] and replacing one
+of N rows moves the average by at most B²/N, which a row of zeros and one of norm B attain. Gaussian
+noise of deviation B²/(N√(2ρ)) costs ρ. All that follows clips the rows, divided by the released
+scale, to the same B: each message has the sensitivity that it has without this one, because the
+scale is a constant then.
+
+The scale is the same for all features, is rounded to quarters of a doubling, so that releases which
+differ by noise alone are mostly computed together, and is never above one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from engine.core.arrays import Flags
+from engine.core.types import Array, Caution, Fit, Step
+from engine.mechanisms.families.sparse.averages import RowAverages
+from engine.mechanisms.families.sparse.inference import Columns, gaussian, joined, published
+
+SHARE = 0.01  # of ρ
+SCALE = Step("scale of features")
+_MAX_NOISE = 0.1  # in the mean square of a feature, as stated, from which on nothing is learned
+_ABOVE_NOISE = 2.0  # a mean squared length is taken to be at least so many deviations of its noise
+_QUARTERS = 4
+_MIN = 1e-12
+
+
+def scale_noise(row: float, n: int, rho: float) -> float:
+    """B²/(N√(2ρ)), the deviation of the noise in the mean squared length.
+
+    Parameters
+    ----------
+    row : float
+        B.
+    n : int
+        N.
+    rho : float
+        ρ of the message.
+    """
+    return gaussian(row**2 / n, rho)
+
+
+def is_told(noise: float, size: int) -> bool:
+    """Whether the noise leaves anything to be told of the scale; public numbers decide.
+
+    Parameters
+    ----------
+    noise : float
+        As `scale_noise` has it.
+    size : int
+        d.
+    """
+    return noise <= _MAX_NOISE * size
+
+
+def released_scales(averages: RowAverages, noise: Sequence[float], size: int, columns: Columns,
+                    rng: np.random.Generator) -> Array:
+    """The scale of features, released for every column; the last column shares the first one's.
+
+    Parameters
+    ----------
+    averages : RowAverages
+        Over rows clipped to B.
+    noise : sequence of float
+        Of every budget.
+    size : int
+        d.
+    rng : numpy.random.Generator
+        Where noise comes from.
+
+    Returns
+    -------
+    (repeats, columns)
+    """
+    deviation = columns.per_budget(noise)
+    squared = published(SCALE, averages.squared_lengths()[..., None], deviation,
+                        columns.normals((1,), rng))[..., 0]
+    floor = np.maximum(_ABOVE_NOISE * deviation, _MIN)
+    doublings = np.log2(np.maximum(squared, floor) / size) / 2
+    scales = np.minimum(2 ** (np.round(_QUARTERS * doublings) / _QUARTERS), 1.0)
+    scales[:, -1] = scales[:, 0]
+    return np.asarray(scales)
+
+
+def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
+             fit: Callable[[slice, float, np.random.Generator], Fit]) -> Fit:
+    """Fit once for every scale, with the same noise, and take each column from the fit of its own.
+
+    Neighbouring data sets of the same scales are fitted together.
+
+    Parameters
+    ----------
+    scales : (repeats, columns)
+        As released.
+    rng : numpy.random.Generator
+        Where noise comes from.
+    fit : callable
+        From data sets, a scale and a generator to the fit of all columns of these data sets, for
+        features divided by the scale.
+
+    Returns
+    -------
+    Fit
+        Coefficients of features as they were before.
+    """
+    changes = np.flatnonzero((scales[1:] != scales[:-1]).any(axis=1)) + 1
+    bounds = [0, *changes.tolist(), len(scales)]
+    parts = [_alike(slice(first, stop), scales[first], replace(columns, repeats=stop - first), rng,
+                    fit) for first, stop in pairwise(bounds)]
+    return joined(parts, axis=1)
+
+
+def _alike(part: slice, scales: Array, columns: Columns, rng: np.random.Generator,
+           fit: Callable[[slice, float, np.random.Generator], Fit]) -> Fit:
+    """Data sets of which each has these scales: (columns,)."""
+    distinct = np.unique(scales).tolist()
+    streams = [*(copy.deepcopy(rng) for _ in distinct[1:]), rng]
+    fits = [fit(part, scale, stream) for scale, stream in zip(distinct, streams, strict=True)]
+    every = np.broadcast_to(scales, (columns.repeats, len(scales)))
+    released, quiet = columns.released(every), columns.quiet(every)
+    coefficients = sum(np.where((released == scale)[..., None], each.coefficients / scale, 0.0)
+                       for scale, each in zip(distinct, fits, strict=True))
+    unprotected = sum(np.where((quiet == scale)[..., None], each.unprotected / scale, 0.0)
+                      for scale, each in zip(distinct, fits, strict=True))
+    applies: dict[str, Flags] = {}
+    for scale, each in zip(distinct, fits, strict=True):
+        for caution in each.cautions:
+            before = applies.get(caution.text, np.zeros(released.shape, dtype=bool))
+            applies[caution.text] = before | (caution.applies & (released == scale))
+    cautions = tuple(Caution(text, where) for text, where in applies.items() if where.any())
+    return Fit(basis=fits[0].basis, coefficients=np.asarray(coefficients),
+               unprotected=np.asarray(unprotected), cautions=cautions)
