@@ -102,7 +102,7 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
     head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Error",
             f"{answer.confidence} of 20 releases within"]
     rows = [[decision_words.option_name(answer, name, option), f"{option.budget.epsilon:g}",
-             decision_words.attacker(answer, option),
+             odds_words.odds_short(option.odds),
              unbroken(decision_words.typical_error(option, profile)),
              unbroken(decision_words.within(answer, option))]
             for name, option in answer.options]

@@ -17,6 +17,7 @@ from engine.core.types import Array, PublicFacts
 from engine.figures import labels
 from engine.figures.theme import Chart, Spec, axis, free_range, layout
 from engine.language.grammar import capital
+from engine.language.numbers import number, whole
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _HEIGHT = 300  # pixels of a plot in a notebook, about
@@ -269,12 +270,16 @@ def is_number(value: Any) -> bool:
 
 
 _MAX_MARKS = 7  # numbers side by side
+AT_RISK = "At risk at these times"
 _ROW = 20  # pixels of a row
 SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their curves
 
 
 def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int]:
     """Annotations with the numbers at risk, a row for each group, and the room that they take.
+
+    They are known where intervals end, which is seldom at the ticks of the axis: so the times stand
+    above them.
 
     Parameters
     ----------
@@ -284,16 +289,17 @@ def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int
     times, *_ = table.values()
     names = [name for name in list(table)[1:] if "±" not in name]
     step = max(1, -(-len(times) // _MAX_MARKS))
-    notes = [_note(0.0, "At risk", 0, on_paper=True)]
+    notes = [_note(0.0, AT_RISK, 0, on_paper=True)]
+    notes += [_note(float(time), number(float(time)), 1) for time in times[::step]]
     for row, name in enumerate(names):
         shade = SHADES[row % len(SHADES)]
-        notes += [_note(float(time), f"{number:.0f}", row + 1, shade) for time, number in
+        notes += [_note(float(time), whole(count), row + 2, shade) for time, count in
                   list(zip(times, table[name], strict=True))[::step]]
-    return notes, _ROW * (len(names) + 1) + 54
+    return notes, _ROW * (len(names) + 2) + 60
 
 
 def _note(x: float, text: str, row: int, shade: str = "", on_paper: bool = False) -> Spec:
     return {"x": x, "y": 0, "xref": "paper" if on_paper else "x", "yref": "paper", "text": text,
-            "showarrow": False, "yshift": -46 - _ROW * row, "yanchor": "top",
-            "xanchor": "left" if on_paper or not x else "center",
+            "showarrow": False, "yshift": -52 - _ROW * row, "yanchor": "top",
+            "xanchor": "left" if on_paper else "center",
             "font": {"size": 12, "color": shade or "quiet"}}

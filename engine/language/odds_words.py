@@ -24,18 +24,16 @@ from engine.privacy.failure import LARGEST_COMMON, Delta
 from engine.privacy.risk import Odds
 
 
-def odds_short(odds: Odds, decimals: int = 0) -> str:
-    """For the strip: "≤ 56 %", and for how many records if for several.
+def odds_short(odds: Odds) -> str:
+    """For the strip: "≤ 56 %", rounded up, and for how many records if for several.
 
     Parameters
     ----------
     odds : Odds
         From `engine.privacy.risk`; of one protected unit, or of several of one person.
-    decimals : int
-        Of the percentage, which is rounded up.
     """
-    upper = math.ceil(round(100 * odds.right * 10**decimals, 6)) / 10**decimals
-    bound = f"≤ {upper:.{decimals}f} %" if odds.right <= 0.99 else "> 99 %"
+    upper = math.ceil(round(100 * odds.right, 6))
+    bound = f"≤ {upper} %" if odds.right <= 0.99 else "> 99 %"
     return bound + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 

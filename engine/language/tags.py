@@ -95,6 +95,28 @@ def data_chip(facts: PublicFacts, n_curves: int) -> str:
     return f"{source_tag(facts)[0]}, {many}"
 
 
+def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tuple[str, str]:
+    """The chip about the visitor's own data where nothing of them is shown, and its tooltip.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        The noun for people.
+    n_curves : int
+        How many take part.
+    is_released : bool
+        Whether a release of them is on screen.
+    """
+    many = f"{whole(n_curves)} {facts.people}"
+    if is_released:
+        return (f"Released from your data: {many}",
+                "The release below has its noise, and may be shared. The data themselves are not "
+                "on this page.")
+    return (f"Your data: {many} · not on this page",
+            "Previews are simulated from what you stated and from public sizes: no value of the "
+            "file is in them.")
+
+
 def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
     """The chip that says what is protected, and its tooltip.
 

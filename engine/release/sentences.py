@@ -214,7 +214,7 @@ def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
             f"no more than one of them. {escape(capital(facts.people))} in no group are left out.")
 
 
-CONFIRMED = "I confirm all three statements"
+CONFIRMED = "I confirm all three statements:"
 
 
 def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) -> tuple[str, ...]:

@@ -1,11 +1,14 @@
 """Files of invented people, to try what is done with a file of one's own.
 
 Each is large enough, and as people differ, that what is released at ε = 1 shows something. The
-numbers are the same always.
+numbers are the same always. How the people were invented is known without a look at the file, so
+that it is public, as bounds of one's own file have to be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -13,20 +16,41 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.uploads.facts import REACHES
+
 SITES = ("North", "South")
 _AGES = (2, 4, 6, 8, 10, 12, 14, 16, 19)
 _HEIGHTS = (87, 103, 116, 128, 138, 149, 160, 168, 171)  # cm, typical at those ages
 _MONTHS = 60  # of follow-up
 
 
+@dataclass(frozen=True)
+class Example:
+    """A file of invented people, with what is publicly known of them.
+
+    Parameters
+    ----------
+    make : callable
+        Writes the file.
+    stated : mapping of str to (str or bool)
+        Public facts as they are typed into a form, by their names.
+    choices : mapping of str to object
+        Answers to questions about the columns of this very file, by the names of the questions.
+    """
+
+    make: Callable[[], str]
+    stated: Mapping[str, str | bool]
+    choices: Mapping[str, Any] = field(default_factory=dict)
+
+
 @cache
-def growth_curves(people: int = 400, observations: int = 8) -> str:
+def growth_curves(people: int = 1000, observations: int = 8) -> str:
     """Heights of children: child_id, age in years, height and mother_height in cm.
 
     Parameters
     ----------
     people, observations : int
-        How many children, and observations of each, spread over ages 2 to 19.
+        How many children, and observations of each, at ages of its own from 2 to 19.
 
     Examples
     --------
@@ -34,9 +58,7 @@ def growth_curves(people: int = 400, observations: int = 8) -> str:
     'child_id,age,height,mother_height'
     """
     rng = np.random.default_rng(1)
-    # One age in each of equal parts of the range, so that everybody is observed all along it.
-    parts = np.arange(observations) + rng.random((people, observations))
-    ages = 2 + 17 * parts / observations
+    ages = np.sort(rng.uniform(2, 19, (people, observations)))
     mother = rng.normal(166, 6, (people, 1)).round()
     child_effect = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
     heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + child_effect) + rng.normal(0, 0.7, ages.shape)
@@ -138,3 +160,49 @@ def _sites(people: int) -> NDArray[np.str_]:
 def _csv(**columns: Any) -> str:
     table = pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
     return table.convert_dtypes().to_csv(index=False, lineterminator="\n")
+
+
+# -- how the people were invented ------------------------------------------------------------------
+
+
+_PATIENTS = {"person": "patient", "people": "patients"}
+
+GROWTH_CURVES = Example(growth_curves, {
+    "value_name": "Height", "value_unit": "cm", "value_low": "70", "value_high": "205",
+    "time_name": "Age", "time_unit": "years", "time_low": "2", "time_high": "19",
+    "person": "child", "people": "children", "law": "even", "observations": "8",
+    "covariate_mother_height_low": "140", "covariate_mother_height_high": "195",
+    "covariate_mother_height_unit": "cm",
+    "origin": "Simulated example; WHO growth reference"})
+
+TEMPERATURES = Example(temperatures, {
+    "value_name": "Temperature", "value_unit": "°C", "value_low": "35", "value_high": "39",
+    "time_name": "Time of day", "time_unit": "hours", "time_low": "0", "time_high": "24",
+    "person": "person", "people": "people", "law": "even", "reading_sd": "0.25", "periodic": True,
+    "origin": "Simulated example; thermometer range"})
+
+OUTCOMES = Example(outcomes, {
+    "time_name": "Time since start", "time_unit": "days", "time_high": "1825", **_PATIENTS,
+    "origin": "Simulated example; five-year protocol"},
+    {"upload_event_codes_status": ["death", "relapse"]})
+
+CONCENTRATIONS = Example(concentrations, {
+    "time_name": "Concentration", "time_unit": "mg/L", "time_low": "0", "time_high": "8",
+    **_PATIENTS, "origin": "Simulated example; range of the assay"})
+
+SCORES = Example(scores, {
+    "time_name": "Score", "time_low": "0", "time_high": "1", **_PATIENTS,
+    "origin": "Simulated example; scores from 0 to 1"},
+    {"upload_event_codes_label": ["yes"]})
+
+_RANGES = {"age": ("30", "75", "years"), "weight": ("20", "140", "kg"), "steps": ("0", "30000", ""),
+           "pressure": ("70", "180", "mmHg")}
+
+RECORDS = Example(records, {
+    "person": "person", "people": "people", "reading_sd": "8",
+    "rows_reach": next(iter(REACHES)),
+    **{f"covariate_{name}_{end}": number for name, ends in _RANGES.items()
+       for end, number in zip(("low", "high", "unit"), ends, strict=True)},
+    "origin": "Simulated example; health survey"},
+    {"rows_response": "pressure", "rows_others": [*_RANGES],
+     "rows_features_density": ["age"], "rows_features_risk_minimisation": ["age"]})

@@ -258,7 +258,7 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
         return lambda: _start(_key(attack), audit_topic.steps_of, attack, audit_topic.TRIES,
                               audit_topic.RUNS, audit_topic.SECONDS, total=attack.steps)
 
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
                   on_click=run_one(honest))
         st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",

@@ -146,3 +146,20 @@ def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(s
     expect(who).to_have_value("Each hospital adds noise")
     expect(hand.page.get_by_text(re.compile("must be one of"))).to_have_count(0)
     assert hand.page.problems == []
+
+
+@pytest.mark.slow
+def test_sizes_of_sites_are_reached_by_keyboard_as_soon_as_they_open(server, open_app):
+    page = open_app(server.url + "/decide")
+    settle(page)
+    button = page.get_by_role("button", name=re.compile("1.school"))
+    button.focus()
+    page.keyboard.press("Tab")  # the browser knows then that keys are in use
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Schools", exact=True)).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("textbox", name="Schools", exact=True)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    assert page.problems == []

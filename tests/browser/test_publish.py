@@ -6,6 +6,7 @@ import zipfile
 import pytest
 from playwright.sync_api import expect
 
+from engine.uploads import examples
 from tests import files
 from tests.browser.conftest import PHONE
 from tests.heavy import few
@@ -99,6 +100,7 @@ def saved(somebody):
     page = somebody.page
     settle(page)
     somebody.press("Next: release")
+    expect(page.get_by_role("heading", name="3 Release")).to_be_focused()
     somebody.tick("I confirm all three statements")
     somebody.fill("release_name", "growth")
     somebody.press("Publish and write to the ledger")
@@ -164,8 +166,10 @@ def test_the_address_of_a_step_opens_it_and_an_earlier_one_leads_there(server, o
 def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(server, open_app):
     page = open_app(server.url + "/publish")
     settle(page)
-    page.get_by_role("button", name="Use an example").click()
-    expect(page.get_by_text("400 curves").first).to_be_visible()
+    somebody = Counted(page)
+    somebody.file(examples.growth_curves(60).encode())
+    expect(page.get_by_text("60 curves").first).to_be_visible()
+    settle(page)
     choose(page, "upload_library", "Height by age, 2 to 19 years")
     settle(page)
     choose(page, "upload_covariates", "mother_height")
@@ -175,8 +179,8 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     assert '"value_name"' in kept and "mother" not in kept and "child_id" not in kept
     page.reload()
     settle(page)
-    expect(page.get_by_text("400 curves")).to_have_count(0)
-    page.get_by_role("button", name="Use an example").click()
+    expect(page.get_by_text("60 curves")).to_have_count(0)
+    somebody.file(examples.growth_curves(60).encode())
     expect(page.locator(".st-key-upload_value_name input")).to_have_value("Height")
     expect(page.locator(".st-key-upload_value_high input")).not_to_have_value("")
     assert page.problems == []

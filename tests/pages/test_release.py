@@ -435,6 +435,17 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
 
 
+def test_nothing_on_the_page_of_a_release_calls_itself_not_private(monkeypatch):
+    chips_shown = []
+    monkeypatch.setattr(components, "strip", lambda chips, *_, **__: chips_shown.append(chips))
+    at = open_release(own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80)
+                                         for t in (1, 3, 4))))
+    before = chips_shown[-1][0].text
+    publish(at, "growth")
+    after = chips_shown[-1][0].text
+    assert "not private" not in before + after and before != after and "80 children" in after
+
+
 def grouped_curves():
     """400 girls, 570 boys and 30 children in neither group."""
     rows = "".join(f"{k},{t},{20 + k % 9 + t},{'girls' if k < 400 else 'boys' if k < 970 else ''}\n"

@@ -88,7 +88,7 @@ def test_every_curve_keeps_its_readings_and_its_id():
 
 def test_the_example_file_is_read():
     curves = curves_of(examples.growth_curves().encode())
-    assert curves.n_curves == 400 and (curves.counts == 8).all()
+    assert curves.n_curves == 1000 and (curves.counts == 8).all()
 
 
 # -- which column is what

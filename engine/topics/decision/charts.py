@@ -68,9 +68,9 @@ def trade_off(answer: Decision) -> Picture:
     every = np.append(distance[known], answer.target)
     low, high = float(every.min()) / 1.3, float(every.max()) * 1.3
     ticks = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
-    title = named(f"{answer.confidence} of 20 within", answer.profile.unit)
+    released = f"{answer.confidence} of 20 releases within"
     ends = np.array([EPSILON_STEPS[0], EPSILON_STEPS[-1]])
-    marks = [Mark(epsilons, distance[known], "gradient", "Released"),
+    marks = [Mark(epsilons, distance[known], "gradient", released),
              Mark(ends, np.full(2, answer.target), "bias", "Target", dash="6,4", width=1.6)]
     marks += [Mark(np.array([option.budget.epsilon]), distance[[step_of(option)]], "gradient", "",
                    "dot" if option is answer.chosen else "ring")
@@ -78,8 +78,8 @@ def trade_off(answer: Decision) -> Picture:
     return Picture(Axis("Privacy budget ε (smaller = more private)", EPSILON_STEPS[0],
                         EPSILON_STEPS[-1], tuple((tick, f"{tick:g}") for tick in _TICKS),
                         is_log=True),
-                   Axis(title, low, high, ticks, is_log=True), tuple(marks),
-                   f"{title} falls as ε grows.", "", asks=False)
+                   Axis(named("Error", answer.profile.unit), low, high, ticks, is_log=True),
+                   tuple(marks), f"The error that {released} falls as ε grows.", "", asks=False)
 
 
 PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the page shows it
@@ -258,8 +258,7 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
     spec = {"data": data, "layout": layout(
         hovermode="closest", annotations=notes, title=finding,
         xaxis=log_axis("Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
-        yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people))
-        | {"tickvals": list(people), "ticktext": [whole(n) for n in people]})}
+        yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people)))}
     return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
                  f"{in_unit(target, unit)}. {finding}.",
                  {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),

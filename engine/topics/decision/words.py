@@ -163,23 +163,6 @@ def site_noun(facts: PublicFacts) -> tuple[str, str]:
     return _SITES.get(facts.person, ("site", "sites"))
 
 
-def attacker(answer: Decision, option: Option) -> str:
-    """The attacker's accuracy in a few words, rounded up: "≤ 54 %".
-
-    In tenths where whole percents would make two options alike.
-
-    Parameters
-    ----------
-    answer : Decision
-        Of a study.
-    option : Option
-        One of its budgets.
-    """
-    whole_percents = [odds_short(each.odds) for _, each in answer.options]
-    decimals = 0 if len({*whole_percents}) == len(whole_percents) else 1
-    return odds_short(option.odds, decimals)
-
-
 def option_name(answer: Decision, name: str, option: Option) -> str:
     """The name of an option, and whether it misses the target.
 
@@ -533,7 +516,7 @@ def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]
     option : Option
         Of this name.
     """
-    lines = [f"Attacker’s accuracy **{attacker(answer, option)}**",
+    lines = [f"Attacker’s accuracy **{odds_short(option.odds)}**",
              f"Error **{typical_error(option, answer.profile)}**",
              f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**"]
     return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]

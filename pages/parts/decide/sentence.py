@@ -164,7 +164,7 @@ def _unit(view: DecideView) -> None:
 
 def _who(view: DecideView) -> None:
     site = view.site
-    with st.container(width=260):
+    with st.container(width=300):
         controls.bound(st.selectbox, "Who adds noise", view.settings.noise_place,
                        lambda who: session.change(noise_place=who), "noise",
                        options=list(map(str, NoisePlace)),

@@ -121,7 +121,8 @@ def _question(desk: _Desk) -> None:
     for k, option in enumerate(options):
         text = f"**{desk.filled(option.text)}** {desk.filled(option.why)}"
         if option.is_right:
-            st.success(f"Right: {text}", icon=":material/check:")
+            begins = "Your answer is right:" if k == chosen else "Right:"
+            st.success(f"{begins} {text}", icon=":material/check:")
         elif k == chosen:
             st.info(f"Your answer: {text}", icon=":material/undo:")
 

@@ -141,8 +141,20 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
                   stated=session.delta(choice.file or choice.source, choice.task),
                  is_forecast=True, n_curves=choice.source.sizes.n_curves,
                  protected=(capital(unit), "What is protected: exchanging all of it changes what "
-                            "is published only a little."))
+                            "is published only a little."), data=_about_data(choice))
     strips.odometer_lines(choice.file or choice.source)
+
+
+def _about_data(choice: Choice) -> tuple[str, str] | None:
+    """What is true of the visitor's own data on this page, before and after a release of them."""
+    source = choice.source
+    if source is None or not source.facts.is_upload:
+        return None
+    on_screen = {release.release_id for release in st.session_state.get("released", ())}
+    is_released = choice.settings.publish_step == "release" and any(
+        entry.release_id in on_screen for part in choice.parts
+        if (spent := strips.odometer(part)) is not None for entry in spent.entries)
+    return tags.published_chip(source.facts, source.sizes.n_curves, is_released)
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
@@ -279,8 +291,8 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         for part in choice.parts:
             _never_drawn(choice, part)
         statements = sentences.confirmations(facts, cost, choice.source.is_of_rows)
-        st.markdown("\n".join(f"* {statement}" for statement in statements))
         ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
+        st.markdown("\n".join(f"{k}. {statement}" for k, statement in enumerate(statements, 1)))
         name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         if (used := _name_used(choice, name)) is not None:

@@ -15,6 +15,7 @@ export default function ({parentElement: root, setTriggerValue}) {
   };
   addEventListener('popstate', tell);
   document.addEventListener('click', foldMenu);
+  document.addEventListener('click', remember, true);
   document.addEventListener('keydown', leaveField, true);
   addEventListener('keydown', closeDrawer);
   let frame = null;                       // the next one that is drawn: none shows what has yet to be repaired
@@ -35,6 +36,7 @@ export default function ({parentElement: root, setTriggerValue}) {
     removeEventListener('resize', soon);
     removeEventListener('popstate', tell);
     document.removeEventListener('click', foldMenu);
+    document.removeEventListener('click', remember, true);
     document.removeEventListener('keydown', leaveField, true);
     removeEventListener('keydown', closeDrawer);
     root.__frame = false;
@@ -90,12 +92,37 @@ function closeDrawer(event) {
   document.querySelector('.st-key-drawer_close button')?.click();
 }
 
-// A page with another title begins at its top, wherever the last one had been scrolled to.
-let title = null;
+// A page with another title begins at its top, wherever the last one had been scrolled to; so does a step of
+// a page whose headings are counted, where the keyboard goes on from its heading.
+let title = null, step = null;
 function begin() {
-  const now = document.querySelector('[data-testid=stMain] h1')?.textContent;
-  if (now && title && now !== title) document.querySelector('[data-testid=stMain]').scrollTo(0, 0);
+  const main = document.querySelector('[data-testid=stMain]'), now = main?.querySelector('h1')?.textContent;
+  const heading = [...main?.querySelectorAll('h2') ?? []].find(each => /^[1-9] /.test(each.textContent));
+  const isOther = now && title && now !== title, isNext = heading && step && heading.textContent !== step;
+  if (isOther || isNext) main.scrollTo(0, 0);
+  if (isNext && !isOther) {
+    heading.tabIndex = -1;
+    heading.focus({preventScroll: true});
+  }
   title = now || title;
+  step = heading?.textContent ?? (isOther ? null : step);
+}
+
+// What opens over the page by a key takes the focus, and gives it back when it closes.
+let opener = '', isOpen = false;
+function remember({target}) {
+  const key = target.closest?.('button') && target.closest('[class*=st-key-]')?.className.match(/st-key-\S+/)?.[0];
+  if (key && !target.closest('[class*=st-key-drawer]')) opener = key;
+}
+function handOver() {
+  const popover = document.querySelector('[data-testid=stPopoverBody]'), button = document.activeElement;
+  if (popover && button?.matches('[aria-expanded=true]:focus-visible')) {
+    popover.tabIndex = -1;
+    popover.focus();
+  }
+  const wasOpen = isOpen;
+  isOpen = Boolean(document.querySelector('.st-key-drawer_close'));
+  if (wasOpen && !isOpen && button === document.body) document.querySelector(`.${CSS.escape(opener)} button`)?.focus();
 }
 
 // No line ends inside a quantity, as `unbroken` in engine/language/numbers.py says it: "95 %", "2 cm", "ε = 1".
@@ -133,6 +160,7 @@ function surface() {                      // the colour of the page, which is no
 function repair() {
   surface();
   begin();
+  handOver();
   document.querySelector('[data-testid=stExpandSidebarButton]')?.setAttribute('aria-label', 'Open the menu');
   for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
     if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;

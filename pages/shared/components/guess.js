@@ -290,7 +290,8 @@ function keep(S, data) {                  // the first guess of a lesson counts
 
 function tell(S) {
   const {mode, is_sent} = S.data, mine = S.isRevealed && !S.isRestored && isTouched(S) && mode !== 'slides';
-  const some = saidMoved(S), all = mode === 'slides' ? [] : Object.entries(kept());
+  const some = saidMoved(S), isQuiet = mode === 'slides' || mode === 'pupil' && !S.isRevealed;
+  const all = isQuiet ? [] : Object.entries(kept());
   S.q('#result').textContent = mine ? `${S.data.off} ${saidOff(S)}${some && ` (${some} moved)`}: ${verdict(S)}.`
     : mode === 'pupil' && is_sent && !S.isRevealed ? 'Your guess has arrived. You can change it until the answer is revealed.'
     : S.isRevealed && mode === 'page' ? 'No guess was made, so none is scored.' : '';

@@ -55,29 +55,34 @@ def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budg
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
           stated: Delta | None = None, protected: tuple[str, str] | None = None,
-          n_curves: int | None = None, is_forecast: bool = False) -> None:
+          n_curves: int | None = None, is_forecast: bool = False,
+          data: tuple[str, str] | None = None) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
-    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` and
-    `n_curves` as in `by_step`; `is_forecast` as in `pieces.strip`.
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
+    `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
     budgeted = components.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
     by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected,
-            n_curves=n_curves, is_forecast=is_forecast)
+            n_curves=n_curves, is_forecast=is_forecast, data=data)
 
 
 def by_step(facts: PublicFacts, budgets: Sequence[components.Budgeted], at: int, key: str,
             unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
             warning: str = "", protected: tuple[str, str] | None = None,
-            n_curves: int | None = None, is_forecast: bool = False) -> None:
+            n_curves: int | None = None, is_forecast: bool = False,
+            data: tuple[str, str] | None = None) -> None:
     """The same with the words of every step of a slider, or of one budget.
 
     `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
     releases say against themselves; `n_curves` how many there are, where it is not as many as the
-    data on screen have; the others as in `fixed`.
+    data on screen have; `data` are words and tooltip about the data where nothing of them is on
+    screen; the others as in `fixed`.
     """
     chips = fact_chips(facts, protected or tags.unit_tag(facts, unit), n_curves)
+    if data is not None:
+        chips[0] = replace(chips[0], text=data[0], help=data[1], kind="gray", icon="person")
     if stated is not None:
         chips += delta_chips(stated)
     if any(budget.odds for budget in budgets):

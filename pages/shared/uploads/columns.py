@@ -44,11 +44,11 @@ _FILES = {
     DataType.CURVES: ("Curves as CSV, TSV or XLSX: a row per observation, or a row or column per "
                       "curve; or exports of glucose monitors, GGIR or Green Button, a file per "
                       "person in a .zip",
-                      examples.growth_curves),
+                      examples.GROWTH_CURVES),
     DataType.READINGS: ("Observations as CSV, TSV or XLSX: one row per person",
-                        examples.temperatures),
+                        examples.TEMPERATURES),
     DataType.RECORDS: ("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
-                       examples.records)}
+                       examples.RECORDS)}
 _ROLES = {"id": "Column of people", "time": "Column of times", "value": "Column of values"}
 _WHO = "Who a row belongs to"
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
@@ -338,7 +338,8 @@ def site_column(table: Table, layout: Layout | EventColumns) -> str | None:
     likely = site_like(table)
     likely = likely if likely in free else None
     trusted = st.radio("Who is trusted with the data?", [_ONE_CENTRE, _EACH_SITE],
-                       index=None if likely else 0, key=key_of("upload_trust"), help="With one "
+                       index=None if likely and not draft.is_example() else 0,
+                       key=key_of("upload_trust"), help="With one "
                        "trusted centre noise is added once. Sites that trust nobody with their "
                        "data each add noise of their own, which makes the result less accurate.")
     if likely:

@@ -23,10 +23,11 @@ from pages.shared import components
 from pages.shared.server import visitors
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft")
+_OF_FILE = ("upload_read", "upload_built", "upload_beginning", "upload_draft", "upload_example")
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
 _NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
               "upload_file_last", "upload_open", *_OF_FILE)
+_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -149,8 +150,36 @@ def answer(fields: Mapping[str, Any]) -> None:
             _answers()[key] = value
 
 
+def use_example(facts: Mapping[str, str | bool], choices: Mapping[str, Any]) -> None:
+    """Answer the form as it is publicly known of an example, in place of what was answered.
+
+    Parameters
+    ----------
+    facts : mapping of str to (str or bool)
+        What is stated, by the keys of its fields.
+    choices : mapping of str to object
+        What is chosen of the columns of this file alone, in the same way.
+    """
+    st.session_state.upload_example = dict(facts)
+    for key, value in {**facts, **choices}.items():
+        _answers()[key] = st.session_state[key] = value
+
+
+def is_example() -> bool:
+    """Whether the file is an example of invented people."""
+    return "upload_example" in st.session_state
+
+
+def forget_example() -> None:
+    """Take the facts of an example back, unless they were changed: no other file has them."""
+    for key, fact in st.session_state.pop("upload_example", {}).items():
+        if answered(key) == fact:
+            _answers()[key] = st.session_state[key] = _UNANSWERED.get(key, type(fact)())
+
+
 def forget_file() -> None:
     """Keep nothing of the file itself: its observations are held elsewhere."""
+    forget_example()
     forget_bytes()
     for name in _OF_FILE:
         st.session_state.pop(name, None)
@@ -203,9 +232,10 @@ def _is_answer(name: str, value: Any) -> bool:
 
 
 def keep_stated() -> None:
-    """Have the browser keep what is stated now."""
+    """Have the browser keep what is stated now; of an example nothing."""
     answers = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
                                                              _STATED_LAW)}
     stated = {name: value for name, value in answers.items()
               if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))}
-    components.keep(stated if len(json.dumps(stated)) <= _MOST_STATED else {})
+    is_kept = not is_example() and len(json.dumps(stated)) <= _MOST_STATED
+    components.keep(stated if is_kept else {})

@@ -5,7 +5,6 @@ Which texts are events, and who is compared with whom, is stated by the person, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -19,6 +18,7 @@ from engine.uploads import events as readers
 from engine.uploads import examples
 from engine.uploads.conversions import CALENDAR, Dates
 from engine.uploads.events import EventColumns, codes_in, counted_for, read_events
+from engine.uploads.examples import Example
 from engine.uploads.tables import Table
 from pages.shared.uploads import columns, draft, tables
 from pages.shared.uploads.draft import Draft
@@ -32,7 +32,7 @@ class _File:
     """What is asked of a file of one kind: the words of its uploader, an example, its columns."""
 
     label: str
-    example: Callable[[], str]
+    example: Example
     time: str
     status: str
     events: str
@@ -40,12 +40,12 @@ class _File:
 
 _FILES = {
     Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: one row per person",
-                            examples.outcomes, "Time, or end date", "Status",
+                            examples.OUTCOMES, "Time, or end date", "Status",
                             "Status values that count as events"),
     Counted.VALUES: _File("Values as CSV, TSV or XLSX: one row per person",
-                          examples.concentrations, "Value", "", ""),
+                          examples.CONCENTRATIONS, "Value", "", ""),
     Counted.LABELS: _File("Scores and labels as CSV, TSV or XLSX: one row per person",
-                          examples.scores, "Score", "Label",
+                          examples.SCORES, "Score", "Label",
                           "Texts that mean: has the label")}
 
 

@@ -58,6 +58,9 @@ _LEADS_OF_EVENTS = {
                       "followed. The longest time in the file would reveal somebody.",
     Counted.VALUES: _FROM_OUTSIDE.format("a manual", ""),
     Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", "")}
+_OF_EXAMPLE = ("**Filled in for you:** the public facts by which this example was simulated. For "
+               "a file of your own they come from outside it; taken from the file, they would "
+               "reveal something about it.")
 _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
                      ("time_unit", "Unit", "days"))
 _LONGEST = 40  # characters of a word or unit
@@ -80,11 +83,12 @@ def bounds_step(task: str) -> bool:
         return False
     st.session_state[_REFUSED] = False
     above = st.container()
+    lead = (_LEADS_OF_EVENTS[current.layout.counted] if isinstance(current.layout, EventColumns)
+            else _LEADS[data])
+    st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
     if isinstance(current.layout, EventColumns):
-        st.markdown(_LEADS_OF_EVENTS[current.layout.counted])
         declared, numbers = _of_events(current.layout)
     else:
-        st.markdown(_LEADS[data])
         declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
                              _of_curves(current.observations, current.layout))
     draft.declare(None)

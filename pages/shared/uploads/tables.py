@@ -16,6 +16,7 @@ from engine.core.identity import digest
 from engine.language.grammar import escape
 from engine.running.bounded import Bounds, Ended
 from engine.uploads.events import EventColumns
+from engine.uploads.examples import Example
 from engine.uploads.layout import Layout
 from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
@@ -29,15 +30,15 @@ Built = TypeVar("Built")
 _EXAMPLE = "example.csv"
 
 
-def uploaded(label: str, example: Callable[[], str]) -> Table | None:
-    """The uploader and the table in its file; without a file an example to download.
+def uploaded(label: str, example: Example) -> Table | None:
+    """The uploader and the table in its file; without a file an example to use or to download.
 
     Parameters
     ----------
     label : str
         What may be uploaded.
-    example : callable
-        Makes the content of an example of it.
+    example : Example
+        Of such a file.
 
     Raises
     ------
@@ -45,7 +46,7 @@ def uploaded(label: str, example: Callable[[], str]) -> Table | None:
         Whatever `read_table` refuses, and what takes longer or needs more.
     """
     # Any name will do: the content decides, and a name that the widget refused would end the page.
-    file = st.file_uploader(label, key="upload_file", on_change=_removed,
+    file = st.file_uploader(label, key="upload_file", on_change=_changed,
                             max_upload_size=MAX_BYTES // 1_000_000)
     if file is None and (name := _name_of_earlier()):  # the uploader forgot it, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -61,13 +62,10 @@ def uploaded(label: str, example: Callable[[], str]) -> Table | None:
             st.button("Use an example", key="use_example", type="tertiary",
                       icon=":material/science:", on_click=_use_example, args=(example,),
                       help="Invented people, to try it.")
-            st.download_button("Download the example", example(), _EXAMPLE, "text/csv",
+            st.download_button("Download the example", example.make(), _EXAMPLE, "text/csv",
                                on_click="ignore", type="tertiary", icon=":material/download:")
         return None
-    st.session_state.upload_held = file  # the widget forgets it when another step is on screen
-    if st.session_state.get("upload_file_last") != file.file_id:
-        st.session_state.upload_file_last = file.file_id
-        st.session_state.upload_files = st.session_state.get("upload_files", -1) + 1
+    _hold(file)
     encoding = st.session_state.get(key_of("upload_encoding"), ENCODINGS[0])
     is_asked = encoding != ENCODINGS[0]  # a choice lasts only while it is on screen
     choices = file.file_id, encoding, st.session_state.get(key_of("upload_sheet"))
@@ -97,9 +95,21 @@ class _ExampleFile:
         return self.content.encode()
 
 
-def _use_example(example: Callable[[], str]) -> None:
-    content = example()
-    st.session_state.upload_held = _ExampleFile(content, file_id=digest(content))
+def _use_example(example: Example) -> None:
+    """Hold the example in place of a file, and answer what is asked of it."""
+    content = example.make()
+    _hold(_ExampleFile(content, file_id=digest(content)))
+    draft.use_example({name if name.startswith("rows_") else f"upload_{name}": fact
+                       for name, fact in example.stated.items()},
+                      {key_of(name): choice for name, choice in example.choices.items()})
+
+
+def _hold(file: Any) -> None:
+    """Keep a file, which the widget forgets when another step is on screen; count the new ones."""
+    st.session_state.upload_held = file
+    if st.session_state.get("upload_file_last") != file.file_id:
+        st.session_state.upload_file_last = file.file_id
+        st.session_state.upload_files = st.session_state.get("upload_files", -1) + 1
 
 
 def _name_of_earlier() -> str:
@@ -173,8 +183,9 @@ def _once(name: str, choices: tuple[Any, ...], waiting: str, bounds: Bounds,
     return built
 
 
-def _removed() -> None:
-    """A file that is taken away takes along what was said of it."""
+def _changed() -> None:
+    """A file that is taken away takes along what was said of it; so does an example."""
+    draft.forget_example()
     if st.session_state.get("upload_file") is None:
         draft.forget_file()
 

@@ -1,0 +1,47 @@
+"""An example in place of a file: what is publicly known of its invented people is stated already."""
+
+import pytest
+
+from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, SPARSE_REGRESSION
+from engine.release import ledger
+from tests.heavy import few
+from tests.pages.opening import visit
+
+
+@pytest.fixture(autouse=True)
+def _own_ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+
+
+def with_example(what):
+    at = visit("publish", f"publish-{what}")
+    at.button(key="use_example").click().run()
+    assert not at.exception
+    return at
+
+
+@pytest.mark.parametrize("what", few(["survival", *PUBLISHED]))
+def test_whoever_uses_an_example_has_nothing_left_to_invent(what):
+    at = with_example(what)
+    assert not at.error and not at.warning and not at.button(key="wizard_next").disabled
+    at.button(key="wizard_next").click().run()
+    assert not at.exception and not at.error
+
+
+@pytest.mark.slow
+def test_an_example_for_sparse_regression_is_whole_in_the_dialog_of_lab():
+    at = visit("lab", "estimand-sparse", upload_open=True)
+    at.button(key="use_example").click().run()
+    assert not at.button(key="upload_show").disabled, SPARSE_REGRESSION.key
+
+
+def test_facts_of_an_example_go_with_it_and_those_that_were_changed_stay():
+    at = with_example(PERCENTILE_CURVES.key)
+    at.text_input(key="upload_value_high").set_value("210").run()
+    at.button(key="remove_file").click().run()
+    at.button(key="use_example").click().run()
+    assert at.text_input(key="upload_value_high").value == "205"
+    facts = at.session_state["upload_example"]
+    at.button(key="remove_file").click().run()
+    answers = at.session_state["answers_of_form"]
+    assert facts and not any(answers[key] == fact for key, fact in facts.items())
