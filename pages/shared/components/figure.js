@@ -10,6 +10,7 @@ const TAP = 5;                            // pixels: a shorter way of the pointe
 const ROUNDS = 20;                        // of the attacker's game, each with a release of its own
 const BADGE = 11;                         // pixels: half of the disc with the letter of a curve of the game
 const AROUND = .15;                       // of the height of the curves, left free above and below them
+const GAP = 8;                            // pixels between names in a row
 const SAMPLE = 18;                        // pixels of a piece of a line beside its name, and of which line
 const SAMPLES = {'of-release': 'by-release', '': 'by-mean', 'of-other': 'by-other', 'of-curves': 'by-curves'};
 const WIDTH = .12;                        // of a pull, as a share of the time axis (one standard deviation)
@@ -197,33 +198,50 @@ function ticksOfSlider(S, marks) {        // published deployments, and the visi
   }));
 }
 
-function nameTicks(S) {                   // whose they are: neighbours once, from the right, each pushed aside by the next
+function sideBySide(names, end) {         // left ends of names in a row: each as near to its wish as the others let it
+  const blocks = [];
+  const block = (names, offsets, wide) => ({names, offsets, wide, left: Math.min(end - wide,
+    names.reduce((sum, {wish}, k) => sum + wish - offsets[k], 0) / names.length)});
+  for (const name of names) {
+    let last = block([name], [0], name.wide);
+    while (blocks.length && blocks.at(-1).left + blocks.at(-1).wide + GAP > last.left) {
+      const before = blocks.pop(), shift = before.wide + GAP;
+      last = block([...before.names, ...last.names], [...before.offsets, ...last.offsets.map(x => x + shift)], shift + last.wide);
+    }
+    blocks.push(last);
+  }
+  return blocks.flatMap(({left, offsets}) => offsets.map(offset => left + offset));
+}
+
+function nameTicks(S) {                   // whose they are, neighbours of one name once
   const row = S.q('#anchors'), width = row.clientWidth, groups = [], place = at => 11 + at * (width - 22);
   for (const {at, word, is_own} of S.marks) {
     if (groups.at(-1)?.word === word) groups.at(-1).ats.push(at);
     else groups.push({word, is_own, ats: [at]});
   }
   row.querySelectorAll('span, b').forEach(name => name.remove());
-  const write = (word, to) => {           // `to`: from its width to its left end, in pixels
+  const write = word => {
     const name = document.createElement('span');
     name.textContent = word;
     row.append(name);
-    const left = to(name.offsetWidth);
-    name.style.left = `${left}px`;
-    if (left < 0) name.remove();
     return name;
   };
-  let free = S.width;                     // where the name at the right begins: below the value of ε there is room
-  for (const {word, is_own, ats} of groups.reverse()) {
-    const [from, to] = [place(ats[0]), place(ats.at(-1))];
-    write(word, wide => { free = Math.min((from + to) / 2 - wide / 2, free - wide); return free; }).classList.toggle('own', is_own);
-    free -= 8;
-    if (ats.length === 1) continue;
-    const bracket = document.createElement('b');                         // joins ticks of one name
-    Object.assign(bracket.style, {left: `${from}px`, width: `${to - from}px`});
-    row.append(bracket);
-  }
-  if (groups.some(group => !group.is_own)) write(S.data.words.used, wide => Math.min(free, place(S.marks[0].at) - 4) - wide);
+  const names = groups.map(({word, is_own, ats}) => {
+    const name = write(word), [from, to] = [place(ats[0]), place(ats.at(-1))];
+    name.classList.toggle('own', is_own);
+    if (ats.length > 1) {                 // a bracket joins ticks of one name
+      const bracket = document.createElement('b');
+      Object.assign(bracket.style, {left: `${from}px`, width: `${to - from}px`});
+      row.append(bracket);
+    }
+    return {name, wide: name.offsetWidth, wish: (from + to - name.offsetWidth) / 2};
+  });
+  const lefts = sideBySide(names, S.width);   // below the value of ε there is room
+  names.forEach(({name}, k) => { name.style.left = `${lefts[k]}px`; name.hidden = lefts[k] < 0; });
+  if (groups.every(group => group.is_own)) return;
+  const lead = write(S.data.words.used), left = Math.min(lefts[0] - GAP, place(S.marks[0].at) - 4) - lead.offsetWidth;
+  if (left < 0) lead.remove();
+  else lead.style.left = `${left}px`;
 }
 
 function wire(S) {
