@@ -61,6 +61,22 @@ def test_a_newcomer_sees_the_figure_without_a_click_and_nothing_leaves_the_machi
     assert arrived.problems == []
 
 
+# Whether each name of a deployment has a tick of the slider above it.
+NAMED = """() => { const row = document.querySelector('[data-testid=stMain]').querySelectorAll('*');
+  const root = [...row].find(node => node.shadowRoot?.querySelector('#anchors'))?.shadowRoot;
+  const ticks = [...root.querySelectorAll('#anchors i')].map(tick => tick.getBoundingClientRect().x);
+  const names = [...root.querySelectorAll('#anchors span')].filter(name => !name.textContent.endsWith(':'));
+  return names.length > 1 && names.every(name => { const box = name.getBoundingClientRect();
+    return ticks.some(x => box.left - 1 <= x && x <= box.right + 1) }) }"""
+
+
+def test_names_of_deployments_stand_below_their_ticks_on_a_phone_too(arrived):
+    usual = arrived.viewport_size
+    arrived.set_viewport_size({"width": 390, "height": 844})
+    arrived.wait_for_function(NAMED)
+    arrived.set_viewport_size(usual)
+
+
 @pytest.mark.slow
 def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     page = explore()
