@@ -104,9 +104,9 @@ class Judgement:
         is_jump = (of_jump < _JUMP) & (fits > _FITS) & (beyond > _SHORT * self.forecast)
         return self._has_misfit(cosines, _SHORT) | is_jump
 
-    def _has_misfit(self, cosines: Array, least: float) -> NDArray[np.bool_]:
+    def _has_misfit(self, cosines: Array, min_forecasts: float) -> NDArray[np.bool_]:
         p_values, left = self.errors.short_features(cosines, self._sampling)
-        return np.asarray((p_values < _MISFIT) & (left > least * self.forecast))
+        return np.asarray((p_values < _MISFIT) & (left > min_forecasts * self.forecast))
 
     @property
     def is_of_few(self) -> bool:
@@ -129,5 +129,5 @@ class Judgement:
         p_values, left = self.errors.bends(curves, simple, self._sampling)
         _, expected = self.errors.bends(
             self.errors.smoothed(self._smooth), simple, self._sampling)
-        least = _BENDS * np.maximum(self.forecast, expected)
-        return np.asarray((p_values < _MISFIT) & (left > least))
+        threshold = _BENDS * np.maximum(self.forecast, expected)
+        return np.asarray((p_values < _MISFIT) & (left > threshold))
