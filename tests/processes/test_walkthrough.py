@@ -67,8 +67,11 @@ import contextlib, io, json, os
 from streamlit.testing.v1 import AppTest
 from engine import __main__ as command_line, audit
 from engine.core.tasks import TASKS
+from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.sources import sources
+from engine.topics.share_above import question as topic
+from engine.topics.share_above.answer import share_answer
 
 seen, out = {}, io.StringIO()
 task = TASKS["share_above"]
@@ -78,6 +81,8 @@ seen["verdict"], seen["ratio"] = report.verdict, report.ratio
 with contextlib.redirect_stdout(out):
     command_line.main("ask share_above --source levels --mechanism noisy_share --budget.epsilon 1 --seed 1".split())
 seen["asked"] = dict(line.rsplit(": ", 1) for line in out.getvalue().splitlines())
+answer = share_answer(sources.get("levels")(), mechanisms.get("noisy_share")(), Budget(1.0, 0.0), 1)
+seen["points"] = len(topic.chart(answer, None).spec["data"])
 at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
 at.query_params["s"] = "epsilon-1~open-shares_code"
 at.switch_page("../shares.py").run()
@@ -196,6 +201,10 @@ def test_its_question_is_asked_on_the_command_line_and_gives_a_share_with_its_er
     assert abs(float(task["asked"]["share"]) - 0.5) < 0.15
     assert float(task["asked"]["error"]) == pytest.approx(2**0.5 / 400, rel=0.2)
     assert float(task["asked"]["proved ε"]) == pytest.approx(1.0)
+
+
+def test_a_notebook_gets_its_chart(task):
+    assert task["points"] == 2
 
 
 def test_its_page_shows_the_same_number_and_the_code_that_gives_it(task):
