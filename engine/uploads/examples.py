@@ -173,26 +173,26 @@ GROWTH_CURVES = Example(growth_curves, {
     "person": "child", "people": "children", "law": "even", "observations": "8",
     "covariate_mother_height_low": "140", "covariate_mother_height_high": "195",
     "covariate_mother_height_unit": "cm",
-    "origin": "Simulated example; WHO growth reference"})
+    "origin": "Simulated example"})
 
 TEMPERATURES = Example(temperatures, {
     "value_name": "Temperature", "value_unit": "°C", "value_low": "35", "value_high": "39",
     "time_name": "Time of day", "time_unit": "hours", "time_low": "0", "time_high": "24",
     "person": "person", "people": "people", "law": "even", "reading_sd": "0.25", "periodic": True,
-    "origin": "Simulated example; thermometer range"})
+    "origin": "Simulated example"})
 
 OUTCOMES = Example(outcomes, {
     "time_name": "Time since start", "time_unit": "days", "time_high": "1825", **_PATIENTS,
-    "origin": "Simulated example; five-year protocol"},
+    "origin": "Simulated example"},
     {"upload_event_codes_status": ["death", "relapse"]})
 
 CONCENTRATIONS = Example(concentrations, {
     "time_name": "Concentration", "time_unit": "mg/L", "time_low": "0", "time_high": "8",
-    **_PATIENTS, "origin": "Simulated example; range of the assay"})
+    **_PATIENTS, "origin": "Simulated example"})
 
 SCORES = Example(scores, {
     "time_name": "Score", "time_low": "0", "time_high": "1", **_PATIENTS,
-    "origin": "Simulated example; scores from 0 to 1"},
+    "origin": "Simulated example"},
     {"upload_event_codes_label": ["yes"]})
 
 _RANGES = {"age": ("30", "75", "years"), "weight": ("20", "140", "kg"), "steps": ("0", "30000", ""),
@@ -203,6 +203,6 @@ RECORDS = Example(records, {
     "rows_reach": next(iter(REACHES)),
     **{f"covariate_{name}_{end}": number for name, ends in _RANGES.items()
        for end, number in zip(("low", "high", "unit"), ends, strict=True)},
-    "origin": "Simulated example; health survey"},
+    "origin": "Simulated example"},
     {"rows_response": "pressure", "rows_others": [*_RANGES],
      "rows_features_density": ["age"], "rows_features_risk_minimisation": ["age"]})
