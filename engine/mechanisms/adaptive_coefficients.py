@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.core.bands import standard_errors
 from engine.core.enumerations import Guarantee
@@ -31,7 +30,11 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive import constants
 from engine.mechanisms.families.adaptive.band_checks import lie_near_a_bound
-from engine.mechanisms.families.adaptive.coefficient_fit import CoefficientFit, CoefficientPlan
+from engine.mechanisms.families.adaptive.coefficient_fit import (
+    CoefficientEvidence,
+    CoefficientFit,
+    CoefficientPlan,
+)
 from engine.mechanisms.families.adaptive.covariate_moments import MAX_DOUBT
 from engine.mechanisms.families.adaptive.covariate_moments import steps as covariate_steps
 from engine.mechanisms.families.adaptive.location import release_steps
@@ -50,7 +53,7 @@ _DENSE = 3  # common times for each basis function, from which they act like eve
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
+class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]):
     """The adaptive mean's releases, applied to how far curves are from the present coefficients.
 
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
@@ -139,8 +142,9 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
                               rng)
 
     def cautions(self, facts: PublicFacts, plans: Sequence[CoefficientPlan], fit: Fit,
-                 model: CoefficientFit, released: NDArray[np.bool_]) -> Iterator[Caution]:
-        doubted, design = model.doubt > MAX_DOUBT, facts.design
+                 evidence: CoefficientEvidence) -> Iterator[Caution]:
+        released, doubted = evidence.released, evidence.doubt > MAX_DOUBT
+        design = facts.design
         for k, name in enumerate(fit.functions):
             if doubted[..., k].any():
                 yield Caution(_too_few(name) if k else TOO_FEW_IN_THE_MIDDLE, doubted[..., k])
@@ -148,7 +152,8 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientFit]):
             rows = fit.basis(drawing_grid())
             near = released & lie_near_a_bound(
                 fit.band.centre[..., 0, :] @ rows.T - facts.value_middle,
-                standard_errors(fit.band.covariance[..., 0, :, :], rows), model.sizes.n_curves,
+                standard_errors(fit.band.covariance[..., 0, :, :], rows),
+                evidence.sizes.n_curves,
                 facts.value_half_width)
             if near.any():
                 yield Caution(NEAR_A_BOUND, near)

@@ -40,7 +40,13 @@ from engine.mechanisms.families.adaptive.location import (
     JOINT,
     release_steps,
 )
-from engine.mechanisms.families.adaptive.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
+from engine.mechanisms.families.adaptive.mean_fit import (
+    TIMES,
+    TIMES_SHARE,
+    MeanEvidence,
+    MeanFit,
+    MeanPlan,
+)
 from engine.mechanisms.families.adaptive.release import NEAR_A_BOUND, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
     Scale,
@@ -107,7 +113,7 @@ UNDETERMINED = ("In part of the time range the curve is hardly determined: its 9
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
+class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
     Four small releases of clipped averages over all curves: a location, twice one with the sizes of
@@ -246,18 +252,19 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
         at_bound = np.sqrt(np.maximum(variance, 0.0)) > constants.LEVELS_AT_BOUND * distance
         return np.where(at_bound, constants.LONG_TAILS_AT_BOUND, elsewhere)
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit, model: MeanFit,
-                 released: NDArray[np.bool_]) -> Iterator[Caution]:
+    def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
+                 evidence: MeanEvidence) -> Iterator[Caution]:
+        released, sizes = evidence.released, evidence.sizes
         if self.is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
         few = np.array([not are_told_apart(self.functions(plan.size, facts),
                                            self.law_of_times(facts)) for plan in plans])
         yield Caution(FEW_TIMES, released & few[:, None, None])
-        yield Caution(CLUSTERED_TIMES, model.clustered)
-        yield Caution(GAP_IN_TIMES, model.with_gap)
-        yield Caution(GAPS_NOT_SEEN, model.hides_gaps & released)
+        yield Caution(CLUSTERED_TIMES, evidence.clustered)
+        yield Caution(GAP_IN_TIMES, evidence.with_gap)
+        yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
         law = self.law_of_times(facts)
-        if not facts.symmetric and share_observed(law, model.sizes) < constants.WHOLE_RANGE:
+        if not facts.symmetric and share_observed(law, sizes) < constants.WHOLE_RANGE:
             yield Caution(SKEWED_PARTS, released)
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
@@ -270,13 +277,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanFit]):
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1),
                 released & ~few[:, None, None])
             yield Caution(END_NOT_OBSERVED, released & self._ends_not_observed(
-                facts, plans, fit.band, model.sizes))
+                facts, plans, fit.band, sizes))
             curves = fit.band.centre @ rows.T  # from the middle of the bounds, unless that is flat
             from_middle = curves - scale.middle.heights[0] if scale.is_flat else curves
             at_bound = band_checks.lie_at_a_bound(from_middle, errors, scale.half)
             yield Caution(AT_A_BOUND, released & at_bound)
             yield Caution(NEAR_A_BOUND, released & ~at_bound & band_checks.lie_near_a_bound(
-                from_middle, errors, model.sizes.n_curves, scale.half))
+                from_middle, errors, sizes.n_curves, scale.half))
 
     def _ends_not_observed(self, facts: PublicFacts, plans: Sequence[MeanPlan], band: Band,
                            sizes: Sizes) -> NDArray[np.bool_]:

@@ -15,7 +15,17 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.registry import Parameter, param
 from engine.core.tasks import DENSITY, MEAN_FUNCTION
-from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, Sizes
+from engine.core.types import (
+    Array,
+    Budget,
+    Caution,
+    Data,
+    Fit,
+    LateCautions,
+    Public,
+    PublicFacts,
+    Sizes,
+)
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.functional.kernel_release import KernelRelease
@@ -142,7 +152,7 @@ class Frl(Selection, KernelRelease):
             is_skewed = self.messages == "three" and not data.facts.symmetric
             every = np.ones(fit.coefficients.shape[:3], dtype=bool)
             skewed = (Caution(CENTRE_NOT_MEAN, every),) if is_skewed else ()
-            return replace(fit, cautions=(*skewed, *fit.cautions))
+            return replace(fit, cautions=LateCautions(lambda: (*skewed, *fit.cautions)))
         indices: dict[str, list[int]] = {"one": [], "three": []}
         for k, plan in enumerate(plans):
             indices["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
@@ -253,11 +263,14 @@ def _staged_noise(plan: FunctionPlan) -> float:
 def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
     """Fits of some of the budgets each, at their places among all."""
     order = np.argsort(np.concatenate(indices))
-    texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
-    cautions = tuple(Caution(text, np.concatenate([
-        next((caution.applies for caution in fit.cautions if caution.text == text),
-             np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits])[order])
-        for text in texts)
-    return replace(fits[0], parts=None, cautions=cautions,
+
+    def cautions() -> tuple[Caution, ...]:
+        texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
+        return tuple(Caution(text, np.concatenate([
+            next((caution.applies for caution in fit.cautions if caution.text == text),
+                 np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits])[order])
+            for text in texts)
+
+    return replace(fits[0], parts=None, cautions=LateCautions(cautions),
                    coefficients=np.concatenate([fit.coefficients for fit in fits])[order],
                    unprotected=np.concatenate([fit.unprotected for fit in fits])[order])

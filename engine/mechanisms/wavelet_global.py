@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from engine.core.types import (
     Data,
     Fit,
     FunctionBasis,
+    LateCautions,
     Plan,
     Public,
     PublicFacts,
@@ -251,10 +252,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         return Fit(basis=final, coefficients=released, unprotected=unprotected,
                    basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
                    band=self._band(plans, basis, data, released),
-                   cautions=self._doubts(plans, final, data, released),
+                   cautions=LateCautions(
+                       partial(self._doubts, data.public, plans, final, released)),
                    parts=self._parts(plans, self._without_budgets(data)))
 
-    def _doubts(self, plans: Sequence[CurvePlan], basis: FunctionBasis, data: CurveData,
+    def _doubts(self, public: Public, plans: Sequence[CurvePlan], basis: FunctionBasis,
                 released: Array) -> tuple[Caution, ...]:
         """Whether the released curve is so far from 0 that the forecast leaves out most of it.
 
@@ -264,8 +266,9 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """
         if self.design in ("ranked", "released") or not isinstance(basis, WaveletBasis):
             return ()
-        facts, n = data.facts, np.array(data.sizes.n_curves_per_server, dtype=float)
-        usual = Truth.of(lambda times: Twin.of(facts, data.sizes).mean(times) - facts.value_middle)
+        sizes, facts = public.sizes, public.facts
+        n = np.array(sizes.n_curves_per_server, dtype=float)
+        usual = Truth.of(lambda times: Twin.of(facts, sizes).mean(times) - facts.value_middle)
         sigma = self.stated(facts)[1]
         middle = basis.constant(facts.value_middle)
         off = np.zeros(released.shape[:3], dtype=bool)

@@ -1,6 +1,8 @@
 """What must hold for every registered mechanism, the moment it exists."""
 
+import gc
 import pickle
+import weakref
 from dataclasses import replace
 from functools import lru_cache
 
@@ -138,6 +140,17 @@ def test_data_are_read_only_and_unchanged(mechanism, data, released):
     assert digest(data) == digest(draw(mechanism))
     with pytest.raises(ValueError, match="read-only"):
         getattr(data, readings(data))[0, 0] = 1.0
+
+
+def test_nothing_of_a_release_holds_on_to_the_data(mechanism, data):
+    copied = pickle.loads(pickle.dumps(data))
+    arrays = [value for value in vars(copied).values() if isinstance(value, np.ndarray)]
+    alive = [weakref.ref(each) for each in (copied, *arrays)]
+    estimate = release(mechanism, copied)
+    del copied, arrays
+    gc.collect()
+    assert not any(reference() is not None for reference in alive)
+    assert pickle.loads(pickle.dumps(estimate)).warning_shares() == estimate.warning_shares()
 
 
 def test_without_a_limit_no_noise_is_added(mechanism, data):

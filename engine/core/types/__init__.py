@@ -16,7 +16,15 @@ from engine.core.types.data import (
     from_public_facts,
     kind_of,
 )
-from engine.core.types.estimates import Caution, Estimate, Fit, Intervals, Plan, ServerParts
+from engine.core.types.estimates import (
+    Caution,
+    Estimate,
+    Fit,
+    Intervals,
+    LateCautions,
+    Plan,
+    ServerParts,
+)
 from engine.core.types.facts import (
     Covariate,
     DataKind,
@@ -51,6 +59,7 @@ __all__ = [
     "Fit",
     "FunctionBasis",
     "Intervals",
+    "LateCautions",
     "Plan",
     "Public",
     "PublicFacts",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,44 @@ class Caution:
     applies: NDArray[np.bool_]
 
 
+class LateCautions(Sequence[Caution]):
+    """Cautions that are judged when they are first read: studies of errors never read them.
+
+    Parameters
+    ----------
+    judge : callable
+        Gives the cautions. It holds released quantities and stated facts, never the data: what was
+        released is kept longer than they are.
+
+    Examples
+    --------
+    >>> cautions = LateCautions(lambda: (Caution("Noise hides it.", np.ones((1, 1, 1), bool)),))
+    >>> [caution.text for caution in cautions]
+    ['Noise hides it.']
+    """
+
+    def __init__(self, judge: Callable[[], tuple[Caution, ...]]) -> None:
+        self._judge = judge
+
+    @cached_property
+    def _judged(self) -> tuple[Caution, ...]:
+        return self._judge()
+
+    def __len__(self) -> int:
+        return len(self._judged)
+
+    @overload
+    def __getitem__(self, index: int) -> Caution: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Caution, ...]: ...
+    def __getitem__(self, index: int | slice) -> Caution | tuple[Caution, ...]:
+        return self._judged[index]
+
+    def __reduce__(self) -> tuple[type[tuple[Caution, ...]], tuple[tuple[Caution, ...]]]:
+        """Other processes and files get what was judged."""
+        return tuple, (self._judged,)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fit:
     """The numbers of an `Estimate`, before it is said what they cost.
@@ -115,7 +153,7 @@ class Fit:
     functions: tuple[str, ...] = ()
     parts: ServerParts | None = None
     intervals: Intervals | None = None
-    cautions: tuple[Caution, ...] = ()
+    cautions: Sequence[Caution] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod
@@ -172,7 +210,7 @@ class Estimate:
         Of mechanisms that know who adds what.
     intervals : Intervals, optional
         Of mechanisms that know how far off entries of vectors may be.
-    cautions : tuple of Caution
+    cautions : sequence of Caution
         Which releases may be farther off than their band says.
     released : tuple
         For each budget what follows from its release beside the coefficients: the `CountTable` of
@@ -191,7 +229,7 @@ class Estimate:
     functions: tuple[str, ...] = ()
     parts: ServerParts | None = None
     intervals: Intervals | None = None
-    cautions: tuple[Caution, ...] = ()
+    cautions: Sequence[Caution] = ()
     released: tuple[Any, ...] = ()
 
     @classmethod

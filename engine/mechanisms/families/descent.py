@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, Self
 
@@ -55,6 +55,7 @@ from engine.core.types import (
     Composition,
     CurveData,
     Fit,
+    LateCautions,
     Plan,
     Public,
     PublicFacts,
@@ -321,8 +322,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._descended(servers, plans, basis.size, draws)
-        return Fit(basis=basis, cautions=self._doubts(data, released, plans, basis),
-                   functions=self.names(data.facts),
+        judge = partial(self._doubts, data.public, released, plans, basis)
+        return Fit(basis=basis, functions=self.names(data.facts), cautions=LateCautions(judge),
                    coefficients=self._in_response_units(released, data.facts),
                    unprotected=self._in_response_units(unprotected, data.facts),
                    basis_sizes=tuple(plan.size for plan in plans),
@@ -571,7 +572,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                                                unprotected[members[0], ..., :size])
         return released, unprotected, sampling
 
-    def _doubts(self, data: CurveData, released: Array, plans: Sequence[DescentPlan], basis: Basis
+    def _doubts(self, public: Public, released: Array, plans: Sequence[DescentPlan], basis: Basis
                 ) -> tuple[Caution, ...]:
         """What a release says against what its functions and rounds make of a curve.
 
@@ -580,13 +581,13 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         released : (plans, repeats, draws, functions, r)
             In unit scale.
         """
-        facts, bends = data.facts, np.zeros(released.shape[:3], dtype=bool)
+        facts, bends = public.facts, np.zeros(released.shape[:3], dtype=bool)
         is_linear = not self.names(facts) and self.ellipsoid_radius is None
         if is_linear and len(facts.design.times or POINTS) >= TOLD_APART:
             for k, plan in enumerate(plans):
                 functions = basis.first(plan.size)
                 curves = self._unit(facts) * released[k, ..., 0, :plan.size] @ functions(POINTS).T
-                judgement = Judgement(self._smoothing(plan, functions, facts), facts, data.sizes)
+                judgement = Judgement(self._smoothing(plan, functions, facts), facts, public.sizes)
                 bends[k] = judgement.has_bends(curves, _simple(functions))
         each = ((NOT_ARRIVED, self._are_on_the_way(released, plans, basis)), (BEND_OR_STEP, bends))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())

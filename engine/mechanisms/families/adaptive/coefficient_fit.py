@@ -14,8 +14,10 @@ from engine.mechanisms.families.adaptive.covariate_moments import CovariateSite,
 from engine.mechanisms.families.adaptive.fits import (
     AdaptiveFit,
     AdaptivePlan,
+    Evidence,
     Piece,
     Streams,
+    UnitFit,
     columns,
     symmetric,
 )
@@ -88,7 +90,20 @@ class CoefficientPiece(Piece):
     map: RegressorMap
 
 
-class CoefficientFit(AdaptiveFit):
+@dataclass(frozen=True)
+class CoefficientEvidence(Evidence):
+    """With what released covariates tell.
+
+    Parameters
+    ----------
+    doubt : (plans, repeats, draws, K)
+        As `CovariateMoments` has it.
+    """
+
+    doubt: Array
+
+
+class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
     """The model with covariates.
 
     Parameters
@@ -112,6 +127,9 @@ class CoefficientFit(AdaptiveFit):
         super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
                          (self.n_functions, basis.size))
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
+
+    def evidence(self, fit: UnitFit) -> CoefficientEvidence:
+        return CoefficientEvidence(**vars(self.evidence_of_steps(fit)), doubt=self.doubt)
 
     def pieces(self) -> Iterator[Piece]:
         sizes = {self.plans[members[0]].size for members in self.kinds.values()}

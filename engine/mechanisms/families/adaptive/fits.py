@@ -13,13 +13,13 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.bands import SecondMoments
-from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Step
+from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
 from engine.mechanisms.families.adaptive.constants import Constants
 from engine.mechanisms.families.adaptive.location import (
     SECOND_MOMENTS,
@@ -326,7 +326,38 @@ class Piece:
     prior: Array | None = None
 
 
-class AdaptiveFit:
+@dataclass(frozen=True)
+class Evidence:
+    """What steps of releases tell of them beside their numbers: released or public, each of it.
+
+    Cautions are judged from it. What a release does not say is False or 0.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes.
+    released : (plans, repeats, draws) array of bool
+        The releases that say anything at all.
+    innovations : (plans, repeats, draws)
+        Of final locations.
+    excesses : (plans, repeats, draws)
+        Of second moments over sizes.
+    sites_differ, hides_sites : (plans, repeats, draws) array of bool
+        As `Located` has them.
+    """
+
+    sizes: Sizes
+    released: NDArray[np.bool_]
+    innovations: Array
+    excesses: Array
+    sites_differ: NDArray[np.bool_]
+    hides_sites: NDArray[np.bool_]
+
+
+E = TypeVar("E", bound=Evidence)
+
+
+class AdaptiveFit(Generic[E]):
     """Fits the plans of one call: a model adds its data in unit scale, its noise and its pieces.
 
     Parameters
@@ -355,7 +386,6 @@ class AdaptiveFit:
         self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
-        # of final locations, and of second moments over sizes
         self.innovations, self.excesses = np.zeros((2, len(plans), data.n_repeats, draws))
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
         for k, plan in enumerate(plans):
@@ -405,6 +435,29 @@ class AdaptiveFit:
                     self.excesses[k, piece.repeats] = located.excess[:, of_plan]
         fit.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return fit
+
+    def evidence(self, fit: UnitFit) -> E:
+        """What the steps of the releases told, once they are fitted.
+
+        Parameters
+        ----------
+        fit : UnitFit
+            Of all plans.
+        """
+        raise NotImplementedError
+
+    def evidence_of_steps(self, fit: UnitFit) -> Evidence:
+        """What the steps of every model tell.
+
+        Parameters
+        ----------
+        fit : UnitFit
+            Of all plans.
+        """
+        released = np.zeros(self.innovations.shape, dtype=bool)
+        released[[plan.feasible for plan in self.plans]] = True
+        return Evidence(self.sizes, released, self.innovations, self.excesses, fit.sites_differ,
+                        fit.hides_sites)
 
     def feasible(self, members: Sequence[int]) -> list[int]:
         """Those that release anything; the others are fitted without noise only.

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.core.types import Array, CurveData, Design, Step
 from engine.mechanisms.families.adaptive.constants import Constants
@@ -14,8 +15,10 @@ from engine.mechanisms.families.adaptive.fits import (
     NOISE_FREE,
     AdaptiveFit,
     AdaptivePlan,
+    Evidence,
     Piece,
     Streams,
+    UnitFit,
     columns,
     spherical,
     symmetric,
@@ -103,7 +106,22 @@ class MeanStreams(Streams):
                    symmetric(square)[..., None, :, None, :], times, times_gaps)
 
 
-class MeanFit(AdaptiveFit):
+@dataclass(frozen=True)
+class MeanEvidence(Evidence):
+    """With what released distributions of observation times tell.
+
+    Parameters
+    ----------
+    clustered, with_gap, hides_gaps : (plans, repeats, draws) array of bool
+        Whether times are clustered, leave a gap, or could leave one that noise hides.
+    """
+
+    clustered: NDArray[np.bool_]
+    with_gap: NDArray[np.bool_]
+    hides_gaps: NDArray[np.bool_]
+
+
+class MeanFit(AdaptiveFit[MeanEvidence]):
     """The model without covariates, with every design of observation times.
 
     Parameters
@@ -130,6 +148,11 @@ class MeanFit(AdaptiveFit):
         if len(counts) > _MAX_LENGTHS or any(plan.learns_times for plan in self.mean_plans):
             return ()
         return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+
+    def evidence(self, fit: UnitFit) -> MeanEvidence:
+        return MeanEvidence(**vars(self.evidence_of_steps(fit)),
+                            clustered=self.clustered, with_gap=self.with_gap,
+                            hides_gaps=self.hides_gaps)
 
     def pieces(self) -> Iterator[Piece]:
         stated: list[list[int]] = []

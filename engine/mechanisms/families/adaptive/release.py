@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.core.bands import SecondMoments
 from engine.core.registry import param
@@ -20,6 +20,7 @@ from engine.core.types import (
     CurveData,
     Design,
     Fit,
+    LateCautions,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -27,7 +28,7 @@ from engine.core.types import (
 from engine.mechanisms.base import Mechanism, one_per_server
 from engine.mechanisms.families.adaptive.constants import LONG_TAILS as LONG_TAILS_FROM
 from engine.mechanisms.families.adaptive.constants import SHARES, SHARES_NO_BAND, most_innovation
-from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan
+from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
 from engine.mechanisms.families.adaptive.rules import Scale, effective_size
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -60,11 +61,11 @@ SITES_MAY_DIFFER = (
 
 
 A = TypeVar("A", bound=AdaptivePlan)
-F = TypeVar("F", bound=AdaptiveFit)
+E = TypeVar("E", bound=Evidence)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
+class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     """The adaptive mean and the adaptive coefficients: a mean is the model without covariates.
 
     A model says its size (`size`), its functions (`names`), what is kept of its curves (`curves`),
@@ -172,7 +173,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
         return moments
 
     def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[A], draws: int,
-                  rng: np.random.Generator) -> F:
+                  rng: np.random.Generator) -> AdaptiveFit[E]:
         """Make what fits these plans.
 
         Parameters
@@ -188,8 +189,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
         """
         raise NotImplementedError
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, model: F,
-                 released: NDArray[np.bool_]) -> Iterable[Caution]:
+    def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
+                 ) -> Iterator[Caution]:
         """What is known, from released quantities or stated facts, against taking it as it is.
 
         Parameters
@@ -200,10 +201,8 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             One for each budget.
         fit : Fit
             The release without its cautions.
-        model : AdaptiveFit
-            What fitted it.
-        released : (plans, repeats, draws) array of bool
-            The releases that say anything at all.
+        evidence : Evidence
+            What the steps of the releases told.
         """
         raise NotImplementedError
 
@@ -248,17 +247,21 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, F]):
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
             offset=None if scale.is_flat else scale.middle)
-        released = np.zeros(unit.centre.shape[:3], dtype=bool)
-        released[[plan.feasible for plan in plans]] = True
-        largest_innovation = np.array([most_innovation(plan.size * max(len(names), 1))
-                                       for plan in plans])
-        of_steps = [Caution(text, applies) for text, applies in (
-            (STEPS_DISAGREE, released & (model.innovations > largest_innovation[:, None, None])),
-            (LONG_TAILS, released & (model.excesses > self.long_tails_from(facts, fit))),
-            (SITES_DIFFER, released & unit.sites_differ),
-            (SITES_MAY_DIFFER, released & unit.hides_sites & ~unit.sites_differ)) if applies.any()]
-        return replace(fit, cautions=(
-            *of_steps, *self.cautions(facts, plans, fit, model, released)))
+        return replace(fit, cautions=LateCautions(
+            partial(self._judged, facts, plans, fit, model.evidence(unit))))
+
+    def _judged(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
+                ) -> tuple[Caution, ...]:
+        """What the steps of every model tell, and what is known of this one."""
+        n_functions = max(len(fit.functions), 1)
+        largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
+        of_steps = [Caution(text, evidence.released & applies) for text, applies in (
+            (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
+            (LONG_TAILS, evidence.excesses > self.long_tails_from(facts, fit)),
+            (SITES_DIFFER, evidence.sites_differ),
+            (SITES_MAY_DIFFER, evidence.hides_sites & ~evidence.sites_differ))]
+        return tuple(caution for caution in (
+            *of_steps, *self.cautions(facts, plans, fit, evidence)) if caution.applies.any())
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves with the basis size of an unlimited budget, and its band.

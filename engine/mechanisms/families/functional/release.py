@@ -55,6 +55,7 @@ from engine.core.types import (
     Composition,
     Data,
     Fit,
+    LateCautions,
     Public,
     PublicFacts,
     Sizes,
@@ -328,14 +329,15 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             choose, self, summary, plan, records, draws, chance)) for plan in plans]
         released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
         coefficients = summary.scale * np.stack(released)
+        judge = partial(self._doubts, data.public, summary, plans, coefficients)
         return Fit(
             basis=summary.basis, offset=summary.offset, functions=summary.functions,
-            coefficients=coefficients, cautions=self._doubts(data, summary, plans, coefficients),
+            coefficients=coefficients, cautions=LateCautions(judge),
             unprotected=summary.scale * np.stack(noise_free),
             parts=summary.parts(plans, records))
 
-    def _doubts(self, data: Data, summary: Summary[Any, Any, Any], plans: Sequence[FunctionPlan],
-                coefficients: Array) -> tuple[Caution, ...]:
+    def _doubts(self, public: Public, summary: Summary[Any, Any, Any],
+                plans: Sequence[FunctionPlan], coefficients: Array) -> tuple[Caution, ...]:
         """What released means of curves say against their smoothing, beside the forecast.
 
         Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
@@ -344,18 +346,18 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
                 or summary.grid.size < TOLD_APART):
             return ()
-        facts = data.facts
+        facts = public.facts
         moved, short, bends = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
         rows = summary.basis(POINTS)
         for k, plan in enumerate(plans):
             smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
             if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
                 continue
-            energy = self.expected_error(data.sizes, plan.budgets, facts) or 0.0
+            energy = self.expected_error(public.sizes, plan.budgets, facts) or 0.0
             share = noise.variance * noise.scales**2 / max(noise.energy, 1e-300)
             errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
                                      np.diag(energy * share))
-            judgement = Judgement(errors, facts, data.sizes)
+            judgement = Judgement(errors, facts, public.sizes)
             curves = coefficients[k] @ rows.T
             (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
             moved[k] = judgement.is_moved(curves) & ~short[k]
