@@ -738,8 +738,8 @@ def _of_the_noise(answer: Decision) -> list[str]:
     if alone == known:
         return []
     return [f"At most {known} holds for the noise of this method. By themselves, ε = "
-            f"{option.budget.epsilon:g} and δ guarantee no more than at most {alone}, whatever the "
-            f"method: if the method changes, {alone} counts."]
+            f"{option.budget.epsilon:g} and δ guarantee at most {alone}, whatever the method: if "
+            f"the method changes, {alone} counts."]
 
 
 def _record(task: Task) -> str:

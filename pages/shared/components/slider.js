@@ -30,7 +30,7 @@ function show(S, step) {
   const {steps} = S.data, at = Math.min(step, steps.length - 1);
   S.e.value = at;
   S.e.setAttribute('aria-valuetext', steps[at]);
-  S.e.style.setProperty('--filled', `${100 * at / Math.max(1, steps.length - 1)}%`);
+  S.e.parentElement.style.setProperty('--share', at / Math.max(1, steps.length - 1));
   S.value.textContent = steps[at];
 }
 
