@@ -163,6 +163,13 @@ def test_the_address_of_a_step_opens_it_and_an_earlier_one_leads_there(server, o
         expect(page.get_by_role("heading", name=step)).to_be_visible()
 
 
+def test_an_example_opened_by_a_key_leaves_the_keyboard_at_its_step(server, open_app):
+    page = open_app(server.url + "/publish")
+    settle(page)
+    page.get_by_role("button", name="Use an example").press("Enter")
+    expect(page.get_by_role("heading", name="1 Data")).to_be_focused()
+
+
 def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(server, open_app):
     page = open_app(server.url + "/publish")
     settle(page)

@@ -97,21 +97,28 @@ function closeDrawer(event) {
 let title = null, step = null;
 function begin() {
   const main = document.querySelector('[data-testid=stMain]'), now = main?.querySelector('h1')?.textContent;
-  const heading = [...main?.querySelectorAll('h2') ?? []].find(each => /^[1-9] /.test(each.textContent));
-  const isOther = now && title && now !== title, isNext = heading && step && heading.textContent !== step;
+  const heading = headingOfStep(), name = heading?.textContent.replace(/\s/g, ' ');   // as written, or with quantities kept
+  const isOther = now && title && now !== title, isNext = name && step && name !== step;
   if (isOther || isNext) main.scrollTo(0, 0);
-  if (isNext && !isOther) {
-    heading.tabIndex = -1;
-    heading.focus({preventScroll: true});
-  }
+  if (isNext && !isOther) goOnFrom(heading);
   title = now || title;
-  step = heading?.textContent ?? (isOther ? null : step);
+  step = name ?? (isOther ? null : step);
 }
 
-// What opens over the page by a key takes the focus, and gives it back when it closes.
-let opener = '', isOpen = false;
+function headingOfStep() {
+  return [...document.querySelectorAll('[data-testid=stMain] h2')].find(each => /^[1-9]\s/.test(each.textContent));
+}
+function goOnFrom(heading) {
+  heading.tabIndex = -1;
+  heading.focus({preventScroll: true});
+}
+
+// What opens over the page by a key takes the focus, and gives it back when it closes. A button that goes with
+// its click, as "Use an example" does, leaves it to the heading of its step.
+let opener = '', pressed = '', isOpen = false;   // pressed: last, until something else is clicked
 function remember({target}) {
   const key = target.closest?.('button') && target.closest('[class*=st-key-]')?.className.match(/st-key-\S+/)?.[0];
+  pressed = key || '';
   if (key && !target.closest('[class*=st-key-drawer]')) opener = key;
 }
 function handOver() {
@@ -122,6 +129,8 @@ function handOver() {
   }
   const wasOpen = isOpen;
   isOpen = Boolean(document.querySelector('.st-key-drawer_close'));
+  const isGone = pressed && button === document.body && !document.querySelector(`.${CSS.escape(pressed)}`);
+  if (isGone && headingOfStep()) goOnFrom(headingOfStep());   // again where the heading is drawn anew
   if (wasOpen && !isOpen && button === document.body) document.querySelector(`.${CSS.escape(opener)} button`)?.focus();
 }
 
