@@ -67,6 +67,12 @@ def test_a_level_far_from_the_middle_of_wide_bounds_is_said_not_to_be_reached():
     assert (wide, narrow) == ([True], []) and far > 10 > 3 > near
 
 
+def test_without_noise_a_curve_near_the_middle_is_not_said_to_be_pulled_there():
+    flat = curves(lambda t: 51 + 0 * t, n=500)
+    estimate = release(NoisyGradientMean(), flat, NON_PRIVATE)
+    assert NOT_ARRIVED not in [caution.text for caution in estimate.cautions]
+
+
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), NoisyGradientMean(functions="cosine")]),
                          ids=lambda one: one.functions)
 def test_a_bend_that_may_be_a_step_is_told_and_simple_curves_are_not(mechanism):

@@ -82,17 +82,17 @@ from engine.numerics.observation_times import stated_density
 from engine.numerics.regression_moments import RegressionMoments
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.privacy import accounting, transcript
+from engine.sources.twin import DEFAULT_SPREAD
 
 Index = NDArray[np.int64]
 Curves = Moments | RegressionMoments
 _DEFAULT_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
 MAX_ROUNDS = 2000
-_ROUNDING = 1e-6  # of the unit scale: what is left without noise, after very many rounds
 GRADIENT = Step("average clipped gradient")
 NOT_ARRIVED = (
     "Descent begins in the middle of the stated bounds, and its rounds end before it arrives: the "
-    "curve is pulled to the middle by more than privacy noise moves it. Narrower bounds around the "
-    "observations, more rounds or a larger step help.")
+    "curve is pulled to the middle by more than privacy noise and sampling variability move it. "
+    "Narrower bounds around the observations, more rounds or a larger step help.")
 
 
 def _round(batch: int) -> Step:
@@ -589,7 +589,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                 curves = self._unit(facts) * released[k, ..., 0, :plan.size] @ functions(POINTS).T
                 judgement = Judgement(self._smoothing(plan, functions, facts), facts, public.sizes)
                 bends[k] = judgement.has_bends(curves, _simple(functions))
-        each = ((NOT_ARRIVED, self._are_on_the_way(released, plans, basis)), (BEND_OR_STEP, bends))
+        on_the_way = self._are_on_the_way(released, plans, basis, public.sizes)
+        each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def _smoothing(self, plan: DescentPlan, functions: Basis, facts: PublicFacts
@@ -612,13 +613,14 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         rows = functions(POINTS)
         return SmoothingErrors(reached.T @ rows.T, rows, self._unit(facts) ** 2 * covariance)
 
-    def _are_on_the_way(self, released: Array, plans: Sequence[DescentPlan], basis: Basis
-                        ) -> NDArray[np.bool_]:
+    def _are_on_the_way(self, released: Array, plans: Sequence[DescentPlan], basis: Basis,
+                        sizes: Sizes) -> NDArray[np.bool_]:
         """Whether the level that was released says that descent had not arrived.
 
         What T rounds leave of a constant curve follows from the basis, and so does by how much the
         released level is too near the middle, where no curve is clipped. It counts where it is
-        larger than what noise adds. Of several functions the first is the level.
+        larger than what noise and sampling variability add. Of several functions the first is the
+        level.
 
         Parameters
         ----------
@@ -629,9 +631,10 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         on_the_way = np.zeros(levels.shape, dtype=bool)
         for k, plan in enumerate(plans):
             noise = ((plan.weights[:, None] * plan.scales[:, :plan.size]) ** 2).sum()
-            added = math.sqrt(self.step_size / (2 - self.step_size) * noise)
+            added = math.hypot(math.sqrt(self.step_size / (2 - self.step_size) * noise),
+                               DEFAULT_SPREAD / math.sqrt(sizes.n_curves))
             left, reached = _left_of_a_constant(basis.first(plan.size), self.step_size, plan.rounds)
-            on_the_way[k] = left / max(reached, left) * np.abs(levels[k]) > max(added, _ROUNDING)
+            on_the_way[k] = left / max(reached, left) * np.abs(levels[k]) > added
         return on_the_way
 
     def _descend(self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
