@@ -10,10 +10,12 @@ from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
     NOT_FOLLOWED,
     SHORT_FEATURES,
+    STEP_NOT_SEEN,
 )
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.end_slopes import cosine_rows
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import Twin
@@ -155,3 +157,30 @@ def test_noise_that_is_larger_than_all_that_is_smoothed_away_hides_it():
 def test_smooth_curves_at_few_common_times_are_not_warned_of(mechanism, m):
     for name in ("flat", "rise"):
         assert max(told(mechanism, curves(SMOOTH[name], m=m))) <= 0.05
+
+
+@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), *METHODS]), ids=lambda one: one.key)
+def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_not_show_it(mechanism):
+    """By a sixth of the range, at 300 to 10000 curves."""
+    budget = (Budget(2.0, 1e-6),)
+
+    def step(times):
+        return 42 + 16 * (times > 0.5)
+
+    def released(data):
+        return mechanism.release_many(data, [budget], 40, generator(1, 1, 0))
+
+    for n in (300, 1000, 3000, 10_000):
+        data = curves(step, n=n)
+        twin = Twin.of(data.facts, data.sizes).mean
+        expected, estimate = released(curves(twin, n=n)), released(data)
+        forecast, error = (np.sqrt(((each.values(POINTS) - mean(POINTS)) ** 2).mean())
+                           for each, mean in ((expected, twin), (estimate, step)))
+        if error > 1.6 * forecast:
+            assert estimate.is_doubted.mean() > 0.97
+
+
+def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():
+    estimate = Iclp().release_many(curves(SMOOTH["flat"], n=5000), [(Budget(5.0),)], 20,
+                                   generator(1, 1, 0))
+    assert STEP_NOT_SEEN not in [caution.text for caution in estimate.cautions]

@@ -66,7 +66,12 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.smoothing_cautions import BEND_OR_STEP, TOLD_APART, Judgement
+from engine.mechanisms.families.smoothing_cautions import (
+    BEND_OR_STEP,
+    STEP_NOT_SEEN,
+    TOLD_APART,
+    Judgement,
+)
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis, with_whole_pairs
@@ -581,16 +586,19 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         released : (plans, repeats, draws, functions, r)
             In unit scale.
         """
-        facts, bends = public.facts, np.zeros(released.shape[:3], dtype=bool)
+        facts = public.facts
+        bends, unseen = np.zeros((2, *released.shape[:3]), dtype=bool)
         is_linear = not self.names(facts) and self.ellipsoid_radius is None
         if is_linear and len(facts.design.times or POINTS) >= TOLD_APART:
             for k, plan in enumerate(plans):
                 functions = basis.first(plan.size)
                 curves = self._unit(facts) * released[k, ..., 0, :plan.size] @ functions(POINTS).T
                 judgement = Judgement(self._smoothing(plan, functions, facts), facts, public.sizes)
-                bends[k] = judgement.has_bends(curves, _simple(functions))
+                tells = partial(judgement.has_bends, simple=_simple(functions))
+                bends[k], unseen[k] = tells(curves), judgement.hides_steps(tells)
         on_the_way = self._are_on_the_way(released, plans, basis, public.sizes)
-        each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends))
+        each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends),
+                (STEP_NOT_SEEN, unseen & ~bends))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def _smoothing(self, plan: DescentPlan, functions: Basis, facts: PublicFacts

@@ -9,6 +9,7 @@ forecast, which is for a smooth curve about the middle of the bounds, that of `e
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.types import Array, PublicFacts, Sizes
-from engine.numerics.smoothing_errors import POINTS, SmoothingErrors
+from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import DEFAULT_SPREAD, Twin
 
 NOT_FOLLOWED = (
@@ -33,6 +34,10 @@ BEND_OR_STEP = (
     "from a step or a narrow peak. If the true curve has one, it is smoothed away, and the error "
     "can be several times the forecast, which is for a smooth curve. *Adaptive mean* keeps more "
     "basis functions.")
+STEP_NOT_SEEN = (
+    "This release could not reliably show a step by a sixth of the stated bounds, or a narrow "
+    "peak: privacy noise is too large, or too few basis functions are kept. If the true curve has "
+    "one, the error is more than 1.5 times the forecast, which is for a smooth curve.")
 TOLD_APART = 20  # common times, from which a release is asked for what smoothing took away
 # In forecast errors. Where fewer than `_FEW` cosines are followed, or bends are asked for, they are
 # compared with those of the curve of the forecast as well.
@@ -42,6 +47,9 @@ _FEW = 10
 # sixteen curves of 500 to 10000 people: of 2000 and more a step by a sixth of the range is told in
 # nine releases of ten or more, and smooth curves are warned of in two of 100 or fewer.
 _MISFIT, _JUMP, _FITS = 1e-3, 3e-4, 0.02
+# A step, as a share of the range, and where; in how many of so many releases it is to be told,
+# where it makes the error so many times the forecast.
+_STEP, _PLACES, _TOLD, _RELEASES, _BEYOND = 1 / 6, (0.3, 0.5, 0.7), 0.9, 100, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +120,35 @@ class Judgement:
     def is_of_few(self) -> bool:
         """Whether so few cosines are followed that smooth bends look like short features."""
         return self.errors.order < _FEW
+
+    def hides_steps(self, tells: Callable[[Array], NDArray[np.bool_]]) -> bool:
+        """Whether a step by a sixth of the range would err beyond the forecast and not be told.
+
+        Follows from public facts: what the smoothing leaves of such a step, with noise like that
+        of the release and with sampling variability, is put to the same question.
+
+        Parameters
+        ----------
+        tells : callable
+            Says of released curves (…, G), from the middle of the bounds, whether they are told of.
+        """
+        size = 2 * self.facts.value_half_width * _STEP
+        steps = size * (POINTS[None, :] > np.array(_PLACES)[:, None]) - size / 2  # (places, G)
+        errors = np.hypot([self.errors.of_known(step) for step in steps],
+                          math.hypot(self.errors.noise, self._sampling))
+        beyond = steps[errors > _BEYOND * self.forecast]
+        return any(tells(self.errors.smoothed(step) + self._noise).mean() < _TOLD
+                   for step in beyond)
+
+    @cached_property
+    def _noise(self) -> Array:
+        """Noise and sampling variability of some releases, always the same: (releases, G)."""
+        rng = np.random.default_rng(1)
+        variances, directions = np.linalg.eigh(self.errors.covariance)
+        of_noise = self.errors.rows @ (directions * np.sqrt(np.maximum(variances, 0.0)))
+        of_people = self._sampling / (1.0 + np.arange(COSINES))[:, None] * self.errors.images
+        return np.asarray(rng.standard_normal((_RELEASES, len(variances))) @ of_noise.T
+                          + rng.standard_normal((_RELEASES, COSINES)) @ of_people)
 
     def has_bends(self, curves: Array, simple: Array) -> NDArray[np.bool_]:
         """Whether a curve bends so much that a step in it would be an error beyond the forecast.

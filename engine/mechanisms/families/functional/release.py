@@ -69,6 +69,7 @@ from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
     NOT_FOLLOWED,
     SHORT_FEATURES,
+    STEP_NOT_SEEN,
     TOLD_APART,
     Judgement,
 )
@@ -347,7 +348,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                 or summary.grid.size < TOLD_APART):
             return ()
         facts = public.facts
-        moved, short, bends = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
+        moved, short, bends, unseen = np.zeros((4, *coefficients.shape[:3]), dtype=bool)
         rows = summary.basis(POINTS)
         for k, plan in enumerate(plans):
             smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
@@ -361,7 +362,10 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             curves = coefficients[k] @ rows.T
             (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
             moved[k] = judgement.is_moved(curves) & ~short[k]
-        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved))
+            unseen[k] = judgement.hides_steps(judgement.has_short_features)
+        told = moved | short | bends
+        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
+                (STEP_NOT_SEEN, unseen & ~told))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def exact_fit(self, data: Data) -> Fit:
