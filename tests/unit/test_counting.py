@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -462,6 +463,37 @@ def test_scores_and_labels_without_noise_give_the_ordinary_area_and_rates():
     assert np.trapezoid(curve.true_positive, curve.false_positive) == pytest.approx(pairs.mean(), abs=1e-10)
     rates = calibration(exact_table(cells, counts))
     assert rates.rate == pytest.approx([label[bins == b].mean() for b in range(10)], abs=1e-10)
+
+
+def area_covered(score, label, true_area, epsilon=1.0, draws=200):
+    """How often the interval of the area covers the true one."""
+    data = EventData(score[None], label[None], np.zeros(len(score), dtype=int), EventFacts())
+    estimate = NoisyCounts(task="roc").release_many(data, [(Budget(epsilon),)], draws,
+                                                    generator(5, 1, 0))
+    curve = roc(estimate.released[0])
+    return (np.abs(curve.area - true_area) <= curve.half_width).mean()
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(3.0, 1.0), (1.0, 0.1)])
+def test_the_interval_of_an_area_counts_what_bins_of_the_score_hide(shift, scale):
+    """Of scores that are told apart well, and of such as lie in a tenth of the stated range."""
+    rng = np.random.default_rng(4)
+    label = np.arange(1000) % 2
+    score = 0.5 + scale * (norm.cdf(rng.standard_normal(1000) + shift * label) - 0.5)
+    pairs = (score[label == 1][:, None] > score[label == 0]).mean()
+    assert area_covered(score, label, pairs) > 0.9
+
+
+def test_a_release_with_hardly_anybody_of_one_label_says_so():
+    rng = np.random.default_rng(4)
+    score, labels = rng.random(300), (np.arange(300) % 50 == 0, np.arange(300) % 2 == 0)
+    shares = []
+    for label in labels:
+        data = EventData(score[None], label.astype(int)[None], np.zeros(300, dtype=int),
+                         EventFacts())
+        shares.append(NoisyCounts(task="roc").release_many(
+            data, [(Budget(1.0),)], 50, generator(5, 1, 0)).is_doubted.mean())
+    assert shares[0] > 0.9 and shares[1] == 0
 
 
 def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
