@@ -602,3 +602,53 @@ def test_the_stated_truth_is_the_law_that_is_drawn(source):
 def test_the_area_under_a_simulated_roc_curve_is_known():
     table = released(ScoredPeople(n_curves=200_000), 2.0, 1, task="roc").released[0]
     assert float(roc(table).area[0, 0]) == pytest.approx(ScoredPeople().area, abs=0.01)
+
+
+# -- people as they come ----------------------------------------------------------------------------
+
+
+def followed(time, censored, epsilon=5.0, task="survival"):
+    """Released curves of data sets (repeats, people) with times of events and of censoring."""
+    data = EventData(np.minimum(time, censored), (time <= censored).astype(np.int64),
+                     np.zeros(time.shape[1], dtype=int), EventFacts())
+    table = NoisyCounts(task=task).release_many(data, [(Budget(epsilon),)], 1,
+                                                generator(6, 1, 0)).released[0]
+    return ESTIMANDS[task].bands(table)[0]
+
+
+def test_bands_hold_where_half_are_censored_before_anything_happens():
+    rng, shape = np.random.default_rng(6), (300, 300)
+    curve = followed(rng.standard_exponential(shape), np.where(rng.random(shape) < 0.5, 0.0, 2.0))
+    truth = np.exp(-np.array(curve.edges[1:]))
+    inside = (curve.low <= truth) & (truth <= curve.high)
+    assert (inside | ~curve.drawn).all(axis=-1).mean() > 0.89
+
+
+def test_a_median_within_a_steep_interval_has_limits_that_hold_it():
+    """Half of the people have their event at once, as after an operation."""
+    rng, shape = np.random.default_rng(7), (100, 300)
+    at_once = rng.random(shape) < 0.55
+    curve = followed(rng.standard_exponential(shape) * np.where(at_once, 0.005, 1.0), 2.0)
+    times = np.linspace(0, 1, 100_001)
+    truth = 0.55 * np.exp(-times / 0.005) + 0.45 * np.exp(-times)
+    median = times[np.argmax(truth <= 0.5)]
+    assert ((curve.median.low <= median) & (median <= curve.median.high)).mean() > 0.9
+
+
+def test_a_restricted_mean_allows_for_events_that_are_seen_at_few_visits():
+    rng, shape = np.random.default_rng(8), (200, 300)
+    curve = followed(np.ceil(rng.standard_exponential(shape) * 4) / 4, 2.0, epsilon=1.0)
+    truth = np.exp(-np.arange(4) / 4).mean()  # a staircase with steps of a quarter
+    is_whole = (curve.mean.until == 1.0)[:, 0]
+    assert is_whole.mean() > 0.9
+    covered = np.abs(curve.mean.mean - truth) <= curve.mean.half_width
+    assert covered[is_whole].mean() > 0.85
+
+
+@pytest.mark.parametrize(("task", "truth"), [("survival", 0.7), ("distribution", 0.3)])
+def test_a_band_holds_at_the_start_what_has_happened_there(task, truth):
+    """Three in ten have their event, or their value, at the lowest edge itself."""
+    rng, shape = np.random.default_rng(9), (20, 300)
+    time = np.where(rng.random(shape) < 0.3, 0.0, rng.standard_exponential(shape))
+    low, high = followed(time, 2.0, task=task).staircase(np.zeros(1))
+    assert ((low <= truth) & (truth <= high)).all()
