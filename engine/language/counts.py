@@ -12,6 +12,7 @@ from engine.language.numbers import in_unit, number, stated
 from engine.numerics.counts.cells import Cells, Counted
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
 from engine.numerics.counts.curves import CountedCurve
+from engine.numerics.counts.distributions import Roc
 from engine.numerics.counts.tables import CountTable
 
 _FEW_DIGITS = 6  # of an edge that somebody may have stated; one that is computed mostly has more
@@ -110,6 +111,14 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     if any(float(curve.limits.widening) > _NOTICED for curve in curves):
         return f"The band is wider because {why}. {remedy}"
     return ""
+
+
+def order_in_bins(roc: Roc) -> str:
+    """What scores in one bin do to the interval of the area; empty where it makes no difference."""
+    if float(roc.allowance) <= _NOTICED * float(roc.half_width):
+        return ""
+    return ("The interval is wider because the counts do not tell how scores within one bin are "
+            "ordered. A range stated closely around the scores, or more intervals, would help.")
 
 
 def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,12 @@ from engine.core.tasks import SURVIVAL, TASKS, Task
 from engine.core.types import (
     Array,
     Budget,
+    Caution,
     Composition,
     EventData,
     EventFacts,
     Fit,
+    LateCautions,
     Plan,
     Public,
     PublicFacts,
@@ -44,6 +46,7 @@ from engine.privacy.feasibility import CountFeasibility
 
 COUNTS = Step("counts", "counts of people by interval and outcome")
 SENSITIVITY = 2.0  # of all counts together, in sum of sizes
+WEAK_LABELS = "People with or without the label are hardly more than the noise in their number."
 _FEWEST, _MAX = 4, 60  # intervals by the rule
 _PER_INTERVAL, _POWER = 0.85, 0.4
 _FOR_CAUSES, _FOR_GROUPS = 0.8, 0.75  # times as many as for one survival curve
@@ -335,8 +338,9 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                   for table, plan in zip(tables, plans, strict=True)]
         unprotected = [self.estimand.curves(self._noiseless(plan, counts))
                        for plan, counts in zip(plans, exact, strict=True)]
+        judge = partial(_doubts, self.estimand, tables, (data.n_repeats, draws))
         return Fit(basis=_basis(), coefficients=np.stack(curves),
-                   unprotected=np.stack(unprotected),
+                   unprotected=np.stack(unprotected), cautions=LateCautions(judge),
                    functions=self.estimand.names(data.facts), released=tuple(tables))
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
@@ -386,6 +390,17 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             rows.append(curves[0] if len(parts) == 1 else
                         np.concatenate([np.atleast_2d(each) for each in curves]))
         return Fit.exact(_basis(), np.stack(rows), functions=estimand.names(facts))
+
+
+def _doubts(estimand: CountedEstimand, tables: Sequence[CountTable | None],
+            releases: tuple[int, int]) -> tuple[Caution, ...]:
+    """What released tables say against the curves that follow from them."""
+    weak = np.zeros((len(tables), *releases), dtype=bool)
+    for k, table in enumerate(tables):
+        curve = None if table is None else estimand.roc(table)
+        if curve is not None:
+            weak[k] = curve.is_weak
+    return (Caution(WEAK_LABELS, weak),) if weak.any() else ()
 
 
 def usual_intervals(n_people: int, epsilon: float) -> int:

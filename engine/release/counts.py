@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.bands import ROUNDED_NORMAL
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Estimate, EventData, EventFacts
 from engine.language.counts import (
@@ -18,6 +17,7 @@ from engine.language.counts import (
     hazard_ratio,
     mean,
     median,
+    order_in_bins,
     too_few,
 )
 from engine.language.numbers import named
@@ -133,8 +133,8 @@ def _findings(table: CountTable, curves: Sequence[CountedCurve], names: Sequence
               facts: EventFacts, roc: Roc | None) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
     if roc is not None:
-        return [f"Area under the ROC curve: {float(roc.area):.3f} ± "
-                f"{ROUNDED_NORMAL * float(roc.error):.3f} (95 %)."]
+        return [f"Area under the ROC curve: {float(roc.area):.3f} ± {float(roc.half_width):.3f} "
+                f"(95 %). {order_in_bins(roc)}".rstrip()]
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
     sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
                                censoring(curves, facts)))

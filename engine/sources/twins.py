@@ -118,9 +118,20 @@ class RecordTwin(SimulatedTwin):
         size = (n_repeats, self.sizes.n_curves)
         unit = _BUMPS[rng.integers(len(_BUMPS), size=size)]
         unit = np.clip(unit + _BUMP_SD * rng.standard_normal(size), 0, 1)
-        z = (drawing_grid()[:, None] - _BUMPS) / _BUMP_SD
-        density = (np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1)
+        density = self.density(drawing_grid())
         return self._records(unit), np.broadcast_to(density, (n_repeats, len(density)))
+
+    @staticmethod
+    def density(points: Array) -> Array:
+        """The density of the records on [0, 1]: (n,).
+
+        Parameters
+        ----------
+        points : (n,)
+            Shares of the stated range.
+        """
+        z = (points[:, None] - _BUMPS) / _BUMP_SD
+        return np.asarray((np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1))
 
     def with_peaks(self, count: int) -> tuple[RecordTwin, Array]:
         """These records as they are: they have three peaks, however many are asked for."""

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
@@ -464,6 +465,37 @@ def test_scores_and_labels_without_noise_give_the_ordinary_area_and_rates():
     assert rates.rate == pytest.approx([label[bins == b].mean() for b in range(10)], abs=1e-10)
 
 
+def area_covered(score, label, true_area, epsilon=1.0, draws=200):
+    """How often the interval of the area covers the true one."""
+    data = EventData(score[None], label[None], np.zeros(len(score), dtype=int), EventFacts())
+    estimate = NoisyCounts(task="roc").release_many(data, [(Budget(epsilon),)], draws,
+                                                    generator(5, 1, 0))
+    curve = roc(estimate.released[0])
+    return (np.abs(curve.area - true_area) <= curve.half_width).mean()
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(3.0, 1.0), (1.0, 0.1)])
+def test_the_interval_of_an_area_counts_what_bins_of_the_score_hide(shift, scale):
+    """Of scores that are told apart well, and of such as lie in a tenth of the stated range."""
+    rng = np.random.default_rng(4)
+    label = np.arange(1000) % 2
+    score = 0.5 + scale * (norm.cdf(rng.standard_normal(1000) + shift * label) - 0.5)
+    pairs = (score[label == 1][:, None] > score[label == 0]).mean()
+    assert area_covered(score, label, pairs) > 0.9
+
+
+def test_a_release_with_hardly_anybody_of_one_label_says_so():
+    rng = np.random.default_rng(4)
+    score, labels = rng.random(300), (np.arange(300) % 50 == 0, np.arange(300) % 2 == 0)
+    shares = []
+    for label in labels:
+        data = EventData(score[None], label.astype(int)[None], np.zeros(300, dtype=int),
+                         EventFacts())
+        shares.append(NoisyCounts(task="roc").release_many(
+            data, [(Budget(1.0),)], 50, generator(5, 1, 0)).is_doubted.mean())
+    assert shares[0] > 0.9 and shares[1] == 0
+
+
 def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
     source = EventTimes(n_curves=100_000, design="expo", follow_up=1.0)
     table = released(source, 1.0, 4).released[0]
@@ -570,3 +602,53 @@ def test_the_stated_truth_is_the_law_that_is_drawn(source):
 def test_the_area_under_a_simulated_roc_curve_is_known():
     table = released(ScoredPeople(n_curves=200_000), 2.0, 1, task="roc").released[0]
     assert float(roc(table).area[0, 0]) == pytest.approx(ScoredPeople().area, abs=0.01)
+
+
+# -- people as they come ----------------------------------------------------------------------------
+
+
+def followed(time, censored, epsilon=5.0, task="survival"):
+    """Released curves of data sets (repeats, people) with times of events and of censoring."""
+    data = EventData(np.minimum(time, censored), (time <= censored).astype(np.int64),
+                     np.zeros(time.shape[1], dtype=int), EventFacts())
+    table = NoisyCounts(task=task).release_many(data, [(Budget(epsilon),)], 1,
+                                                generator(6, 1, 0)).released[0]
+    return ESTIMANDS[task].bands(table)[0]
+
+
+def test_bands_hold_where_half_are_censored_before_anything_happens():
+    rng, shape = np.random.default_rng(6), (300, 300)
+    curve = followed(rng.standard_exponential(shape), np.where(rng.random(shape) < 0.5, 0.0, 2.0))
+    truth = np.exp(-np.array(curve.edges[1:]))
+    inside = (curve.low <= truth) & (truth <= curve.high)
+    assert (inside | ~curve.drawn).all(axis=-1).mean() > 0.89
+
+
+def test_a_median_within_a_steep_interval_has_limits_that_hold_it():
+    """Half of the people have their event at once, as after an operation."""
+    rng, shape = np.random.default_rng(7), (100, 300)
+    at_once = rng.random(shape) < 0.55
+    curve = followed(rng.standard_exponential(shape) * np.where(at_once, 0.005, 1.0), 2.0)
+    times = np.linspace(0, 1, 100_001)
+    truth = 0.55 * np.exp(-times / 0.005) + 0.45 * np.exp(-times)
+    median = times[np.argmax(truth <= 0.5)]
+    assert ((curve.median.low <= median) & (median <= curve.median.high)).mean() > 0.9
+
+
+def test_a_restricted_mean_allows_for_events_that_are_seen_at_few_visits():
+    rng, shape = np.random.default_rng(8), (200, 300)
+    curve = followed(np.ceil(rng.standard_exponential(shape) * 4) / 4, 2.0, epsilon=1.0)
+    truth = np.exp(-np.arange(4) / 4).mean()  # a staircase with steps of a quarter
+    is_whole = (curve.mean.until == 1.0)[:, 0]
+    assert is_whole.mean() > 0.9
+    covered = np.abs(curve.mean.mean - truth) <= curve.mean.half_width
+    assert covered[is_whole].mean() > 0.85
+
+
+@pytest.mark.parametrize(("task", "truth"), [("survival", 0.7), ("distribution", 0.3)])
+def test_a_band_holds_at_the_start_what_has_happened_there(task, truth):
+    """Three in ten have their event, or their value, at the lowest edge itself."""
+    rng, shape = np.random.default_rng(9), (20, 300)
+    time = np.where(rng.random(shape) < 0.3, 0.0, rng.standard_exponential(shape))
+    low, high = followed(time, 2.0, task=task).staircase(np.zeros(1))
+    assert ((low <= truth) & (truth <= high)).all()

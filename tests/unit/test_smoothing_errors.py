@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 
 from engine.core.random_streams import generator
-from engine.core.types import Budget, CurveData, DataKind, Design, PublicFacts
+from engine.core.tasks import DENSITY
+from engine.core.types import (
+    Budget,
+    Covariate,
+    CurveData,
+    DataKind,
+    Design,
+    PublicFacts,
+    SampleData,
+)
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
+    GATHERED,
     NOT_FOLLOWED,
     SHORT_FEATURES,
     STEP_NOT_SEEN,
@@ -184,3 +194,32 @@ def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():
     estimate = Iclp().release_many(curves(SMOOTH["flat"], n=5000), [(Budget(5.0),)], 20,
                                    generator(1, 1, 0))
     assert STEP_NOT_SEEN not in [caution.text for caution in estimate.cautions]
+
+
+# -- densities --------------------------------------------------------------------------------------
+
+GATHERED_POINTS = {"bounds ten times too wide": lambda rng, n: rng.normal(0.5, 0.015, n),
+                   "a sudden start": lambda rng, n: rng.exponential(0.15, n)}
+SPREAD_POINTS = {"even": lambda rng, n: rng.random(n), "bell": lambda rng, n: rng.normal(0.5, 0.1, n),
+                 "skewed": lambda rng, n: rng.beta(2, 5, n)}
+
+
+def said_to_gather(mechanism, draw, n=1000):
+    """The share of releases of a density that say that its peaks are flattened."""
+    points = np.clip(draw(np.random.default_rng(1), n), 0, 1)
+    data = SampleData(points[None, :, None], None, np.zeros(n, int),
+                      PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
+    delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
+    estimate = mechanism.release_many(data, [(Budget(1.0, delta),)], 20, generator(1, 1, 0))
+    return sum(caution.applies.mean() for caution in estimate.cautions
+               if caution.text == GATHERED)
+
+
+@pytest.mark.parametrize("mechanism", few([
+    Iclp(task=DENSITY.key), Frl(task=DENSITY.key), Bernstein(task=DENSITY.key),
+    GaussianProcess(task=DENSITY.key), Iclp(task=DENSITY.key, clean=False)]))
+def test_a_density_that_its_atoms_flatten_says_so_and_no_other(mechanism):
+    for name, draw in GATHERED_POINTS.items():
+        assert said_to_gather(mechanism, draw) > 0.5, name
+    for name, draw in SPREAD_POINTS.items():
+        assert said_to_gather(mechanism, draw) < 0.1, name

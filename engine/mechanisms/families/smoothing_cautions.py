@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ from numpy.typing import NDArray
 from engine.core.types import Array, PublicFacts, Sizes
 from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import DEFAULT_SPREAD, Twin
+from engine.sources.twins import RecordTwin
+
+if TYPE_CHECKING:
+    from engine.mechanisms.summaries.density import DensitySummary
 
 NOT_FOLLOWED = (
     "By its released coefficients the smoothing of this method moves the curve by more than the "
@@ -38,11 +43,19 @@ STEP_NOT_SEEN = (
     "This release could not reliably show a step by a sixth of the stated bounds, or a narrow "
     "peak: privacy noise is too large, or too few basis functions are kept. If the true curve has "
     "one, the error is more than 1.5 times the forecast, which is for a smooth curve.")
+GATHERED = (
+    "By the released density the points gather more closely, or end more abruptly, than the atoms "
+    "of this method draw. Its peaks and edges are flattened, and the error can be several times "
+    "the forecast, which is for three wide peaks. Bounds that lie closely around the points help, "
+    "as do more points.")
 TOLD_APART = 20  # common times, from which a release is asked for what smoothing took away
 # In forecast errors. Where fewer than `_FEW` cosines are followed, or bends are asked for, they are
 # compared with those of the curve of the forecast as well.
 _MOVED, _SHORT, _SHORT_OF_FEW, _BENDS = 1.25, 0.5, 1.25, 2.0
 _FEW = 10
+# What smoothing a density once more takes away, over what it takes of the density of the forecast,
+# and in forecast errors: few functions may take hardly anything of either.
+_GATHERED, _GATHERED_OF_FEW = 1.3, 0.3
 # How probable by chance: a misfit, a jump, and what the jump leaves, if there is one. Chosen on
 # sixteen curves of 500 to 10000 people: of 2000 and more a step by a sixth of the range is told in
 # nine releases of ten or more, and smooth curves are warned of in two of 100 or fewer.
@@ -168,3 +181,42 @@ class Judgement:
             self.errors.smoothed(self._smooth), simple, self._sampling)
         threshold = _BENDS * np.maximum(self.forecast, expected)
         return np.asarray((p_values < _MISFIT) & (left > threshold))
+
+
+def is_gathered(summary: DensitySummary, coefficients: Array, variances: Array, sizes: Sizes
+                ) -> NDArray[np.bool_]:
+    """Whether atoms that are wider than its peaks have flattened a released density.
+
+    A release is S f + noise, with S f an average of atoms. What S takes away once more, of the
+    release, is compared with what it takes of the density behind the forecast with its noise. It
+    is less than what S took of f, and grows with it.
+
+    Parameters
+    ----------
+    summary : DensitySummary
+        Of points on an interval, with atoms of one width.
+    coefficients : (…, r)
+        Of released densities, in the basis of the summary.
+    variances : (r,)
+        Of the noise in the coefficients of the atoms.
+    sizes : Sizes
+        Public sizes.
+    """
+    width, weights = summary.candidates[0], summary.grid.weights
+    images, rows = width.on_grid, width.atoms.on_grid.T  # (K, K); (r, K)
+
+    def taken(densities: Array) -> Array:
+        """What S takes away of densities (…, K)."""
+        return densities - (densities * weights) @ images
+
+    def energy(densities: Array) -> Array:
+        return np.asarray((densities**2 * weights).sum(axis=-1))
+
+    smooth = RecordTwin.density(summary.grid.points[:, 0])
+    by_chance = energy(images).mean() / sizes.n_curves
+    forecast = energy(taken(smooth)) + variances @ energy(rows) + by_chance
+    usual = (energy(taken((smooth * weights) @ images)) + variances @ energy(taken(rows))
+             + energy(taken(images)).mean() / sizes.n_curves)
+    curves = coefficients if summary.on_grid else coefficients @ rows
+    return np.asarray(energy(taken(curves)) > np.maximum(
+        _GATHERED**2 * usual, _GATHERED_OF_FEW**2 * forecast))

@@ -18,6 +18,7 @@ _UNNOTICED = 1 / 3  # standard errors that a curve may be off without limits tha
 _MAX_APART, _OF_PEOPLE = 6.0, 0.1  # between the ends of censoring, beyond which nothing is shown:
 # in standard errors, and as a share of people, whichever is more
 _FINE_INTERVALS = 6  # from so many on a quantile is read off a curve through the limits
+_STEEP = 0.15  # of people, within one interval: when they leave in it matters for a quantile
 _FEWEST_FOR_MEAN = 3  # intervals that must be shown for a restricted mean
 _HALVINGS = 60
 
@@ -39,6 +40,9 @@ class Limits:
     extremes : tuple of (…, K), optional
         The lowest and the highest curve by when within their interval people are censored, which
         the counts do not tell; see `LifeTable.survival_extremes`.
+    growth : (…, K), optional
+        How many times as large standard errors are where all are censored early, with fewer people
+        at risk.
 
     Notes
     -----
@@ -52,6 +56,7 @@ class Limits:
     drawn: Flags
     people: float
     extremes: tuple[Array, Array] | None = None
+    growth: Array | None = None
 
     @cached_property
     def deviations(self) -> Array:
@@ -72,9 +77,18 @@ class Limits:
         return np.maximum(self.values - low, 0.0), np.maximum(high - self.values, 0.0)
 
     @cached_property
+    def moves(self) -> tuple[Array, Array]:
+        """How far below and above theirs censoring may have the limits: (…, K) each."""
+        low, high = self.shifts
+        if self.growth is None:
+            return low, high
+        more = NORMAL * self.deviations * np.maximum(self.growth - 1, 0.0)
+        return low + more, high + more
+
+    @cached_property
     def allowances(self) -> tuple[Array, Array]:
         """What is added to limits for it, below and above: (…, K) each."""
-        low, high = (allowance(shift, self.deviations) for shift in self.shifts)
+        low, high = (allowance(move, self.deviations) for move in self.moves)
         return low, high
 
     @property
@@ -166,8 +180,9 @@ def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array
     """The band between edges: it holds the curve at all times wherever it does at the edges.
 
     A falling curve lies, within (e_{k−1}, e_k], above its lower limit at the later edge and below
-    its upper limit at the earlier one; a rising one the other way round. At the start the curve is
-    known: 1 where it falls, 0 where it rises.
+    its upper limit at the earlier one; a rising one the other way round. Before the start a falling
+    curve is 1, and a rising one 0. Whoever is at the start or below belongs to the first interval,
+    so that the curve may have moved there already.
 
     Parameters
     ----------
@@ -186,9 +201,7 @@ def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array
     early = [np.concatenate([first, limit[..., :-1]], axis=-1) for limit in (lower, upper)]
     interval = np.clip(np.searchsorted(np.asarray(edges[1:]), times), 0, len(edges) - 2)
     both = (lower, early[1]) if falls else (early[0], upper)
-    at_start = np.asarray(times) <= edges[0]
-    limits_between = [np.where(at_start, first, limit[..., interval]) for limit in both]
-    return limits_between[0], limits_between[1]
+    return both[0][..., interval], both[1][..., interval]
 
 
 def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
@@ -235,7 +248,9 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Qu
     """The first time at which a survival curve is at or below a level.
 
     The estimate is read off the monotone cubic. So are its limits off cubics through the pointwise
-    limits where there are six intervals or more; with fewer they go outward to the edges.
+    limits where there are six intervals or more, and these fall slowly where they reach the level:
+    otherwise the counts do not tell when within an interval it is reached, and limits go outward to
+    the edges.
 
     Parameters
     ----------
@@ -248,11 +263,8 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5) -> Qu
     """
     lower, upper = limits.monotone(limits.pointwise_width)
     last = np.asarray(edges)[limits.drawn.sum(axis=-1)]
-    if len(edges) > _FINE_INTERVALS:
-        low, high = (_crossing(edges, curve, limits.drawn, level) for curve in (lower, upper))
-    else:
-        low, high = (_edge(edges, curve, limits.drawn, level, before) for curve, before in (
-            (lower, True), (upper, False)))
+    low, high = (_limit(edges, curve, limits.drawn, level, before)
+                 for curve, before in ((lower, True), (upper, False)))
     return Quantile(_crossing(edges, limits.values, limits.drawn, level),
                     np.where(np.isinf(low), last, low), high)
 
@@ -261,6 +273,17 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
     """The number of the first shown edge at or below a level, and whether there is one."""
     reached = (curve <= level) & drawn
     return np.asarray(reached.argmax(axis=-1)), np.asarray(reached.any(axis=-1))
+
+
+def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
+           ) -> Array:
+    """Where a limit is at or below a level: between edges where it falls slowly, else outward."""
+    at_edge = _edge(edges, curve, drawn, level, before)
+    if len(edges) <= _FINE_INTERVALS:
+        return at_edge
+    falls = -np.diff(curve, axis=-1, prepend=1.0)
+    fall = np.take_along_axis(falls, _first(curve, drawn, level)[0][..., None], axis=-1)[..., 0]
+    return np.where(fall > _STEEP, at_edge, _crossing(edges, curve, drawn, level))
 
 
 def _edge(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
@@ -304,7 +327,8 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
     """The area under a survival curve up to the last edge at which it is shown.
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ
-    by, and what censoring may have shifted the area by, are allowed for on top.
+    by is allowed for on top, and what may have shifted the area: censoring, and when people leave
+    within an interval in which many do, all at its start or all at its end.
 
     Parameters
     ----------
@@ -331,9 +355,11 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
     index = np.maximum(count - 1, 0)[..., None]
     area, rule, error = (np.take_along_axis(sums, index, axis=-1)[..., 0]
                          for sums in (cubic, trapezoids, deviations))
-    shift = np.take_along_axis(weights @ np.maximum(*limits.shifts)[..., None],
+    shift = np.take_along_axis(weights @ np.maximum(*limits.moves)[..., None],
                                index[..., None], axis=-2)[..., 0, 0]
-    width = (NORMAL * error + np.abs(area - rule)
-             + allowance(shift, error))
+    falls = -np.diff(curve, axis=-1)
+    within = np.cumsum(np.where(falls > _STEEP, falls, 0.0) * widths / 2, axis=-1)
+    shift += np.take_along_axis(within, index, axis=-1)[..., 0]
+    width = NORMAL * error + np.abs(area - rule) + allowance(shift, error)
     return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),
                           np.where(is_given, times[count], np.nan))

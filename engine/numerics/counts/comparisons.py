@@ -51,7 +51,7 @@ def difference(first: Limits, second: Limits) -> Difference:
     deviations = np.sqrt((errors**2).mean(axis=-1))
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
     factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
-    shift = np.maximum(first.shifts[0] + second.shifts[1], first.shifts[1] + second.shifts[0])
+    shift = np.maximum(first.moves[0] + second.moves[1], first.moves[1] + second.moves[0])
     return Difference(first.values - second.values,
                       factor[..., None] * deviations + allowance(shift, deviations), drawn)
 

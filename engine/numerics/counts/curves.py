@@ -121,8 +121,9 @@ def _survival_curve(table: CountTable, life: LifeTable, group: int,
                     min_at_risk: float) -> CountedCurve:
     jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
     enough = is_shown(table, life, min_at_risk)
+    early = of_group(life.of_early_censoring.survival_gradient, group, table.cells.n_groups)
     limits = Limits(life.survival, table.errors(jacobian), enough, _people(table),
-                    life.survival_extremes)
+                    life.survival_extremes, _growth(table, early, jacobian))
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
     low, high = limits.monotone(limits.simultaneous_width)
     each_low, each_high = limits.monotone(limits.pointwise_width)
@@ -146,14 +147,15 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
     curves = []
     for g, life in enumerate(life_tables(table)):
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
-        flat = life.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1)
-        jacobian = of_group(flat, g, table.cells.n_groups)
+        jacobian, early = (of_group(each.incidence_gradient.reshape(
+            *life.counts.shape[:-1], causes * intervals, -1), g, table.cells.n_groups)
+            for each in (life, life.of_early_censoring))
         enough = is_shown(table, life, min_at_risk)
         values, lowest, highest = (each.reshape(*life.counts.shape[:-1], -1) for each in (
             life.incidence, *life.incidence_extremes))
         together = Limits(values, table.errors(jacobian),
                           np.concatenate([enough] * causes, axis=-1), _people(table),
-                          (lowest, highest))
+                          (lowest, highest), _growth(table, early, jacobian))
         is_settled = together.is_settled.reshape(life.incidence.shape).all(axis=-2)
         drawn = np.concatenate(
             [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1)
@@ -163,7 +165,8 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
             of_cause = slice(j * intervals, (j + 1) * intervals)
             limits = Limits(together.values[..., of_cause], together.errors[..., of_cause, :],
                             drawn[..., of_cause], together.people,
-                            (lowest[..., of_cause], highest[..., of_cause]))
+                            (lowest[..., of_cause], highest[..., of_cause]),
+                            _growth(table, early, jacobian)[..., of_cause])
             low, high = limits.monotone(together.simultaneous_width[..., of_cause], falls=False)
             each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
             curves.append(CountedCurve(
@@ -200,6 +203,12 @@ def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
     remaining = life.cells.size - kinds * np.arange(life.cells.n_intervals + 1)
     width = NORMAL * table.spread_of_remaining(remaining)
     return whole_at_risk(life), np.broadcast_to(width, life.at_risk.shape)
+
+
+def _growth(table: CountTable, early: Array, jacobian: Array) -> Array:
+    """How many times as large standard errors are by one gradient as by another: (…, q)."""
+    of_early, usual = (np.sqrt(np.sum(table.variances(each), axis=0)) for each in (early, jacobian))
+    return np.asarray(of_early / np.maximum(usual, 1e-300))
 
 
 def _noise_share(table: CountTable, jacobian: Array) -> Array:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.core.arrays import Array, Flags
+from engine.core.bands import ROUNDED_NORMAL
+from engine.numerics.counts.bands import allowance
 from engine.numerics.counts.tables import CountTable
 
 _FEWEST = 10.0  # people in a bin whose rate is drawn
@@ -46,6 +48,8 @@ class Roc:
         Under the curve, which is straight between thresholds.
     error : (…)
         Its standard error.
+    shift : (…)
+        By how much the order of scores within bins, which the counts do not tell, can move it.
     noise_share : (…)
         The part of its variance that is noise.
     is_weak : (…) of bool
@@ -56,12 +60,27 @@ class Roc:
     false_positive: Array
     area: Array
     error: Array
+    shift: Array
     noise_share: Array
     is_weak: Flags
+
+    @property
+    def half_width(self) -> Array:
+        """Of a 95 % confidence interval of the area: (…)."""
+        return ROUNDED_NORMAL * self.error + self.allowance
+
+    @property
+    def allowance(self) -> Array:
+        """What the order of scores within bins adds to it: (…)."""
+        return allowance(self.shift, self.error)
 
 
 def roc(table: CountTable) -> Roc:
     """The ROC curve of a released table of scores and labels.
+
+    Of two people in one bin the counts do not tell who has the higher score. The area counts half
+    of such pairs of a person with the label and one without; it is higher or lower by half of
+    their share of all pairs, if all people with the label have the higher score or the lower one.
 
     Parameters
     ----------
@@ -82,7 +101,8 @@ def roc(table: CountTable) -> Roc:
     shares = [np.cumsum(np.concatenate([np.zeros_like(total)[..., None], count[..., ::-1]],
                                        axis=-1), axis=-1) / number
               for count, number in ((with_label, n_with), (without, n_without))]
-    return Roc(shares[0], shares[1], area[..., 0], np.sqrt(total),
+    shift = (with_label * without).sum(axis=-1) / (2 * n_with * n_without)[..., 0]
+    return Roc(shares[0], shares[1], area[..., 0], np.sqrt(total), shift,
                noise[..., 0] / np.maximum(total, 1e-300),
                np.minimum(n_with, n_without)[..., 0] < limit)
 

@@ -15,7 +15,7 @@ group is known or not. With a known total the two ways differ by a constant alon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,10 +40,13 @@ class LifeTable:
         Of outcomes.
     cells : Cells
         What they are of.
+    unexposed : float
+        The share of their interval that people censored within it are taken to miss.
     """
 
     counts: Array
     cells: Cells
+    unexposed: float = _ACTUARIAL
 
     @cached_property
     def events(self) -> Array:
@@ -66,11 +69,7 @@ class LifeTable:
     @cached_property
     def hazards(self) -> Array:
         """H by cause, together at most 1: (…, J, K)."""
-        return self._hazards(_ACTUARIAL)
-
-    def _hazards(self, unexposed: float) -> Array:
-        """H if people censored within an interval miss this share of it."""
-        exposed = self.at_risk[..., :-1] - unexposed * self.censored
+        exposed = self.at_risk[..., :-1] - self.unexposed * self.censored
         with np.errstate(divide="ignore", invalid="ignore"):
             each = np.where((exposed > 0)[..., None, :], self.events / exposed[..., None, :], 0.0)
             total = each.sum(axis=-2, keepdims=True)
@@ -94,13 +93,23 @@ class LifeTable:
     # -- wherever within their interval people are censored -------------------------------------
 
     @cached_property
+    def of_early_censoring(self) -> LifeTable:
+        """If all are censored at the start of their interval: fewest people at risk."""
+        return replace(self, unexposed=1.0)
+
+    @cached_property
+    def of_late_censoring(self) -> LifeTable:
+        """If all are censored at its end."""
+        return replace(self, unexposed=0.0)
+
+    @cached_property
     def survival_extremes(self) -> tuple[Array, Array]:
         """S if all are censored at the start of their interval, and at its end: (…, K) each.
 
         The counts do not tell when within its interval a person was censored. Between these two
         lies what the people of these counts would give, wherever that was; S takes the middle.
         """
-        return _survival(self._hazards(1.0)), _survival(self._hazards(0.0))
+        return self.of_early_censoring.survival, self.of_late_censoring.survival
 
     @cached_property
     def incidence_extremes(self) -> tuple[Array, Array]:
@@ -109,7 +118,7 @@ class LifeTable:
         A cause of late events falls where others have more early ones, so that the two ends may
         cross; what they were once apart they stay apart.
         """
-        start, end = (_incidence(self._hazards(unexposed)) for unexposed in (1.0, 0.0))
+        start, end = self.of_early_censoring.incidence, self.of_late_censoring.incidence
         below = self.incidence - np.minimum(start, end)
         above = np.maximum(start, end) - self.incidence
         return (self.incidence - np.maximum.accumulate(below, axis=-1),
@@ -149,7 +158,7 @@ class LifeTable:
 
     @property
     def _held(self) -> tuple[Array, Array]:
-        exposed = np.maximum(self.at_risk[..., :-1] - self.censored / 2, _FLOOR)
+        exposed = np.maximum(self.at_risk[..., :-1] - self.unexposed * self.censored, _FLOOR)
         return exposed, np.minimum(self.events.sum(axis=-2), exposed - 1)
 
     @cached_property
@@ -157,7 +166,7 @@ class LifeTable:
         """∂d_ji/∂x (J, K, m) and ∂W_i/∂x (K, m), the same for all counts."""
         intervals, causes = self.cells.n_intervals, self.cells.n_causes
         each = np.eye((causes + 1) * intervals + 1)[:-1].reshape(causes + 1, intervals, -1)
-        return each[:-1], self.at_risk_gradient[:-1] - each[-1] / 2
+        return each[:-1], self.at_risk_gradient[:-1] - self.unexposed * each[-1]
 
 
 def _survival(hazards: Array) -> Array:

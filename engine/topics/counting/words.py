@@ -13,6 +13,7 @@ from engine.core.types import Budget
 from engine.language import counts
 from engine.language.grammar import capital, uncapital
 from engine.language.numbers import in_unit, number, percent, two_digits_up, whole
+from engine.mechanisms.noisy_counts import WEAK_LABELS
 from engine.topics.counting.answer import CountingAnswer, CountingStudy, Power
 
 PURE = ("This method needs no δ: the guarantee is the stronger one with δ = 0.")
@@ -57,7 +58,7 @@ def finding(answer: CountingAnswer) -> str:
     """
     unit, people = answer.facts.time_unit, answer.facts.people
     if answer.roc is not None:
-        half = ROUNDED_NORMAL * float(answer.roc.error)
+        half = float(answer.roc.half_width)
         return f"Area under the curve {number(float(answer.roc.area))} ± {number(half)}"
     curve, of_first = answer.curves[0], f" in {answer.names[0]}" if answer.has_groups else ""
     if curve.median is not None and math.isfinite(float(curve.median.time)):
@@ -201,13 +202,11 @@ def area(answer: CountingAnswer) -> str:
     """
     if answer.roc is None:
         return ""
-    half = ROUNDED_NORMAL * float(answer.roc.error)
-    text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± {number(half)}. Bins of "
-            "the score lower it slightly.")
+    text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± "
+            f"{number(float(answer.roc.half_width))}. {counts.order_in_bins(answer.roc)}")
     if bool(answer.roc.is_weak):
-        text += (" **People with or without the label are hardly more than the noise in their "
-                 "number.**")
-    return text
+        text += f" **{WEAK_LABELS}**"
+    return text.rstrip()
 
 
 def study(coverage: CountingStudy) -> str:

@@ -67,13 +67,16 @@ from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
+    GATHERED,
     NOT_FOLLOWED,
     SHORT_FEATURES,
     STEP_NOT_SEEN,
     TOLD_APART,
     Judgement,
+    is_gathered,
 )
 from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.density import DensitySummary
 from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (
     Block,
@@ -342,8 +345,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """What released means of curves say against their smoothing, beside the forecast.
 
         Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
-        few common times tell cosines apart hardly better than the smoothing.
+        few common times tell cosines apart hardly better than the smoothing. Of densities it is
+        said by `_gathered`.
         """
+        if isinstance(summary, DensitySummary):
+            return self._gathered(public, summary, plans, coefficients)
         if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
                 or summary.grid.size < TOLD_APART):
             return ()
@@ -351,13 +357,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         moved, short, bends, unseen = np.zeros((4, *coefficients.shape[:3]), dtype=bool)
         rows = summary.basis(POINTS)
         for k, plan in enumerate(plans):
-            smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
+            smoothing = plan.smoothings[0]
             if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
                 continue
-            energy = self.expected_error(public.sizes, plan.budgets, facts) or 0.0
-            share = noise.variance * noise.scales**2 / max(noise.energy, 1e-300)
             errors = SmoothingErrors((summary.of_cosines * smoothing.shrink) @ rows.T, rows,
-                                     np.diag(energy * share))
+                                     np.diag(self._variances(public, plan)))
             judgement = Judgement(errors, facts, public.sizes)
             curves = coefficients[k] @ rows.T
             (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
@@ -367,6 +371,22 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
                 (STEP_NOT_SEEN, unseen & ~told))
         return tuple(Caution(text, applies) for text, applies in each if applies.any())
+
+    def _gathered(self, public: Public, summary: DensitySummary, plans: Sequence[FunctionPlan],
+                  coefficients: Array) -> tuple[Caution, ...]:
+        """Where released densities are narrower than what their atoms draw, beside the forecast."""
+        if summary.grid.dimension > 1 or len(summary.candidates) > 1:
+            return ()
+        applies = np.stack([is_gathered(summary, curves, self._variances(public, plan),
+                                        public.sizes)
+                            for plan, curves in zip(plans, coefficients, strict=True)])
+        return (Caution(GATHERED, applies),) if applies.any() else ()
+
+    def _variances(self, public: Public, plan: FunctionPlan) -> Array:
+        """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
+        noise = plan.noise[0][0][-1]
+        energy = self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0
+        return np.asarray(energy * noise.variance * noise.scales**2 / max(noise.energy, 1e-300))
 
     def exact_fit(self, data: Data) -> Fit:
         """The summary as it is, neither smoothed nor held: the same for all mechanisms."""
