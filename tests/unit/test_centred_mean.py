@@ -112,7 +112,7 @@ def test_a_caution_says_where_the_centre_is_not_the_mean():
     texts = [[caution.text for caution in Frl(messages="three").release(
         replace(data, facts=replace(data.facts, symmetric=is_stated)), BUDGET,
         generator(2, 0, 0)).cautions] for is_stated in (True, False)]
-    assert texts == [[], [CENTRE_NOT_MEAN]]
+    assert [CENTRE_NOT_MEAN in each for each in texts] == [False, True]
 
 
 def test_messages_are_three_and_the_second_is_one_number():
