@@ -38,6 +38,9 @@ ASK = ("They may be day/month/year or month/day/year: say which, or write them a
 HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, "weeks": 168.0,
             "years": 24 * 365.25}
 """Units of time since a first observation, in hours."""
+ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
+            ("control", "treated"))
+"""Words for 0 and 1, the same whatever a file holds."""
 UNITS_OF_DAY = ("hours", "minutes", "seconds")
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
