@@ -20,7 +20,7 @@ from engine.uploads.tables import MISSING, NUMBER
 
 _TOTALS = frozenset({"total", "totals", "subtotal", "grand total", "sum", "mean", "average",
                      "median", "overall", "summe", "gesamt", "mittelwert", "moyenne"})
-_ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?E\+[0-9]{2}")  # as spreadsheets show long numbers
+_ROUNDED = re.compile(r"[+-]?[0-9](\.[0-9]+)?[Ee]\+[0-9]{2,3}")  # as spreadsheets keep long numbers
 
 
 def plain_spelling(text: str) -> str:
@@ -126,10 +126,10 @@ def check_ids(ids: Sequence[str], rows: NDArray[np.int64], column: str) -> None:
             f"Some rows of column “{name}” are called like a total or an average.", field=column,
             hint="Leave those rows out: they would count as people. Rename a person who is called "
             "so.")
-    rounded = sum(_ROUNDED.fullmatch(text) is not None for text in ids if "E+" in text)
+    rounded = sum(_ROUNDED.fullmatch(text) is not None for text in ids if "+" in text)
     if rounded:
         raise InputError(
             f"{counted(rounded, 'id')} of column “{name}” {'is' if rounded == 1 else 'are'} "
-            "rounded, as spreadsheet programs show long numbers (1.23E+11).", field=column,
+            "rounded, as spreadsheet programs do to long numbers (1.23E+11).", field=column,
             hint="Write all of their digits, as text: people whose ids are rounded alike would "
             "count as one.")

@@ -58,6 +58,11 @@ def test_cells_of_a_sheet_are_the_text_of_a_csv_file():
                      "d": ["2024-01-31T05:00:00", "", "2024-01-31", "é"]}
 
 
+def test_durations_in_a_sheet_are_elapsed_times_whatever_their_days():
+    hours = [datetime.timedelta(hours=1, minutes=40), datetime.timedelta(hours=30, seconds=5)]
+    assert cells(files.sheet(["id", "elapsed"], *(["a", each] for each in hours)))["elapsed"] == ["1:40:00", "30:00:05"]
+
+
 def test_names_are_trimmed_and_compared_without_case():
     table = read_table(b" Child ID ,AGE,y\na,1,2\n")
     assert table.columns == ("Child ID", "AGE", "y")

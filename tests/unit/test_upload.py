@@ -489,7 +489,8 @@ def test_curves_that_repeat_an_earlier_one_are_counted():
 @pytest.mark.parametrize(("ids", "words"), [
     (("NA", "NA", "ann"), "2 rows of column “id” hold a mark for a missing id"),
     (("ann", "bob", "Total"), "called like a total"),
-    (("1.23E+11", "1.23E+11", "1.24E+11"), "2 ids of column “id” are rounded")])
+    (("1.23E+11", "1.23E+11", "1.24E+11"), "2 ids of column “id” are rounded"),
+    (("12345678901234567", "1.234567890123457e+16"), "1 id of column “id” is rounded")])
 def test_ids_that_are_no_ids_are_refused(ids, words):
     rows = "\n".join(f"{name},{k},100" for k, name in enumerate(ids, start=2))
     assert assert_refused(files.rows(rows), words).field == "id"
