@@ -36,7 +36,7 @@ from engine.uploads.columns import (
     order_by_person,
     people_of,
 )
-from engine.uploads.conversions import Dates, Kind, kind_of_name
+from engine.uploads.conversions import Dates, Kind, check_not_compact, kind_of_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import (
     doubts,
@@ -188,6 +188,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     kind = (kind_of_name(layout.times[0][0]) if layout.is_wide else
             readings.columns[str(layout.time)].kind)
     _check_dates(layout.dates, kind)
+    if not kind:
+        check_not_compact(readings.times,
+                          layout.times[0][0] if layout.is_wide else str(layout.time))
     if layout.dates.from_first:
         readings = _from_first(readings)
     _check_n_curves(len(readings.server))

@@ -24,7 +24,7 @@ from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
-from engine.uploads.conversions import CALENDAR, Dates, Kind
+from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
 from engine.uploads.misfits import check_follow_up, check_numbers
@@ -348,6 +348,8 @@ def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
         raise InputError(f"{counted(numbers.unreadable, 'row')} of column “{shortened(name)}” "
                          f"{'holds' if numbers.unreadable == 1 else 'hold'} no number.",
                          field="time", hint=numbers.advice)
+    if kind is Counted.OUTCOMES and not numbers.kind:
+        check_not_compact(numbers.values, name)
     if np.isnan(numbers.values).all():
         raise InputError(f"The column “{shortened(name)}” holds no number.", field="time",
                          hint=numbers.advice if numbers.unreadable else

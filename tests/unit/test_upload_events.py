@@ -96,6 +96,8 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for():
     ("days,end\n12,1.0\n13,0.0\n", EventColumns(time="days", status="end", events=("1",)), "other spelling of the events"),
     ("from,to,end\n2024-01-01,2024-02-28,death\n2024-01-01,2024-03-28,alive\n2024-01-01,1.3.24,alive\n",
      EventColumns(time="to", start="from", status="end", events=("death",)), "1 row of column “to” holds no number"),
+    ("from,to,end\n20240105,20240201,death\n20240107,20240301,alive\n",
+     EventColumns(time="to", start="from", status="end", events=("death",)), "dates without dashes"),
     ("from,to,end\n2024-01-01,10:30,death\n2024-01-01,11:00,alive\n",
      EventColumns(time="to", start="from", status="end", events=("death",)), "dates and the other clock times"),
     ("days,end,arm\n1,death,A\n2,alive,B\n3,alive,b\n",
