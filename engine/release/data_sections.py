@@ -330,7 +330,8 @@ def number_in(plain: Mapping[str, Any], name: str) -> float | None:
     """A number that is stated; None where it is not."""
     value = plain.get(name)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError(f"“{name}” must be a number.", field=name)
+        raise InputError(f"“{name}” must be a number.", field=name,
+                         hint="Such as 60.5: with a point, and without quotation marks.")
     return value
 
 

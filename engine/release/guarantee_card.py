@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,8 +124,7 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
                    "applied": data.applied_bounds},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
-                      "tuning": {key: value.item() if isinstance(value, np.generic) else value
-                                 for key, value in tuning.items()}},
+                      "tuning": {key: _tuning_value(value) for key, value in tuning.items()}},
         **stated.card_entries(data), **_relied_on(cost),
         "noise": {"sampler": f"OpenDP {made_with['opendp']}",
                   "lattice": "powers of two, in units of the noise",
@@ -181,6 +181,12 @@ def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
         "sites": shares.sites, "honest_at_least": shares.honest,
         "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
                          "sites, whatever they send"}}
+
+
+def _tuning_value(value: Any) -> Any:
+    """A tuning parameter as JSON has it: no bound that is known is infinite, and is null there."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes

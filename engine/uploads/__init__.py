@@ -5,7 +5,7 @@
     layout, beginnings                           which column plays which role, and what times are
                                                  counted from
       │
-    columns                                      whose each row is, numbers, and the order of people
+    columns (spellings)                          whose each row is, numbers, and the order of people
       │
     curves, rows                                 observations along curves, or a record in each row
       │

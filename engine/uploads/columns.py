@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.types import Array
+from engine.uploads.conversions import ZERO_ONE
 from engine.uploads.layout import Layout, site_like
+from engine.uploads.spellings import check_ids, check_sites
 from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
-_ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
-             ("control", "treated"))  # words for 0 and 1, the same whatever a file holds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,7 +92,7 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
     Raises
     ------
     InputError
-        If a row has no id or no site.
+        If a row has no id or no site, an id is none, or a site is spelled in several ways.
     """
     if layout.id is None:
         person = np.arange(table.n_rows)
@@ -100,11 +100,13 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
         notes.append("no column names the people: every row is taken for another person")
     else:
         person, ids = named(table, layout.id, check)
+        check_ids(ids, np.bincount(person), layout.id)
     if layout.server is None:
         if layout.id is not None:
             notes += _ids_at_several_sites(table, person)
         return People(person, np.zeros(len(ids), dtype=np.int64), ids)
     site, sites = named(table, layout.server)
+    check_sites(sites, layout.server)
     site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
     keys, first, person = np.unique(person * len(sites) + site, return_index=True,
                                     return_inverse=True)
@@ -288,7 +290,7 @@ def numbers_or_words(table: Table, name: str, notes: list[str], role: str = "the
     _ask_for_dates({name: column})
     codes, texts = table.codes(table.find(name))
     words = [text.casefold() for text in texts]
-    pair = next((pair for pair in _ZERO_ONE if {*words} <= {*pair, *MISSING}), None)
+    pair = next((pair for pair in ZERO_ONE if {*words} <= {*pair, *MISSING}), None)
     if pair is None:
         raise InputError(
             f"{counted(column.unreadable, 'row')} of {role} “{shortened(name)}” "

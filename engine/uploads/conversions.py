@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
+from engine.core.lists import shortened
 from engine.core.types import Array
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -38,6 +39,9 @@ ASK = ("They may be day/month/year or month/day/year: say which, or write them a
 HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, "weeks": 168.0,
             "years": 24 * 365.25}
 """Units of time since a first observation, in hours."""
+ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
+            ("control", "treated"))
+"""Words for 0 and 1, the same whatever a file holds."""
 UNITS_OF_DAY = ("hours", "minutes", "seconds")
 _SAMPLE = 2000  # cells from which the kind is told
 PERCENT = "percent signs left out: 12 % is 12"
@@ -151,6 +155,32 @@ class Dates:
 _MEASURED = {"from_first": "Time from the first observation", "of_day": "The time of day",
              "elapsed": "Elapsed time"}
 CALENDAR = Dates()  # years, and nobody has said whether days come first
+
+
+def check_not_compact(numbers: Array, column: str) -> None:
+    """Refuse dates without dashes, such as 20240131: as numbers their distances mean nothing.
+
+    Parameters
+    ----------
+    numbers : (N,)
+        Times; what is no number is NaN.
+    column : str
+        Which holds them.
+
+    Raises
+    ------
+    InputError
+        If every number is such a date.
+    """
+    known = numbers[np.isfinite(numbers)]
+    if not len(known) or not ((known >= 19000101) & (known <= 21001231)
+                              & (known == np.floor(known))).all():
+        return
+    month, day = known // 100 % 100, known % 100
+    if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
+        raise InputError(f"The times of column “{shortened(column)}” look like dates without "
+                         "dashes.", field="dates", hint="Write 19990131 as 1999-01-31: read as "
+                         "numbers, the last day of a month would be 70 away from the next one.")
 
 
 class Converted(NamedTuple):

@@ -36,7 +36,7 @@ from engine.uploads.columns import (
     order_by_person,
     people_of,
 )
-from engine.uploads.conversions import Dates, Kind, kind_of_name
+from engine.uploads.conversions import Dates, Kind, check_not_compact, kind_of_name
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import (
     doubts,
@@ -46,9 +46,10 @@ from engine.uploads.doubts import (
 )
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
-from engine.uploads.misfits import check_fit
+from engine.uploads.misfits import check_covariates, check_fit
 from engine.uploads.regressors import check_regressors
 from engine.uploads.source import UploadedData
+from engine.uploads.spellings import check_spellings
 from engine.uploads.tables import Numbers, Table
 from engine.uploads.traces import coarse, filled, pieces, shapes, traces_of_ids
 
@@ -187,6 +188,9 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     kind = (kind_of_name(layout.times[0][0]) if layout.is_wide else
             readings.columns[str(layout.time)].kind)
     _check_dates(layout.dates, kind)
+    if not kind:
+        check_not_compact(readings.times,
+                          layout.times[0][0] if layout.is_wide else str(layout.time))
     if layout.dates.from_first:
         readings = _from_first(readings)
     _check_n_curves(len(readings.server))
@@ -524,7 +528,8 @@ class Upload(UploadedData[CurveData]):
     ------
     InputError
         If a declared covariate was not read from the file, somebody has several observations where
-        they are declared to be single, or what was declared cannot be (`engine.uploads.misfits`).
+        they are declared to be single, what was declared cannot be (`engine.uploads.misfits`), or a
+        stated group is in the file in another spelling.
     """
 
     key = "upload"
@@ -545,8 +550,10 @@ class Upload(UploadedData[CurveData]):
         if self.is_single:
             check_single(self.curves.counts)
         if self.declared.group is None:  # a group is checked with the whole file that it is of
-            check_fit(self.curves.times, None if self.is_single else self.curves.values,
-                      self.curves.counts, self.curves.time_unit, self.declared)
+            check_fit(self.curves.times, self.curves.values, self.curves.counts,
+                      self.curves.time_unit, self.declared, self.is_single)
+            check_covariates(self.covariates, self.declared)
+        check_spellings(self.curves.group_names, self.groups, "groups")
 
     @property
     def observations(self) -> CurveTable:
@@ -622,6 +629,8 @@ class Upload(UploadedData[CurveData]):
                 values,
             f"{counted(times, 'observation')} outside {time_range}: moved to the nearest bound.":
                 times,
+            f"{counted(self.n_in_no_group, 'curve')} in none of the groups that you stated: left "
+            "out where each group is published on its own.": self.n_in_no_group,
             f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
             "what you stated: moved to the nearest bound.": covariates}
         return [remark for remark, count in applies.items() if count]
@@ -643,6 +652,14 @@ class Upload(UploadedData[CurveData]):
         curves = [numbers[end - n:end].tobytes() for end, n in
                   zip(ends, self.curves.counts, strict=True) if n >= _TELLING_OBSERVATIONS]
         return len(curves) - len(set(curves))
+
+    @property
+    def n_in_no_group(self) -> int:
+        """Curves of people in none of the stated groups; 0 where none are stated."""
+        if not self.groups or self.curves.group is None:
+            return 0
+        is_stated = np.isin(np.array(self.curves.group_names), self.groups)
+        return int((~is_stated[self.curves.group]).sum())
 
     @property
     def n_without_covariates(self) -> int:

@@ -24,13 +24,14 @@ from engine.core.types import Array, DataKind, EventData, EventFacts, Sizes
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS
 from engine.uploads.columns import Integers, Observations, in_order, order_by_person, people_of
-from engine.uploads.conversions import CALENDAR, Dates
+from engine.uploads.conversions import CALENDAR, Dates, Kind, check_not_compact
 from engine.uploads.facts import stated_bounds
 from engine.uploads.layout import Layout, check_one_role_each, plain_name, repeated
 from engine.uploads.misfits import check_follow_up, check_numbers
 from engine.uploads.rows import MAX_ROWS
 from engine.uploads.source import UploadedData
-from engine.uploads.tables import Numbers, Table
+from engine.uploads.spellings import check_spellings
+from engine.uploads.tables import FILL_IN, Numbers, Table
 from engine.uploads.traces import TELLING, traces_of_ids
 
 MAX_CODES = 100  # texts of a column of codes; a column with more holds something else
@@ -255,9 +256,9 @@ def read_events(table: Table, columns: EventColumns) -> EventTable:
     Raises
     ------
     InputError
-        If a column is missing or has two roles, the times hold no number at all, dates are
-        ambiguous or have no start, no stated text is in its column, or there are too few or too
-        many rows.
+        If a column is missing or has two roles, the times hold no number at all or numbers in
+        another form, such as 1,095, dates are ambiguous or have no start, no stated text is in its
+        column or another spelling of one, or there are too few or too many rows.
 
     Examples
     --------
@@ -318,9 +319,12 @@ def _times(table: Table, columns: EventColumns, notes: list[str]) -> Array:
             notes.append(end.conversion)
         return end.values
     start = _numbers(table, columns.start, columns.counted)
-    if bool(start.conversion) != bool(end.conversion):
+    if start.kind != end.kind:
+        held = {Kind.DATES: "dates", Kind.CLOCK: "clock times"}
+        one, other = (held.get(Kind(each.kind), "numbers") if each.kind else "numbers"
+                      for each in sorted((start, end), key=lambda each: not each.kind))
         raise InputError(f"Of “{shortened(columns.start)}” and “{shortened(columns.time)}” one "
-                         "holds dates and the other numbers.", field="start",
+                         f"holds {one} and the other {other}.", field="start",
                          hint="Give both as dates, or times since the start alone.")
     notes.append(f"times are days from “{shortened(columns.start)}” to "
                  f"“{shortened(columns.time)}”" if end.conversion else
@@ -340,6 +344,12 @@ def _numbers(table: Table, name: str, kind: Counted) -> Numbers:
     if numbers.is_ambiguous:
         raise InputError(f"The dates in “{shortened(name)}” can be read in two ways.",
                          field="dates", hint=numbers.advice)
+    if numbers.unreadable and numbers.advice != FILL_IN:  # a number in another form is no gap
+        raise InputError(f"{counted(numbers.unreadable, 'row')} of column “{shortened(name)}” "
+                         f"{'holds' if numbers.unreadable == 1 else 'hold'} no number.",
+                         field="time", hint=numbers.advice)
+    if kind is Counted.OUTCOMES and not numbers.kind:
+        check_not_compact(numbers.values, name)
     if np.isnan(numbers.values).all():
         raise InputError(f"The column “{shortened(name)}” holds no number.", field="time",
                          hint=numbers.advice if numbers.unreadable else
@@ -367,6 +377,7 @@ def _coded(table: Table, name: str, stated: Sequence[str], field: str, notes: li
         raise InputError(f"Say which texts of “{shortened(name)}” are {field}.", field=field,
                          hint="Give each text as it stands in the file.")
     codes, texts = table.codes(column)
+    check_spellings(texts, stated, field)
     strange = [text for text in stated if text not in texts]
     if len(strange) == len(stated):
         raise InputError(f"The column “{shortened(name)}” never holds {listed(strange)}.",

@@ -11,8 +11,8 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
-from engine.uploads.conversions import CALENDAR, Dates, time_in_name
-from engine.uploads.tables import NUMBER, Table, column_key, nearest
+from engine.uploads.conversions import CALENDAR, ZERO_ONE, Dates, time_in_name
+from engine.uploads.tables import MISSING, NUMBER, Table, column_key, nearest
 
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
          "transposed": "one column per curve"}
@@ -466,8 +466,36 @@ def _wide(table: Table, choices: Mapping[str, Any], suggested: Mapping[str, str]
                          "in x_01, x_02, without repeats.")
     server, group = (choices.get(role) for role in CHOSEN_ROLES)
     covariates = tuple(choices.get("covariates") or ())
+    _check_family(table, series, covariates)
     used = (*series, server, group, *covariates, suggested.get("server"))
     free = [name for name in table.columns if name not in used]
-    default = suggested.get("id", free[0] if len(free) == 1 else None)
+    names = len(free) == 1 and not _is_of_two_words(table, free[0])
+    default = suggested.get("id", free[0] if names else None)
     return Layout(choices.get("id", default), server=server, covariates=covariates,
                   times=tuple(series.items()), group=group)
+
+
+def _check_family(table: Table, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+    """Refuse another set of columns that is numbered as those of the observations are.
+
+    Which of both was meant is not for a program to say.
+    """
+    times = sorted(series.values())
+    families: dict[str, list[float]] = {}
+    for column in table.columns:
+        stem, time = _numbered(column, table)
+        if time is not None and column not in covariates:
+            families.setdefault(stem, []).append(time)
+    others = [stem for stem, family in families.items() if sorted(family) == times]
+    if len(others) > 1:
+        raise InputError("Several sets of columns are numbered alike, such as "
+                         f"{listed(list(series)[:1])}: each could hold the observations.",
+                         field="layout", hint="Keep one set in the file, and leave out the others.")
+
+
+def _is_of_two_words(table: Table, column: str) -> bool:
+    """Whether a column says yes or no, or the sex, in several rows each: it is no column of ids."""
+    if table.n_rows < 3 or table.n_texts(column) > 2 + len(MISSING):
+        return False
+    words = {text.casefold() for text in table.codes(column)[1]} - {*MISSING}
+    return any(words <= {*pair} for pair in (*ZERO_ONE, ("0", "1")))

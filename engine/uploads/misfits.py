@@ -3,8 +3,10 @@
 A few observations beyond the stated ranges are moved to the nearest end. Where most of them are,
 of most people, the numbers have another unit than the ranges, or were read in another way than
 meant, and a release would be of something else. People are counted, so that one of them with many
-observations does not decide. Whether a file is refused depends on private observations all the
-same: that is for its holder alone, as all errors of a file are, and no share is in the message.
+observations does not decide. Nor is a code for missing numbers, such as −999, an observation: moved
+to the nearest end it would count as the lowest there is. Whether a file is refused depends on
+private observations all the same: that is for its holder alone, as all errors of a file are, and no
+share is in the message.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from engine.uploads.units import known_unit, same_unit
 
 MAX_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
+_CODES = tuple(1 - 10.0**digits for digits in (2, 3, 4, 5, 6))
+"""−99, −999, …: usual codes for missing numbers. 999 is none here: it may be an observation."""
+_AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
 _OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
                  "was meant.")
 _READ_AGAIN = "Choose above what time is counted from, and its unit"
@@ -37,27 +42,29 @@ class _Range(NamedTuple):
     field: str
 
 
-def check_fit(times: Array, values: Array | None, counts: Integers, time_unit: str,
-              facts: PublicFacts) -> None:
+def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, facts: PublicFacts,
+              is_single: bool = False) -> None:
     """Refuse another unit of time than stated, and observations that mostly lie outside.
 
     Parameters
     ----------
     times : (N,)
         In the unit of the file.
-    values : (N,) or None
-        In response units; a missing one is NaN. None where single ones may lie beyond the bounds.
+    values : (N,)
+        In response units; a missing one is NaN.
     counts : (n,)
         How many of them each person has, one person after the other.
     time_unit : str
         Of times that were dates or clock times; "" where they were numbers.
     facts : PublicFacts
         As stated.
+    is_single : bool
+        Whether these are single observations, which may lie beyond the bounds of their curve.
 
     Raises
     ------
     InputError
-        Saying which range does not fit, and what to do.
+        Saying which range does not fit, or holds codes for missing numbers, and what to do.
     """
     _check_unit(time_unit, facts)
     time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
@@ -66,10 +73,32 @@ def check_fit(times: Array, values: Array | None, counts: Integers, time_unit: s
         "State a range in the unit of the file.")
     _check_share(times, counts, time,
                  f"Times are read in {time_unit}. {again}" if time_unit else again)
-    if values is not None:
-        _check_share(values, counts, _Range(
-            uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
-            facts.value_unit, "value_low"), _OTHER_COLUMN)
+    value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
+                   facts.value_unit, "value_low")
+    if is_single:
+        _refuse_codes(values, value)
+    else:
+        _check_share(values, counts, value, _OTHER_COLUMN)
+
+
+def check_covariates(covariates: Array, facts: PublicFacts) -> None:
+    """Refuse codes for missing numbers among the columns that may explain curves.
+
+    Parameters
+    ----------
+    covariates : (n_curves, d)
+        In the order of the covariates of `facts`; a missing one is NaN.
+    facts : PublicFacts
+        As stated.
+
+    Raises
+    ------
+    InputError
+        Naming the column.
+    """
+    for column, stated in zip(covariates.T, facts.covariates, strict=True):
+        _refuse_codes(column, _Range(stated.name, stated.low, stated.high, stated.unit,
+                                     "covariates"))
 
 
 def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
@@ -141,6 +170,8 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     known = np.isfinite(times)
     if not known.any():
         return
+    _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
+                                facts.time_high, facts.time_unit, "time_high"))
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
         raise InputError("More than half of the times lie before their start.", field="start",
                          hint="Check which column is the start, and which the end.")
@@ -172,6 +203,7 @@ def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
 
 def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: str) -> None:
     """Refuse numbers of people, `counts` of each or one of each, of whom most lie outside."""
+    _refuse_codes(numbers, stated)
     each = np.ones(len(numbers), dtype=np.int64) if counts is None else counts
     outside = _share_outside(numbers, each, stated)
     if outside > MAX_OUTSIDE:
@@ -181,3 +213,23 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
                  f"{share[0].upper()}{share[1:]}")
         raise InputError(f"{whose} observations lie outside the stated range of {stated.name}, "
                          f"{bounds}.", field=stated.field, hint=hint)
+
+
+def _refuse_codes(numbers: Array, stated: _Range) -> None:
+    """Refuse codes for missing numbers (N,) where the stated range leaves little doubt about them.
+
+    A code is negative where nothing can be, or lies farther below than the range is wide, and no
+    other number below is half as large: where there are some, it may have been observed.
+    """
+    below = numbers[numbers < stated.low]
+    is_code = np.isin(below, _CODES)
+    others = below[~is_code].min(initial=0.0)
+    for code in np.unique(below[is_code]):
+        if (stated.low >= 0 or stated.low - code > stated.high - stated.low) and (
+                others > _AS_LARGE * code):
+            raise InputError(
+                f"Among the numbers of {stated.name} are codes for missing ones, such as −999, far "
+                f"below the stated range, which begins at "
+                f"{f'{stated.low:g} {stated.unit}'.strip()}.", field=stated.field,
+                hint="Leave those cells empty in the file: as numbers they would be moved to the "
+                "bound, and count as if they had been observed there.")

@@ -54,6 +54,12 @@ _INFINITE = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
+_WHOLE = r"^\s*[+-]?[0-9]+\s*$"
+_MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$")
+_MINUS = "\N{MINUS SIGN}"
+FILL_IN = ("Write a number there, leave the cell empty where it is missing, or leave those rows "
+           "out; then upload again.")
+"""Advice on cells of which nothing can be told."""
 
 
 @dataclass(frozen=True)
@@ -214,9 +220,11 @@ class Table:
         if self.decimal == ".":
             try:  # plain numbers and empty cells: by far the fastest way
                 filled = pc.if_else(pc.equal(cells, ""), None, cells)
-                return _counted(_as_array(pc.cast(filled, pa.float64())))
+                numbers = _counted(_as_array(pc.cast(filled, pa.float64())))
             except pa.ArrowInvalid:
                 pass
+            else:
+                return _without_thousands(numbers, cells, self.decimal)
         return _numbers_among_text(cells, self.decimal, self.dates)
 
     def transposed(self) -> Table:
@@ -350,7 +358,7 @@ def _number_of(flags: pa.Array) -> int:
 
 def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     """Read numbers among blanks, missing marks and other text."""
-    text = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
+    text = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), _MINUS, "-")
     missing = pc.is_in(text, value_set=pa.array(MISSING))
     infinite = pc.is_in(text, value_set=pa.array(_INFINITE))
     pattern = NUMBER if decimal == "." else NUMBER.replace(r"\.", ",")
@@ -364,8 +372,32 @@ def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     if other is not None:
         return replace(other, missing=blank, infinite=beyond,
                        unreadable=other.unreadable - blank)
-    return Numbers(numbers.values, blank, beyond, _number_of(unreadable),
-                   _advice(text.filter(unreadable), decimal))
+    result = Numbers(numbers.values, blank, beyond, _number_of(unreadable),
+                     _advice(text.filter(unreadable), decimal))
+    return result if result.unreadable else _without_thousands(result, text, decimal)
+
+
+def _without_thousands(numbers: Numbers, text: pa.Array, decimal: str) -> Numbers:
+    """The same, unless the decimal mark of the file stands between thousands in this column.
+
+    Every number with a mark then has three digits behind it, 1.050 with its last 0 as well, which
+    nobody writes beside whole numbers without a mark, such as 980, if it is a decimal one.
+    """
+    marked = text.filter(pc.match_substring(text, decimal))
+    if (not _could_be_thousands(marked[:100], decimal)
+            or not pc.any(pc.match_substring_regex(marked, r"0\s*$")).as_py()
+            or not _could_be_thousands(marked, decimal)
+            or not pc.any(pc.match_substring_regex(text, _WHOLE)).as_py()):
+        return numbers
+    return replace(numbers, values=np.full(len(text), np.nan), unreadable=len(marked), advice=(
+        f"They look like numbers with a mark between thousands, such as 1{decimal}050, beside "
+        "others without: write all numbers without a mark between thousands."))
+
+
+def _could_be_thousands(marked: pa.Array, mark: str) -> bool:
+    """Whether there are numbers with a mark, and each is like 1.050: it can stand for thousands."""
+    pattern = rf"^\s*[+-]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*$"
+    return len(marked) > 0 and bool(pc.all(pc.match_substring_regex(marked, pattern)).as_py())
 
 
 def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
@@ -384,7 +416,7 @@ def _converted(text: pa.Array, dates: Dates) -> Numbers | None:
 def _advice(text: pa.Array, decimal: str) -> str:
     """What to do about cells that hold no number, from what most of them look like."""
     date = r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}|^[0-9]{1,2}:[0-9]{2}"
-    if _matches_most(text, date):
+    if _matches_most(text, date) or _matches_most(text, _MONTH_NAME):
         return ("They look like dates or clock times in a form that is not read: write dates as "
                 "2024-03-31 and times as 13:30.")
     if decimal == "." and _matches_most(text, ","):
@@ -393,7 +425,9 @@ def _advice(text: pa.Array, decimal: str) -> str:
     if decimal == "," and _matches_most(text, r"\."):
         return ("They hold a dot, while this file has decimal commas: write all numbers in one "
                 "way, without a mark between thousands.")
-    return "Fill them in or leave those rows out, then upload again."
+    if _matches_most(text, "%$"):
+        return "They hold a percent sign, and others do not: write all numbers in one way."
+    return FILL_IN
 
 
 def _matches_most(text: pa.Array, pattern: str) -> bool:
@@ -465,11 +499,16 @@ def _column_names(header: list[str]) -> list[str]:
 
 
 def _decimal(names: list[str], columns: list[pa.Array]) -> str:
-    """The decimal mark: a comma if in some column most numbers show one, or two names are such."""
+    """The decimal mark: a comma if in some column most numbers show one, or two names are such.
+
+    A column that may as well have commas between thousands, 980 beside 1,050, tells nothing.
+    """
     if sum(re.fullmatch(_COMMA_NUMBER, name) is not None for name in names) > 1:
         return ","
     for column in columns:
         with_comma = column.filter(pc.match_substring(column, ","))
-        if len(with_comma) and _matches_most(with_comma, rf"^\s*{_COMMA_NUMBER}\s*$"):
+        if len(with_comma) and _matches_most(with_comma, rf"^\s*{_COMMA_NUMBER}\s*$") and not (
+                _could_be_thousands(with_comma, ",")
+                and pc.any(pc.match_substring_regex(column, _WHOLE)).as_py()):
             return ","
     return "."

@@ -192,6 +192,10 @@ def _sniff(sample: str) -> tuple[str, list[str]]:
             fitting = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
             best = max(best, (fitting, separator, rows[0]), key=lambda candidate: candidate[0])
     if not best[2]:
+        below = max(len(row) for separator in SEPARATORS for row in _rows(sample, separator))
+        if below > 1:
+            raise refused("The first line has a single cell, and there are lines below it with "
+                          f"{below:,}.", "Delete titles and notes above the column names.")
         raise refused("The file has only one column.",
                       "Separate columns by commas, semicolons or tabs, and quote no whole lines.")
     return best[1], best[2]

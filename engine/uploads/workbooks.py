@@ -315,6 +315,9 @@ def _cell_text(cell: Any) -> str:
         return ""
     if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
         return cell.isoformat()
+    if isinstance(cell, datetime.timedelta):  # its own text has days beside hours
+        seconds = round(cell.total_seconds())
+        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _WHOLE_BELOW:
         return str(int(cell))
     return repr(cell) if isinstance(cell, float) else str(cell)

@@ -214,17 +214,19 @@ _OF_SINGLE = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
               "reading_sd": 0.5, "design": {"law": "even"}}
 
 
-def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_path):
+@pytest.mark.parametrize(("key", "chosen", "n_messages"), [
+    ("wavelet_global", {}, 1), ("wavelet_adaptive", {"messages": "three"}, 3)])
+def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_path, key, chosen, n_messages):
     (tmp_path / "hours.csv").write_text(_OBSERVATIONS)
     command = request(tmp_path, data={"file": "hours.csv", "facts": _OF_SINGLE}, mechanism={
-        "key": "wavelet_global", "parameters": {"edges": "corrected"}},
+        "key": key, "parameters": {"edges": "corrected", **chosen}},
         budgets=[{"epsilon": 3.0, "delta": 1e-5}])
     assert __main__.main([*command, "--yes"]) == 0
     card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
     assert card["unit_of_protection"] == "one person’s observation, with its time"
     assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
-    message, = card["accounting"]["messages"]
-    assert message["noise"] == "discrete Gaussian"
+    messages = card["accounting"]["messages"]
+    assert [message["noise"] for message in messages] == ["discrete Gaussian"] * n_messages
     rows = [line for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
             if not line.startswith("#")]
     values = np.array([row.split(",")[1] for row in rows[1:]], float)

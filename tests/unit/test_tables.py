@@ -58,6 +58,11 @@ def test_cells_of_a_sheet_are_the_text_of_a_csv_file():
                      "d": ["2024-01-31T05:00:00", "", "2024-01-31", "é"]}
 
 
+def test_durations_in_a_sheet_are_elapsed_times_whatever_their_days():
+    hours = [datetime.timedelta(hours=1, minutes=40), datetime.timedelta(hours=30, seconds=5)]
+    assert cells(files.sheet(["id", "elapsed"], *(["a", each] for each in hours)))["elapsed"] == ["1:40:00", "30:00:05"]
+
+
 def test_names_are_trimmed_and_compared_without_case():
     table = read_table(b" Child ID ,AGE,y\na,1,2\n")
     assert table.columns == ("Child ID", "AGE", "y")
@@ -105,6 +110,8 @@ def test_decimal_commas_are_read_where_commas_do_not_separate():
     (files.rows("a,1,24-1-31"), "dates or clock times"),
     (files.rows("a,1,31.01.24"), "dates or clock times"),
     (files.rows("a,1,3/4/2024"), "month/day/year"),
+    (files.rows("a,1,5 Jan 2024"), "dates or clock times"),
+    (files.rows("a,1,0.5\na,1,0.6\na,1,70%"), "percent sign"),
     (files.rows("a,1,tall"), "leave those rows out"),
     (files.rows("a,1,0x10"), "leave those rows out"),
     (files.rows("a,1,1_000"), "leave those rows out"),
@@ -114,6 +121,26 @@ def test_what_holds_no_number_is_counted_with_advice_and_never_guessed(content, 
     table = read_table(content).numbers("value")
     assert table.unreadable == 1 and advice in table.advice
     assert np.isnan(table.values[-1])
+
+
+@pytest.mark.parametrize(("mark", "others"), [(",", "980"), (",", "7"), (".", "980")])
+def test_a_mark_between_thousands_is_never_read_as_a_decimal_one(mark, others):
+    """Beside numbers without a mark, 1,050 is one thousand and fifty."""
+    rows = f"a;1;{others}\na;2;1{mark}050\na;3;1{mark}123\n"
+    numbers = read_table(f"id;time;value\n{rows}".encode()).numbers("value")
+    assert numbers.unreadable == 2 and "thousands" in numbers.advice and not np.isfinite(numbers.values[1:]).any()
+
+
+@pytest.mark.parametrize("cells", [("1.050", "2.125"), ("1.05", "980"), ("0.125", "980", "1.050"), ("1.125", "980")])
+def test_decimals_that_are_no_thousands_are_read(cells):
+    for mark in ".,":
+        rows = "".join(f"a;0.5;{cell}\n" for cell in cells).replace(".", mark)
+        values = read_table(f"id;time;value\n{rows}".encode()).numbers("value").values
+        assert values.tolist() == [float(cell) for cell in cells]
+
+
+def test_a_true_minus_sign_is_one():
+    assert read_table(files.rows("a,1,−2.5\na,2,3")).numbers("value").values.tolist() == [-2.5, 3]
 
 
 def test_marks_of_missing_and_infinite_cells_are_counted_apart():
@@ -163,6 +190,7 @@ def test_an_unknown_encoding_is_refused():
     (b"child,age,height", "no data rows"),
     (b"a,b\n,\n,\n", "no data rows"),
     (b"a\n1\n2\n", "only one column"),
+    (b"Heights of 2024\n\nid,age,height\na,2,86\n", "first line has a single cell"),
     (b"id time value\na 1 2\n", "only one column"),
     (b"id,time,value\n1,2,3,4,5\n1,2\n1,2,3\n", "2 rows have more or fewer cells than the header"),
     (b'id,time,value\na,"1,2\nb,1,2\n', "1 row has more or fewer cells"),

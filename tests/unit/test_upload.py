@@ -481,3 +481,61 @@ def test_curves_that_repeat_an_earlier_one_are_counted():
     repeated = [Upload(curves=curves, declared=declare(**STATED)).n_repeated
                 for curves in (PLAIN, curves_of(copied.encode()))]
     assert repeated == [0, 1]
+
+
+# -- traps of real files
+
+
+@pytest.mark.parametrize(("ids", "words"), [
+    (("NA", "NA", "ann"), "2 rows of column “id” hold a mark for a missing id"),
+    (("ann", "bob", "Total"), "called like a total"),
+    (("1.23E+11", "1.23E+11", "1.24E+11"), "2 ids of column “id” are rounded"),
+    (("12345678901234567", "1.234567890123457e+16"), "1 id of column “id” is rounded")])
+def test_ids_that_are_no_ids_are_refused(ids, words):
+    rows = "\n".join(f"{name},{k},100" for k, name in enumerate(ids, start=2))
+    assert assert_refused(files.rows(rows), words).field == "id"
+
+
+def test_a_site_in_two_spellings_is_refused_and_is_no_site_of_a_single_person():
+    content = b"id,site,time,value\na,St Mary,2,80\nb,St. Mary,2,81\nc,Hill,2,82\nd,hill ,3,83\n"
+    error = assert_refused(content, "2 sites of the column “site” are spelled in several ways", roles={"server": "site"})
+    assert error.field == "site" and "Mary" not in str(error)
+
+
+def test_a_group_in_another_spelling_than_stated_is_refused_and_who_is_in_none_is_counted():
+    def groups(second):
+        content = f"id,sex,time,value\na,girl,2,80\nb,boy,2,81\nc,{second},2,82\n".encode()
+        declared = declare(**STATED)
+        return Upload(curves=curves_of(content, roles={"group": "sex"}), declared=declared, groups=("girl", "boy"))
+
+    assert any("1 curve in none of the groups" in remark for remark in groups("unknown").remarks())
+    assert not any("groups" in remark for remark in groups("boy").remarks())
+    with pytest.raises(InputError, match="1 other spelling of the groups"):
+        groups("Girl")
+
+
+def test_a_lone_column_of_yes_and_no_or_of_the_sex_names_nobody():
+    table = read_table(b"sex,2,6,10\nM,86,115,138\nF,84,112,135\nM,85,113,136\n")
+    assert suggest_layout(table).id is None
+    assert suggest_layout(read_table(b"kid,2,6,10\nM,86,115,138\nF,84,112,135\nB,85,113,136\n")).id == "kid"
+
+
+@pytest.mark.parametrize("header", ["id,sbp_1,sbp_2,sbp_3,dbp_1,dbp_2,dbp_3", "id,1,2,3,dbp_1,dbp_2,dbp_3"])
+def test_of_two_sets_of_columns_that_are_numbered_alike_none_is_taken(header):
+    content = f"{header}\nann,120,121,122,80,81,82\nbob,130,131,132,70,71,72\n".encode()
+    assert_refused(content, "numbered alike")
+
+
+@pytest.mark.parametrize(("values", "low", "high", "is_refused"), [
+    ((80, 81, -999), 60, 210, True), ((3, 5, -99), 0, 1000, True), ((-3, 5, -999), -10, 40, True),
+    ((80, 81, -400), 60, 210, False), ((-3, 5, -99), -90, 40, False), ((80, -812, -999), 60, 210, False)])
+def test_a_code_for_a_missing_number_is_no_observation(values, low, high, is_refused):
+    content = files.rows("\n".join(f"{name},{k},{value}" for name in "abcd" for k, value in enumerate((70, 75, 30, 20))))
+    content += "".join(f"\ne,{k},{value}" for k, value in enumerate(values)).encode()
+    declared = declare(**STATED | {"value_low": low, "value_high": high, "time_low": 0, "time_high": 18})
+    if not is_refused:
+        assert Upload(curves=curves_of(content), declared=declared).curves.n_curves == 5
+        return
+    with pytest.raises(InputError, match="codes for missing ones") as refused:
+        Upload(curves=curves_of(content), declared=declared)
+    assert refused.value.field == "value_low"

@@ -109,6 +109,16 @@ def test_time_from_the_first_observation_has_a_unit_and_no_other_beginning():
         curves_of(b"id,time,value\na,1,2\na,3,4\n", Dates(from_first="days"))
 
 
+@pytest.mark.parametrize("content", [b"id,date,value\na,20240131,5\na,20240201,6\nb,20231224,7\n",
+                                     b"id,20231224,20240131,20240201\na,5,6,7\nb,5,6,8\n"])
+def test_dates_without_dashes_are_refused_and_no_numbers(content):
+    with pytest.raises(InputError, match="dates without dashes") as refused:
+        read_curves(table := read_table(content), suggest_layout(table))
+    assert refused.value.field == "dates"
+    plain = read_table(content.replace(b"20231224", b"20231324"))  # no date, so that these are numbers
+    assert read_curves(plain, suggest_layout(plain)).n_curves == 2
+
+
 def test_days_are_counted_from_a_stated_day():
     with pytest.raises(InputError, match="counted from a date"):
         Dates(since="2024-02-30")

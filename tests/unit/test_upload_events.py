@@ -91,6 +91,17 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for():
     ("from,to,end\n5,2024-02-28,death\n6,2024-03-28,alive\n",
      EventColumns(time="to", start="from", status="end", events=("death",)), "dates and the other numbers"),
     ("days,end\nsoon,death\nlate,alive\n", DEATH, "no number"),
+    ('days,end\n12,death\n"1,095",alive\n', DEATH, "1 row of column “days” holds no number"),
+    ("days,end\n12,death\n14,alive\n13,Death\n", DEATH, "1 other spelling of the events"),
+    ("days,end\n12,1.0\n13,0.0\n", EventColumns(time="days", status="end", events=("1",)), "other spelling of the events"),
+    ("from,to,end\n2024-01-01,2024-02-28,death\n2024-01-01,2024-03-28,alive\n2024-01-01,1.3.24,alive\n",
+     EventColumns(time="to", start="from", status="end", events=("death",)), "1 row of column “to” holds no number"),
+    ("from,to,end\n20240105,20240201,death\n20240107,20240301,alive\n",
+     EventColumns(time="to", start="from", status="end", events=("death",)), "dates without dashes"),
+    ("from,to,end\n2024-01-01,10:30,death\n2024-01-01,11:00,alive\n",
+     EventColumns(time="to", start="from", status="end", events=("death",)), "dates and the other clock times"),
+    ("days,end,arm\n1,death,A\n2,alive,B\n3,alive,b\n",
+     EventColumns(time="days", status="end", events=("death",), group="arm", groups=("A", "B")), "spelling of the groups"),
     ("days,end\n1,death\n", DEATH, "1 rows"),
     ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="end", events=("deth",)), "never holds"),
     ("days,end\n1,death\n2,alive\n", EventColumns(time="days", status="end"), "Say which texts"),
@@ -203,6 +214,12 @@ def test_times_in_another_unit_than_the_planned_follow_up_are_refused_and_long_f
         UploadEvents(events=in_days, declared=declare_events(0, 3, "protocol", DEATH, time_unit="years"))
     long = read("days,end\n5,death\n" + "".join(f"{2000 + k},alive\n" for k in range(1, 40)))
     UploadEvents(events=long, declared=declare_events(0, 365, "protocol", DEATH, time_unit="days"))
+
+
+def test_a_code_for_a_missing_time_is_no_time():
+    text = "days,end\n" + "".join(f"{k},death\n" for k in range(1, 9)) + "-999,alive\n"
+    with pytest.raises(InputError, match="codes for missing ones"):
+        UploadEvents(events=read(text), declared=declare_events(0.0, 30.0, "protocol", DEATH))
 
 
 def test_times_that_mostly_lie_before_their_start_are_refused():
