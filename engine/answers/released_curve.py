@@ -122,8 +122,7 @@ class ReleasedCurve:
         if self.covariance.shape != (size, size):
             raise InputError("The covariance does not fit the coefficients.", field="covariance")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.covariance).all()):
-            raise InputError(_NOT_ASKED, field="covariance",
-                             hint="Release with a confidence band.")
+            raise InputError(_NOT_ASKED, field="covariance", hint="Release with a confidence band.")
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
         if self.spread is not None and len(self.spread.stretch) != size:
@@ -221,8 +220,7 @@ class ReleasedCurve:
     @cached_property
     def covariance_of_all(self) -> Array:
         """Of `all_coefficients`."""
-        return (self.covariance if self.unseen is None else
-                self.unseen.covariance(self.covariance))
+        return self.covariance if self.unseen is None else self.unseen.covariance(self.covariance)
 
     @property
     def refusal(self) -> str:

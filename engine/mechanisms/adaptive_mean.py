@@ -414,8 +414,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         is_joint : bool
             Whether sizes and second moments are sent together with a location.
         """
-        is_even = (facts.design == Design()
-                   and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER)
+        is_even = facts.design == Design() and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
         start = TOGETHER if is_joint and is_even else SEPARATELY
         width = self.width_of_clipping(sizes, facts)
         if width == "tight":

@@ -320,8 +320,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         used = counts > 0
         sums[:, used] = np.add.reduceat(clipped, (np.cumsum(counts) - counts)[used], axis=1)
         means = np.where(used, sums / np.maximum(counts, 1), data.facts.value_middle)
-        return replace(data, times=np.zeros_like(means), values=means,
-                       counts=np.ones_like(counts))
+        return replace(data, times=np.zeros_like(means), values=means, counts=np.ones_like(counts))
 
     def fitted(self, data: CurveData, plans: Sequence[AveragePlan], draws: int,
             rng: np.random.Generator) -> Fit:
@@ -433,8 +432,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         facts : PublicFacts
             Stated facts.
         """
-        if (self.person_spread is None or not self.setting.is_by_person
-                or self.setting.is_by_site):
+        if self.person_spread is None or not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
         spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))

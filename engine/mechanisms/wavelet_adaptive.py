@@ -30,12 +30,7 @@ from engine.core.types import (
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive.rules import nothing_spent
-from engine.mechanisms.families.wavelets.regression import (
-    Sites,
-    choose,
-    site_lines,
-    times_of,
-)
+from engine.mechanisms.families.wavelets.regression import Sites, choose, site_lines, times_of
 from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.numerics.clipping.normal_readings import (

@@ -62,8 +62,7 @@ class Grid:
             raise InputError(f"A grid has 1 or 2 dimensions; got {self.dimension}.",
                              field="dimension")
         if len(times) < 2 or not ((times >= 0) & (times <= 1)).all() or (np.diff(times) <= 0).any():
-            raise InputError("A grid needs two or more times that rise from 0 to 1.",
-                             field="times")
+            raise InputError("A grid needs two or more times that rise from 0 to 1.", field="times")
 
     @property
     def size(self) -> int:

@@ -55,8 +55,7 @@ def private_size(notion: Trust) -> Powers:
     notion : Trust
         Not NONE.
     """
-    people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2,
-              Trust.LOCAL: sites * n}
+    people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2, Trust.LOCAL: sites * n}
     return people[notion] * epsilon**2
 
 

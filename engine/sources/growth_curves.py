@@ -95,8 +95,7 @@ class GrowthCurves(HumanCurves):
     @property
     def facts(self) -> PublicFacts:
         others = tuple(name for name in _GROUPS if name != self.children)
-        group = None if self.children == "both" else PublicGroup(
-            _FACTS.name, self.children, others)
+        group = None if self.children == "both" else PublicGroup(_FACTS.name, self.children, others)
         return replace(_FACTS, design=self.design, symmetric=True, credit=self.credit, group=group)
 
     @property

@@ -38,12 +38,7 @@ from engine.uploads.columns import (
 )
 from engine.uploads.conversions import Dates, Kind, kind_of_name
 from engine.uploads.design import moved_to_common
-from engine.uploads.doubts import (
-    doubts,
-    doubts_of_bounds,
-    doubts_of_people,
-    doubts_of_period,
-)
+from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.misfits import check_fit

@@ -333,7 +333,6 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
                          for sums in (cubic, trapezoids, deviations))
     shift = np.take_along_axis(weights @ np.maximum(*limits.shifts)[..., None],
                                index[..., None], axis=-2)[..., 0, 0]
-    width = (NORMAL * error + np.abs(area - rule)
-             + allowance(shift, error))
+    width = NORMAL * error + np.abs(area - rule) + allowance(shift, error)
     return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),
                           np.where(is_given, times[count], np.nan))

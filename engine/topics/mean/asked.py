@@ -359,8 +359,7 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
     names = (source.group_names[0], source.group_names[1])
     people = [everybody.of_people(group == index) for index in range(2)]
     if min(data.n_curves for data in people) < _FEWEST:
-        raise InputError("A group has nearly nobody.", field="source",
-                         hint="Choose larger groups.")
+        raise InputError("A group has nearly nobody.", field="source", hint="Choose larger groups.")
     estimates = [mechanism.release_many(
         data, [(budget,) * data.sizes.n_servers for budget in budgets], ASKED_DRAWS,
         generator(seed, NOISE_STREAM, _FIRST_STREAM + index)) for index, data in enumerate(people)]

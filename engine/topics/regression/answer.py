@@ -150,8 +150,7 @@ class Network:
         """
         if isinstance(like, Upload):
             return like
-        return replace(like, configuration="listed",
-                       sizes_listed=", ".join(map(str, self.sizes)))
+        return replace(like, configuration="listed", sizes_listed=", ".join(map(str, self.sizes)))
 
     def theory(self) -> WaveletSites:
         epsilons = [budget.epsilon for budget in self.budgets]
@@ -296,8 +295,7 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
                    seed: int) -> dict[str, Any]:
     """What only the curve behind simulated observations can tell: it, and the squared errors."""
     if not isinstance(readings, RegressionPoints):
-        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {
-            "within": math.nan}
+        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
     study = Study(readings, mechanism, seed)
     distances = study.errors(study.data(), [network.budgets])
@@ -625,8 +623,7 @@ class DesignDemo:
     weighted: float
 
 
-def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
-                ) -> DesignDemo:
+def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
     """The same plan under both laws of the times, by the closed form.
 
     Parameters

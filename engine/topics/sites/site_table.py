@@ -139,8 +139,7 @@ def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]
         That says which limit which site breaks.
     """
     if not 1 <= len(rows) <= MAX_SITES:
-        raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.",
-                         field="sites")
+        raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.", field="sites")
     for row in rows:
         _check_budget(row)
         if not fixed:
@@ -236,8 +235,7 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     rows = [_pasted_row(k, row if has_names else ["", *row], observations)
             for k, row in enumerate(cells[first:], first + 1)]
     names = fit_names([name for name, *_ in rows if name], len(rows))
-    return checked([SiteRow(name, n, each)
-                    for name, (_, n, each) in zip(names, rows, strict=True)])
+    return checked([SiteRow(name, n, each) for name, (_, n, each) in zip(names, rows, strict=True)])
 
 
 def _refuse_split_thousands(lines: Sequence[str], first: int) -> None:

@@ -95,8 +95,7 @@ class AtBudget:
 
 _ROLES = {"quiet": "quiet", "raw": "raw", "truth": "truth", "without": "without",
           "method": "gradient", "pull": "visitor"}
-_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()}
-            for theme in THEMES}
+_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
 def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
@@ -263,8 +262,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
     return _tagged(payload)
 
 
-def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
-                   ) -> dict[str, Any]:
+def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
     """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
 
     Parameters

@@ -413,8 +413,7 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
         scales = noise(c, shares, rho, pooled, n_machine).column
         lines += [replace(spend, server=server) for spend in
                   ledger(c.law, c.column, step_sensitivity, scales, [budget], DIRECTION)]
-        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget,
-                          WHY))
+        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget, WHY))
         step_sensitivity = 2 * c.product * c.residual / n_machine
     else:
         lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
