@@ -164,7 +164,7 @@ class ReleasedCurve:
         return cls(
             facts=facts, centre=ten_digits(band.centre[where][:size]),
             covariance=ten_digits(band.covariance[where][:size, :size]),
-            family=estimate.basis.family, offset=public_curve(estimate),
+            family=estimate.basis.family, offset=_public_curve(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
             spread=None if band.people is None else ReleasedSpread.of(
                 band.people.of(*where), size, facts),
@@ -434,9 +434,9 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
     if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
         return False
     is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
-    return is_known and (estimate.offset is None or public_curve(estimate) is not None)
+    return is_known and (estimate.offset is None or _public_curve(estimate) is not None)
 
 
-def public_curve(estimate: Estimate) -> PublicCurve | None:
+def _public_curve(estimate: Estimate) -> PublicCurve | None:
     """The public curve that is added to a release, if there is one."""
     return estimate.offset if isinstance(estimate.offset, PublicCurve) else None

@@ -394,19 +394,7 @@ Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (r
 
 
 class _Messages:
-    """What all sites send about the centres and clips that they are told.
-
-    Parameters
-    ----------
-    method : WaveletAdaptive
-    data : CurveData
-    plans : sequence of StagedPlan
-        One for each budget.
-    draws : int
-        How often noise is drawn.
-    rng : numpy.random.Generator
-        Where it comes from.
-    """
+    """What all sites send about the centres and clips that they are told, at one plan a budget."""
 
     def __init__(self, method: WaveletAdaptive, data: CurveData, plans: Sequence[StagedPlan],
                  draws: int, rng: np.random.Generator) -> None:

@@ -529,17 +529,11 @@ def cost_of_privacy(network: Network, smoothness: float,
         curves.append(np.sqrt(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons)))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
     return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]),
-                         smallest_useful_epsilon(network))
+                         _smallest_useful_epsilon(network))
 
 
-def smallest_useful_epsilon(network: Network) -> float:
-    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike.
-
-    Parameters
-    ----------
-    network : Network
-        m sites with n observations each.
-    """
+def _smallest_useful_epsilon(network: Network) -> float:
+    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike."""
     return math.sqrt(network.n_sites) / network.n_readings
 
 

@@ -36,7 +36,7 @@ def people(rows: Sequence[SiteRow]) -> int:
     return sum(row.n_curves for row in rows if row.included)
 
 
-def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
+def _stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
     """δ of every site by the rule of all pages: 1/n² for all who take part, unless chosen."""
     n = people(rows)
     return tuple(delta_rule(n, row.delta, is_pure) for row in rows)
@@ -45,7 +45,7 @@ def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta
 def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...]:
     """The budget of every site; `is_pure` says that the method never needs a δ."""
     return tuple(Budget(row.epsilon, delta.value)
-                 for row, delta in zip(rows, stated_deltas(rows, is_pure), strict=True))
+                 for row, delta in zip(rows, _stated_deltas(rows, is_pure), strict=True))
 
 
 def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, ...]:
