@@ -82,8 +82,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(further: Sequence[Any] = ()) -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python -m engine", description="Privacy Curves on the command line.")
+    parser = _Parser(prog="python -m engine", description="Privacy Curves on the command line.")
     parser.add_argument("--version", action="version", version=f"Privacy Curves {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in (*further, *_COMMANDS):

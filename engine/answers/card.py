@@ -218,8 +218,7 @@ def _numbers(values: Any, field: str, count: int) -> Array:
     return np.array(values, dtype=float)
 
 
-def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False
-               ) -> GroupComparison:
+def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -> GroupComparison:
     """The groups of these cards, compared.
 
     Parameters

@@ -122,8 +122,7 @@ class ReleasedCurve:
         if self.covariance.shape != (size, size):
             raise InputError("The covariance does not fit the coefficients.", field="covariance")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.covariance).all()):
-            raise InputError(_NOT_ASKED, field="covariance",
-                             hint="Release with a confidence band.")
+            raise InputError(_NOT_ASKED, field="covariance", hint="Release with a confidence band.")
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
         if self.spread is not None and len(self.spread.stretch) != size:
@@ -165,7 +164,7 @@ class ReleasedCurve:
         return cls(
             facts=facts, centre=ten_digits(band.centre[where][:size]),
             covariance=ten_digits(band.covariance[where][:size, :size]),
-            family=estimate.basis.family, offset=public_curve(estimate),
+            family=estimate.basis.family, offset=_public_curve(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
             spread=None if band.people is None else ReleasedSpread.of(
                 band.people.of(*where), size, facts),
@@ -221,8 +220,7 @@ class ReleasedCurve:
     @cached_property
     def covariance_of_all(self) -> Array:
         """Of `all_coefficients`."""
-        return (self.covariance if self.unseen is None else
-                self.unseen.covariance(self.covariance))
+        return self.covariance if self.unseen is None else self.unseen.covariance(self.covariance)
 
     @property
     def refusal(self) -> str:
@@ -436,9 +434,9 @@ def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int
     if not isinstance(estimate.basis, Basis) or estimate.basis.extension:
         return False
     is_known = bool(np.isfinite(band.covariance[budget, repeat, draw]).all())
-    return is_known and (estimate.offset is None or public_curve(estimate) is not None)
+    return is_known and (estimate.offset is None or _public_curve(estimate) is not None)
 
 
-def public_curve(estimate: Estimate) -> PublicCurve | None:
+def _public_curve(estimate: Estimate) -> PublicCurve | None:
     """The public curve that is added to a release, if there is one."""
     return estimate.offset if isinstance(estimate.offset, PublicCurve) else None

@@ -18,14 +18,7 @@ Examples
 """
 
 from engine import __version__
-from engine.api.data import (
-    mechanism,
-    mechanisms,
-    read_curves,
-    simulate,
-    source,
-    sources,
-)
+from engine.api.data import mechanism, mechanisms, read_curves, simulate, source, sources
 from engine.api.display import figure, frame
 from engine.api.release import (
     ask,

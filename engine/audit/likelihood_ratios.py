@@ -300,8 +300,7 @@ def _is_constant(exact: Exact) -> bool:
         exact.first, exact.second))
 
 
-def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array
-            ) -> tuple[Array, LargestLosses]:
+def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Array, LargestLosses]:
     """Losses (draws or 1,) in the unit of the claim, and the largest of single numbers."""
     spread, known = noise[:1].reshape(1, -1), audited(law)
     each = known.loss(shift[:, None], spread)[:, 0]

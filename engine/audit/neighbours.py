@@ -189,7 +189,7 @@ def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
     return drawn
 
 
-def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All points where a wave peaks, or anywhere; readings of any size.
 
     Returns
@@ -209,7 +209,7 @@ def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
     return times, values
 
 
-def extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
+def _extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
     """Covariates at the ends of the stated ranges, far outside, inside, or no number at all.
 
     Returns
@@ -243,8 +243,8 @@ def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) ->
 def _ends(usual: CurveData, k: int, length: int, rng: np.random.Generator
           ) -> list[tuple[Array, Array, Array]]:
     """Two extreme curves; half of the time mirror images, a quarter with the same covariates."""
-    first, second = extreme_curve(length, rng), extreme_curve(length, rng)
-    known = [extreme_covariates(usual.facts, rng) for _ in range(2)]
+    first, second = _extreme_curve(length, rng), _extreme_curve(length, rng)
+    known = [_extreme_covariates(usual.facts, rng) for _ in range(2)]
     if _opposite(k):
         second = (first[0], -first[1])
     if k % 4 == 1:
@@ -301,11 +301,11 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
 def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
                   ) -> list[Any]:
     """Covariates of everybody in both data sets, which differ in those of the chosen curves."""
-    first = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
+    first = np.stack([[_extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
                       for _ in curve])
     second, far = first.copy(), np.array([known.high for known in usual.facts.covariates])
     for k, replaced in enumerate(curve):
-        drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
+        drawn = [_extreme_covariates(usual.facts, rng) for _ in range(2)]
         first[k, replaced], second[k, replaced] = (far, far) if _opposite(k) else drawn
     return [first, second]
 
@@ -321,7 +321,7 @@ def usual_readings(mechanism: Any) -> CurveData:
                      np.repeat([0, 1], 20), facts)
 
 
-def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One reading is replaced: the same time with the label turned over, or any other.
 
     Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
@@ -348,7 +348,7 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def usual_rows(mechanism: Any) -> SampleData:
+def _usual_rows(mechanism: Any) -> SampleData:
     """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre."""
     size = 6 if hasattr(mechanism, "per_machine") else 12
     facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * size)
@@ -356,7 +356,7 @@ def usual_rows(mechanism: Any) -> SampleData:
     return SampleData(x, None, np.repeat(np.arange(6), 4), facts)
 
 
-def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """A row is replaced, or all rows of a machine where machines are what is protected.
 
     In some pairs all other rows are alike and far out, so that a choice of the largest means hangs
@@ -383,7 +383,7 @@ def _balanced(size: int, rng: np.random.Generator) -> Array:
     return rng.permutation(np.where(np.arange(size) % 2, 1.0, -1.0))
 
 
-def usual_rows_with_response(mechanism: Any) -> SampleData:
+def _usual_rows_with_response(mechanism: Any) -> SampleData:
     """Rows of twelve features and a response on three machines of ten rows."""
     rng = np.random.default_rng(1)
     facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
@@ -392,7 +392,7 @@ def usual_rows_with_response(mechanism: Any) -> SampleData:
                       np.arange(30) // 10, facts)
 
 
-def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """A row at the clips and far beyond; in every other pair the response turns over.
 
     In some pairs all other rows are alike, so that a choice of the largest entries hangs on it.
@@ -439,7 +439,7 @@ def usual_points(mechanism: Any) -> SampleData:
                       PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
 
 
-def pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One point is replaced; the first pairs go from an end to everywhere."""
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
@@ -462,14 +462,14 @@ def _within(unit: Array, facts: PublicFacts) -> Array:
     return np.asarray(low + unit * (high - low))
 
 
-def usual_labelled(mechanism: Any) -> SampleData:
+def _usual_labelled(mechanism: Any) -> SampleData:
     """Points of the line with labels around a wave."""
     points, rng = usual_points(mechanism), np.random.default_rng(7)
     labels = np.sin(7 * points.x[..., 0]) + 0.1 * rng.normal(size=points.x.shape[:2])
     return replace(points, y=labels)
 
 
-def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """A point and its label are replaced; of the others some pairs stand all in one place."""
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -496,7 +496,7 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def usual_numbers(mechanism: Any) -> CurveData:
+def _usual_numbers(mechanism: Any) -> CurveData:
     """Six people at three sites; with many numbers each where people are protected and vote."""
     people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
@@ -504,7 +504,7 @@ def usual_numbers(mechanism: Any) -> CurveData:
                      np.array([0, 0, 1, 1, 1, 2]), PublicFacts(value_low=-2.0, value_high=3.0))
 
 
-def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One number is replaced, or all numbers of one person where people are protected."""
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
@@ -524,8 +524,8 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
     return Pairs(first_side, second_side, usual.server[people])
 
 
-def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
-                       ) -> tuple[CurveData, CurveData]:
+def _alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
+                        ) -> tuple[CurveData, CurveData]:
     """Where there is no centre, only the item, person or site that was changed: sums hide it."""
     if mechanism.setting.is_central:
         return pair
@@ -563,7 +563,7 @@ def usual_events(mechanism: Any) -> EventData:
                      facts, rng.integers(0, 2, (1, n)) if has_groups else None)
 
 
-def pairs_of_events(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_events(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """A person is replaced: another time, another end, another group, or what is none of these.
 
     In some pairs all others are in one cell, or nobody else is in the cells of the two.
@@ -587,7 +587,7 @@ def pairs_of_events(question: Question, count: int, rng: np.random.Generator) ->
     return Pairs(sides[0], sides[1], usual.server[person])
 
 
-_EVENTS = Family("times with an end", usual_events, pairs_of_events)
+_EVENTS = Family("times with an end", usual_events, _pairs_of_events)
 _CURVES = Family("curves", usual_curves, pairs_of_curves)
 _WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curves(
     mechanism, n_covariates=1), pairs_of_curves)
@@ -597,17 +597,17 @@ FAMILIES: dict[tuple[str, str], Family] = {
     (tasks.PERCENTILE_CURVES.key, ""): _CURVES,
     (tasks.VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
     (tasks.WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings,
-                                               pairs_of_readings),
-    (tasks.SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
-    (tasks.SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
-                                              pairs_of_rows_with_response),
-    (tasks.UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
-                                            alone_with_numbers),
+                                               _pairs_of_readings),
+    (tasks.SPARSE_MEAN.key, ""): Family("rows", _usual_rows, _pairs_of_rows),
+    (tasks.SPARSE_REGRESSION.key, ""): Family("rows with a response", _usual_rows_with_response,
+                                              _pairs_of_rows_with_response),
+    (tasks.UNIVARIATE_MEAN.key, ""): Family("numbers", _usual_numbers, _pairs_of_numbers,
+                                            _alone_with_numbers),
     **{(task.key, "whole"): _WHOLE
        for task in (tasks.MEAN_FUNCTION, tasks.VARYING_COEFFICIENTS, tasks.COVARIANCE)},
-    (tasks.DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
-    (tasks.RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled,
-                                                   pairs_of_labelled),
+    (tasks.DENSITY.key, "whole"): Family("points", usual_points, _pairs_of_points),
+    (tasks.RISK_MINIMISATION.key, "whole"): Family("labelled points", _usual_labelled,
+                                                   _pairs_of_labelled),
 }
 # A task without a line above takes the pairs of such data with such a unit of protection; single
 # observations and rows differ too much from task to task. Summaries are attacked as means.

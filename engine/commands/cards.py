@@ -215,7 +215,7 @@ def synthetic(options: argparse.Namespace) -> None:
         raise InputError("The seed must be 0 or more.", field="seed")
     people = synthetic_people(curve, options.people, np.random.default_rng(options.seed),
                               options.observations)
-    text = as_csv(people, curve, f"{card_watermark(card)} Seed {options.seed}.")
+    text = as_csv(people, curve, f"{_card_watermark(card)} Seed {options.seed}.")
     if options.output is None:
         print(text, end="")
     else:
@@ -223,14 +223,8 @@ def synthetic(options: argparse.Namespace) -> None:
         print(f"{options.people:,} synthetic people: {options.output}")
 
 
-def card_watermark(card: Mapping[str, Any]) -> str:
-    """The watermark of people drawn from a card, with its name and guarantee.
-
-    Raises
-    ------
-    InputError
-        If the card has no guarantee.
-    """
+def _card_watermark(card: Mapping[str, Any]) -> str:
+    """The watermark of people drawn from a card, whose guarantee it must have, with its name."""
     try:
         budget = Budget(float(card["guarantee"]["epsilon"]), float(card["guarantee"]["delta"]))
         name = str(card["release"]["name"])[:_LONGEST_NAME]

@@ -18,7 +18,6 @@ from engine.core.entrance import json_of
 from engine.core.errors import InputError, brief
 from engine.questions import Question, kinds
 from engine.simulation import scenario
-from engine.topics.asking import Numbers
 
 View = Mapping[str, Any]
 
@@ -26,12 +25,6 @@ View = Mapping[str, Any]
 def add(commands: Any) -> None:
     """The command with its options."""
     ask.add_as(commands, "show", "the same as ask, for view files of earlier versions", from_json)
-
-
-def numbers(text: str) -> Numbers:
-    """The numbers of a view given as JSON text; see `from_json`."""
-    question = from_json(text)
-    return question.numbers(question.answer())
 
 
 def from_json(text: str) -> Question:

@@ -33,8 +33,7 @@ def on_grid(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Arr
     """
     if _is_on(grid, times, counts) and np.isfinite(values).all():
         return values.reshape(len(values), len(counts), len(grid))
-    return np.stack([_broken_lines(t, y, counts, grid)
-                     for t, y in zip(times, values, strict=True)])
+    return np.stack([_broken_lines(t, y, counts, grid) for t, y in zip(times, values, strict=True)])
 
 
 def _is_on(grid: Array, times: Array, counts: np.ndarray) -> bool:

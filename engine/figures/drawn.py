@@ -331,8 +331,7 @@ FIRST, ROW = 0.9, 1.6  # of the legend: its first row and from row to row, in le
 BETWEEN, MARGIN = 14, 6  # pixels between its entries, and to its right
 
 
-def _entries(picture: Picture, look: Look, left: float
-             ) -> Iterator[tuple[int, float, Mark, float]]:
+def _entries(picture: Picture, look: Look, left: float) -> Iterator[tuple[int, float, Mark, float]]:
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
     named = [mark for mark in picture.marks if mark.label and mark.shape != "note"]

@@ -92,8 +92,7 @@ class Nested:
         """
         at = bar_places(len(self.x))
         middle, half = ((low + high)[:, at] / 2).ravel(), ((high - low)[:, at] / 2).ravel()
-        ends = traces.off_by(plain(half), plain(half),
-                             translucent("text", 0.75), 1.2, 4)
+        ends = traces.off_by(plain(half), plain(half), translucent("text", 0.75), 1.2, 4)
         return traces.points("95 % confidence band", plain(np.tile(self.x[at], len(low)), 6),
                              plain(middle), {"size": 1, "opacity": 0}, error_y=ends,
                              hoverinfo="skip")
@@ -135,8 +134,7 @@ class Nested:
         """The names of at most five curves where they end, and the room that they take."""
         n = len(self.names)
         few = np.unique(np.linspace(0, n - 1, min(n, labels.FEW)).round()).astype(int)
-        marks = [labels.LineEnd(self.names[k], float(self.curves[k, -1]),
-                                "gradient") for k in few]
+        marks = [labels.LineEnd(self.names[k], float(self.curves[k, -1]), "gradient") for k in few]
         return (labels.at_ends(marks, ends[0], ends[1], _PLOT),
                 labels.room_for([mark.name for mark in marks]))
 

@@ -241,8 +241,7 @@ def _even_step(length: float) -> float | None:
     return None
 
 
-def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: float = 0.0
-             ) -> Spec:
+def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: float = 0.0) -> Spec:
     """A log axis; few decades get 1–2–5 ticks or finer ones, many get powers of ten.
 
     Parameters

@@ -23,7 +23,7 @@ _MAX = 20.0  # % on the vertical axis
 _START = 17.0  # rounds; far from what is right, and inside the picture
 
 
-def best_accuracy(seed: int) -> risk.Odds:
+def _best_accuracy(seed: int) -> risk.Odds:
     """The most that any attacker can be right in the released mean."""
     answer = mean_over_budgets(SOURCE, METHOD, DELTA, seed, (BUDGET.epsilon,))
     return risk.of_ledger(answer.spends[0])
@@ -67,7 +67,7 @@ class AttackersGame(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        odds = best_accuracy(seed)
+        odds = _best_accuracy(seed)
         best = ROUNDS * odds.right
         low, high = (int(count) for count in binom.ppf([0.025, 0.975], ROUNDS, COIN))
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{BUDGET.epsilon:g}",

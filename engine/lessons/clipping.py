@@ -93,8 +93,7 @@ class Clipping(Lesson):
     def work(cls, seed: int) -> Worked:
         bias, noise, both = errors(seed)
         best, low, high = int(both.argmin()), 4, len(LIMITS) - 1
-        written = together([both[best], both[low], both[high], noise[low], bias[low],
-                            noise[high]])
+        written = together([both[best], both[low], both[high], noise[low], bias[low], noise[high]])
         names = ("least", "at_low", "at_high", "noise_low", "bias_low", "noise_high")
         # where twice as many take part noise is halved, and bias stays
         best_with_twice = LIMITS[np.hypot(bias, noise / 2).argmin()]

@@ -20,13 +20,13 @@ _PLACES = (3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 17.0)  # years
 _SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
+def _both_ways(seed: int) -> tuple[ReuseAnswer, ReuseAnswer]:
     """Two releases with one draw of noise, and with a draw for each."""
     return (reuse_answer(FIRST, SECOND, DELTA, seed, False),
             reuse_answer(FIRST, SECOND, DELTA, seed, True))
 
 
-def exact_digits(releases: ReuseAnswer) -> int:
+def _exact_digits(releases: ReuseAnswer) -> int:
     """To how many decimal digits the mean was worked out."""
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
 
@@ -69,10 +69,10 @@ class ReusedNoise(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        same, fresh = both_ways(seed)
+        same, fresh = _both_ways(seed)
         noise = together([*same.noise, fresh.largest_error])
         words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
-                 "digits": str(exact_digits(same)), "noise_first": noise[0],
+                 "digits": str(_exact_digits(same)), "noise_first": noise[0],
                  "noise_second": noise[1], "fresh": noise[2]}
         truth = np.interp(_PLACES, same.times, same.exact)
         middle = float(np.round(same.exact.mean()))

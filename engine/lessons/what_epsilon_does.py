@@ -25,7 +25,7 @@ _AT = 1
 _AGES = (3.0, 6.0, 9.0, 12.0, 15.0, 17.0)
 
 
-def moved_by_one_child(seed: int) -> Array:
+def _moved_by_one_child(seed: int) -> Array:
     """How far the non-private mean moves if one child is as tall as bounds allow; cm, (points,)."""
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
     values = data.values.copy()
@@ -46,14 +46,8 @@ def spread(releases: MeanAnswer) -> Array:
     return np.asarray((releases.noise_high[_AT] - releases.noise_low[_AT]) / 2)
 
 
-def over_the_curve(differences: Array) -> float:
-    """Root mean square over the points of a curve.
-
-    Parameters
-    ----------
-    differences : (points,)
-        In cm.
-    """
+def _over_the_curve(differences: Array) -> float:
+    """Root mean square over the points of a curve, in cm."""
     return float(np.sqrt(np.mean(differences**2)))
 
 
@@ -98,10 +92,10 @@ class WhatEpsilonDoes(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
-        shift, half = moved_by_one_child(seed), spread(releases)
+        shift, half = _moved_by_one_child(seed), spread(releases)
         errors = together(releases.study.error.tolist())
         inside = np.abs(releases.releases[_AT] - releases.non_private) <= half  # (releases, points)
-        moved, noise = together([over_the_curve(shift), over_the_curve(half)])
+        moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
                  "error_less": errors[0], "error": errors[1], "error_more": errors[2],
@@ -127,14 +121,14 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
         Mark(*gaps(others), "gradient", "Releases", width=1, opacity=0.35, after=True),
         Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % at each age", width=2.6,
              after=True))
-    alt = (f"One child moves the mean by {over_the_curve(shift):.1f} cm on average, "
+    alt = (f"One child moves the mean by {_over_the_curve(shift):.1f} cm on average, "
            "hardly off its line.")
     few = slice(None, None, 5)
     ticks = plain_ticks(*np.arange(-top, top + 0.5, max(1.0, np.ceil(top / 4))))
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
         Axis("Difference from the mean (cm)", -top, top, ticks), marks, alt,
-        f"{alt} At each age 95 % of releases are within about {over_the_curve(half):.1f} cm.",
+        f"{alt} At each age 95 % of releases are within about {_over_the_curve(half):.1f} cm.",
         {"Age (years)": _rounded(times[few]), "Moved by one child (cm)": _rounded(shift[few]),
          "95 % at each age within (cm)": _rounded(half[few])})
 

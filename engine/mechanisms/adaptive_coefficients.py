@@ -213,8 +213,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         if facts.symmetric:
             return start
         per_function = effective / (len(facts.covariates) + 1)
-        return replace(start, final_width=constants.MODERATE.at(per_function),
-                       **constants.FOR_SKEW)
+        return replace(start, final_width=constants.MODERATE.at(per_function), **constants.FOR_SKEW)
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
         """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""

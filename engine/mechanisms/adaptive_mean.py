@@ -255,7 +255,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
     def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
                  evidence: MeanEvidence) -> Iterator[Caution]:
         released, sizes = evidence.released, evidence.sizes
-        if self.is_tight(facts) and not facts.symmetric:
+        if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
         few = np.array([not are_told_apart(self.functions(plan.size, facts),
                                            self.law_of_times(facts)) for plan in plans])
@@ -264,7 +264,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         yield Caution(GAP_IN_TIMES, evidence.with_gap)
         yield Caution(GAPS_NOT_SEEN, evidence.hides_gaps & released)
         law = self.law_of_times(facts)
-        if not facts.symmetric and share_observed(law, sizes) < constants.WHOLE_RANGE:
+        if not facts.symmetric and _share_observed(law, sizes) < constants.WHOLE_RANGE:
             yield Caution(SKEWED_PARTS, released)
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
@@ -294,7 +294,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         """
         ends = np.zeros(band.centre.shape[:3], dtype=bool)
         is_asked = (self.law_of_times(facts) == Design() and band.people is not None
-                    and self.basis_family(facts) == "cosine"
+                    and self._basis_family(facts) == "cosine"
                     and sizes.fewest_per_curve >= constants.OFTEN)
         for k, plan in enumerate(plans):
             if is_asked and plan.feasible:
@@ -336,11 +336,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         verdict = self.feasibility(sizes, budgets)
         is_joint = self.is_joint(facts, budgets)
         learns_times = not self.law_of_times(facts).is_known
-        if learns_times and self.basis_family(facts) != "cosine":
+        if learns_times and self._basis_family(facts) != "cosine":
             raise InputError("An unknown distribution of observation times needs the cosine basis.",
                              field="design", hint="Choose cosine, or state how times are spread.")
         effective = verdict.effective_size
-        pure = any_pure(budgets)
+        pure = _any_pure(budgets)
         shares = self.shares(pure, is_joint, effective)
         if learns_times:
             shares = tuple(share * (1 - TIMES_SHARE) for share in shares)
@@ -377,10 +377,10 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         budgets : tuple of Budget
             One for each site.
         """
-        is_forced = self.is_tight(facts) and not facts.symmetric
+        is_forced = self._is_tight(facts) and not facts.symmetric
         by_rule = self.split is None and not is_forced
         wished = by_rule if self.releases is None else self.releases == "joint"
-        return wished and not any_pure(budgets)
+        return wished and not _any_pure(budgets)
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
         """r: as chosen, or by the rule of `families.adaptive.rules.basis_size`."""
@@ -391,7 +391,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         if not self.law_of_times(facts).is_known:
             factor = constants.DETAIL_UNKNOWN_TIMES
         size = basis_size(sizes, effective, max_functions, factor=factor)
-        return with_whole_pairs(size) if self.basis_family(facts) == "fourier" else size
+        return with_whole_pairs(size) if self._basis_family(facts) == "fourier" else size
 
     def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
                            is_joint: bool) -> Constants:
@@ -414,10 +414,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         is_joint : bool
             Whether sizes and second moments are sent together with a location.
         """
-        is_even = (facts.design == Design()
-                   and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER)
+        is_even = facts.design == Design() and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
         start = TOGETHER if is_joint and is_even else SEPARATELY
-        width = self.width_of_clipping(sizes, facts)
+        width = self._width_of_clipping(sizes, facts)
         if width == "tight":
             return SEPARATELY if not is_joint else replace(
                 TOGETHER, first_radius=start.first_radius,
@@ -426,42 +425,25 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
             return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
         return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
 
-    def width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
-        """How far from the centre curves are clipped: as chosen, or by what is stated of people.
+    def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
+        """How far from the centre curves are clipped: "tight", "moderate" or "wide".
 
         By rule tight only where people are stated to be symmetric about their mean; else moderate
         where every curve tells of most of the time range, which takes two observations at least.
         Where separate releases are chosen the rule is that of the time before joint ones, without
         moderate clipping: what was released then can be made again.
-
-        Parameters
-        ----------
-        sizes : Sizes
-            Public sizes.
-        facts : PublicFacts
-            Stated facts.
-
-        Returns
-        -------
-        str
-            "tight", "moderate" or "wide".
         """
         if self.clipping is not None:
             return self.clipping
-        if self.is_tight(facts):
+        if self._is_tight(facts):
             return "tight"
         tells = self._spans_the_range(facts) and sizes.fewest_per_curve > 1
         return "moderate" if tells and self.releases != "separate" else "wide"
 
-    def is_tight(self, facts: PublicFacts) -> bool:
+    def _is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
 
         By rule only where that is stated, and where every curve tells of most of the time range.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
         """
         by_rule = facts.symmetric and self._spans_the_range(facts)
         return by_rule if self.clipping is None else self.clipping == "tight"
@@ -471,25 +453,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         return self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
-        return Basis(size, family=self.basis_family(facts))
+        return Basis(size, family=self._basis_family(facts))
 
-    def basis_family(self, facts: PublicFacts) -> str:
+    def _basis_family(self, facts: PublicFacts) -> str:
         """Cosine or Fourier: as chosen, or by what is stated of the curves.
 
         By rule Fourier for curves of a file that are stated to end where they began, and for their
         twins: errors are those of cosines or smaller, and bands half as wide at the ends, where
         each end tells of the other. Simulated curves and public ones keep cosines, with which all
         stored results were made, and so do curves of which it is unknown when they were observed.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-
-        Returns
-        -------
-        str
-            "cosine" or "fourier".
         """
         if self.basis is not None:
             return self.basis
@@ -549,7 +521,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         if not verdict.is_feasible:
             return math.nan
         effective = verdict.effective_size
-        pure = any_pure(budgets)
+        pure = _any_pure(budgets)
         half, is_joint = self.scale(facts).half, self.is_joint(facts, budgets)
         final = release_steps(is_joint).index(FINAL_PAIR if is_joint else FINAL_CENTRE)
         share = self.shares(pure, is_joint, effective)[final]
@@ -558,11 +530,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         radius = (constants.JOINT_RADIUS if is_joint else constants.RADIUS_OF_SPREAD) * spread
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
-        width = widest if self.is_tight(facts) else math.sqrt(SEPARATELY.final_width * widest)
+        width = widest if self._is_tight(facts) else math.sqrt(SEPARATELY.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        if not self.is_tight(facts):
+        if not self._is_tight(facts):
             return HOLDS_WITH_SKEW
         return RELIES_ON_SYMMETRY if facts.symmetric else ""  # else the release carries a caution
 
@@ -595,19 +567,10 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, MeanEvidence]):
         return shares
 
 
-def share_observed(law: Design, sizes: Sizes) -> float:
+def _share_observed(law: Design, sizes: Sizes) -> float:
     """How much of the time range the observations of one curve stand for, as stated.
 
-    Parameters
-    ----------
-    law : Design
-        How observation times come about.
-    sizes : Sizes
-        Public sizes, of which the fewest observations of a curve count.
-
-    Examples
-    --------
-    >>> share_observed(Design.visits(0.25), Sizes((100,), 400, 4))
+    >>> _share_observed(Design.visits(0.25), Sizes((100,), 400, 4))
     1.0
     """
     if law.law is TimeLaw.VISITS:
@@ -615,12 +578,6 @@ def share_observed(law: Design, sizes: Sizes) -> float:
     return law.window if law.law is TimeLaw.WINDOWS else 1.0
 
 
-def any_pure(budgets: tuple[Budget, ...]) -> bool:
-    """Whether δ = 0 at any site.
-
-    Parameters
-    ----------
-    budgets : tuple of Budget
-        One for each site.
-    """
+def _any_pure(budgets: tuple[Budget, ...]) -> bool:
+    """Whether δ = 0 at any site."""
     return any(budget.is_private and budget.is_pure for budget in budgets)

@@ -186,9 +186,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         plans = [self.plan(data.public, site_budgets) for site_budgets in budgets]
         return self.estimate_of(plans, self.fitted(data, plans, draws, rng))
 
-    def release(
-        self, data: D, budgets: tuple[Budget, ...], rng: np.random.Generator
-    ) -> Estimate:
+    def release(self, data: D, budgets: tuple[Budget, ...], rng: np.random.Generator) -> Estimate:
         """Release once, at one budget: a batch of one.
 
         Parameters

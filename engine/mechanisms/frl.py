@@ -245,13 +245,7 @@ class Frl(Selection, KernelRelease):
 
 
 def _staged_noise(plan: FunctionPlan) -> float:
-    """E‖noise‖² of three messages as planned, in units of τ²; infinite where clips would be noise.
-
-    Parameters
-    ----------
-    plan : FunctionPlan
-        Of three messages.
-    """
+    """E‖noise‖² of three messages as planned, in units of τ²; infinite where clips were noise."""
     coarse, size, rest = (sum(weight**2 * site[block].energy for weight, site in zip(
         plan.weights[0], plan.noise[0], strict=True)) for block in range(3))
     spread = math.sqrt(_TYPICAL_SPREAD**2 + float(coarse))

@@ -229,7 +229,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                              hint="Number sites without gaps.")
         scales = np.array([SENSITIVITY / budget.epsilon for budget in budgets])
         variances = np.array([variance_of_discrete(scale) for scale in scales])
-        cells = self.cells(facts, public.sizes.n_curves, self.effective_epsilon(budgets))
+        cells = self.cells(facts, public.sizes.n_curves, self._effective_epsilon(budgets))
         weights = np.ones(len(people)) if self.equal_weights else (
             1 / (1 + cells.n_groups * cells.size * variances / people))
         weights = weights / weights.max()
@@ -239,7 +239,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         # by s of the smallest group: noise in one cumulative share, by its m cells
         smallest = min(totals) if len(totals) == cells.n_groups else sum(totals) / cells.n_groups
         noise = math.sqrt(float(weights**2 @ variances) * (cells.size + 1) / 6) / smallest
-        verdict = CountFeasibility(smallest * self.effective_epsilon(budgets), noise=noise)
+        verdict = CountFeasibility(smallest * self._effective_epsilon(budgets), noise=noise)
         spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
         if not verdict.is_feasible:
             spends = nothing_spent(budgets, Unit.PERSON)
@@ -274,15 +274,10 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         default = max(_FEWEST, round(share * usual_intervals(n_people, epsilon)))
         return max(_FEWEST, math.ceil(_FOR_GROUPS * default)) if has_groups else default
 
-    def effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
+    def _effective_epsilon(self, budgets: tuple[Budget, ...]) -> float:
         """The ε of one centre whose counts have as much noise as the sum over sites.
 
         √(τ²(1)/Σ τ_s²), τ² the variance of a count; of a single site its own.
-
-        Parameters
-        ----------
-        budgets : tuple of Budget
-            One for each site.
         """
         if len(budgets) == 1:
             return budgets[0].epsilon

@@ -500,16 +500,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def _has_details(self, plan: PercentilePlan, surface: ShareSurface, widths: Array,
                      facts: PublicFacts) -> NDArray[np.bool_]:
-        """Whether the released centre says that its basis functions are too few.
+        """Whether the released centre says that there are too few functions: (repeats, columns).
 
-        Parameters
-        ----------
-        widths : (repeats, columns, T, G)
-            Of the bands of all percentiles, on [−1, 1].
-
-        Returns
-        -------
-        (repeats, columns) of bool
+        `widths` (repeats, columns, T, G) are those of the bands of all percentiles, on [−1, 1].
         """
         assert surface.centre is not None and surface.of_centre is not None
         basis = Basis(plan.centre_size, family=self.family_of_waves(facts))

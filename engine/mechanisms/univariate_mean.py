@@ -320,8 +320,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         used = counts > 0
         sums[:, used] = np.add.reduceat(clipped, (np.cumsum(counts) - counts)[used], axis=1)
         means = np.where(used, sums / np.maximum(counts, 1), data.facts.value_middle)
-        return replace(data, times=np.zeros_like(means), values=means,
-                       counts=np.ones_like(counts))
+        return replace(data, times=np.zeros_like(means), values=means, counts=np.ones_like(counts))
 
     def fitted(self, data: CurveData, plans: Sequence[AveragePlan], draws: int,
             rng: np.random.Generator) -> Fit:
@@ -433,8 +432,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         facts : PublicFacts
             Stated facts.
         """
-        if (self.person_spread is None or not self.setting.is_by_person
-                or self.setting.is_by_site):
+        if self.person_spread is None or not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
         spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))
@@ -530,14 +528,8 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             n_parts[1:] = 0
         return n_parts
 
-    def part_sizes(self, public: Public) -> Array:
-        """How many people, or items, a part averages: (servers,).
-
-        Parameters
-        ----------
-        public : Public
-            Sizes and stated facts.
-        """
+    def _part_sizes(self, public: Public) -> Array:
+        """How many people, or items, a part averages: (servers,)."""
         if self.setting.is_by_site:
             return self._per_server(public)
         size = 1 if self.setting.is_local else self._total(public.sizes)
@@ -551,7 +543,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def sensitivity(self, plan: AveragePlan) -> Array:
         """The most by which one item, or person, moves a part of each server: (servers,)."""
-        return self.clip_width(plan.places, plan.public.facts) / self.part_sizes(plan.public)
+        return self.clip_width(plan.places, plan.public.facts) / self._part_sizes(plan.public)
 
     def noise_scale(self, plan: AveragePlan) -> Array:
         """Scale of the Laplace noise on a part of each server, sensitivity/ε: (servers,)."""
@@ -561,7 +553,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def _scales_in_average(self, plan: AveragePlan) -> Array:
         """`noise_scale` times the weight of a part in the average: (servers,)."""
-        weights = self.part_sizes(plan.public) / self._total(plan.public.sizes)
+        weights = self._part_sizes(plan.public) / self._total(plan.public.sizes)
         return weights * self.noise_scale(plan)
 
     def _average_parts(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
@@ -602,7 +594,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         -------
         (parts,) array of int
         """
-        sizes = self.part_sizes(data.public).astype(np.int64)
+        sizes = self._part_sizes(data.public).astype(np.int64)
         return np.repeat(sizes, self.n_parts(data.public))
 
     def exact_parts(self, data: CurveData, places: int) -> Array:

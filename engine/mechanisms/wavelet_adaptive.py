@@ -30,12 +30,7 @@ from engine.core.types import (
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive.rules import nothing_spent
-from engine.mechanisms.families.wavelets.regression import (
-    Sites,
-    choose,
-    site_lines,
-    times_of,
-)
+from engine.mechanisms.families.wavelets.regression import Sites, choose, site_lines, times_of
 from engine.mechanisms.families.wavelets.risk import RiskParts
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.numerics.clipping.normal_readings import (
@@ -399,19 +394,7 @@ Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (r
 
 
 class _Messages:
-    """What all sites send about the centres and clips that they are told.
-
-    Parameters
-    ----------
-    method : WaveletAdaptive
-    data : CurveData
-    plans : sequence of StagedPlan
-        One for each budget.
-    draws : int
-        How often noise is drawn.
-    rng : numpy.random.Generator
-        Where it comes from.
-    """
+    """What all sites send about the centres and clips that they are told, at one plan a budget."""
 
     def __init__(self, method: WaveletAdaptive, data: CurveData, plans: Sequence[StagedPlan],
                  draws: int, rng: np.random.Generator) -> None:

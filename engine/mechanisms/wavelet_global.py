@@ -454,33 +454,20 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             sites = slice(first, first + together)
             normals = np.stack([stream.standard_normal(out.shape[1:])
                                 for stream in streams[sites]], axis=2)
-            sent = self.site_updates(sites, plans, [average[:, sites] for average in averages],
-                                     normals, basis)
+            sent = self._site_updates(sites, plans, [average[:, sites] for average in averages],
+                                      normals, basis)
             sent = sent.reshape(repeats, len(plans), draws, *sent.shape[2:])
             out += np.einsum("ps,rpdskz->prdkz", weights[:, sites], sent)
         return out
 
-    def site_updates(self, sites: slice, plans: Sequence[CurvePlan], averages: list[Array],
-                     normals: Array, basis: WaveletBasis) -> Array:
+    def _site_updates(self, sites: slice, plans: Sequence[CurvePlan], averages: list[Array],
+                      normals: Array, basis: WaveletBasis) -> Array:
         """Everything some sites do, each with its own averages; only the results leave them.
 
-        Parameters
-        ----------
-        sites : slice
-            Which of them.
-        plans : sequence of CurvePlan
-            One for each budget.
-        averages : list of (repeats, sites, parts, 2^J)
-            For each plan, of all those sites.
-        normals : (repeats, draws, sites, parts, size)
-            Their standard noise.
-        basis : WaveletBasis
-            The largest of the plans.
-
-        Returns
-        -------
-        (repeats, plans × draws, sites, parts, size)
-            Coarse functions first; a plan that releases nothing sends zeros.
+        Sent is (repeats, plans × draws, sites, parts, size), coarse functions first; a plan that
+        releases nothing sends zeros. `averages` of each plan are (repeats, sites, parts, 2^J) and
+        `normals`, their standard noise, (repeats, draws, sites, parts, size); `basis` is the
+        largest of the plans.
         """
         # Messages are in the scaling coordinates of each plan, where noise is independent even if
         # that at the ends is larger; those of smaller bases are filled up with zeros.

@@ -457,31 +457,19 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         for site, stream in enumerate(rng.spawn(n_sites)):
             shape = (repeats, draws, width)
             noise = {"laplace": stream.laplace(size=shape), "normal": stream.standard_normal(shape)}
-            sent = self.site_update(site, plans, [average[:, site] for average in averages], noise)
+            sent = self._site_update(site, plans, [average[:, site] for average in averages], noise)
             sent = sent.reshape(repeats, len(plans), draws, width)
             for k, plan in enumerate(plans):
                 out[k] += plan.weights[site] * _at_points(sent[:, k, :, :plan.width], plan)
         return out
 
-    def site_update(self, site: int, plans: Sequence[PointsPlan], averages: list[Array],
-                    noise: dict[str, Array]) -> Array:
-        """Everything a site does with its averages; only the result leaves it.
+    def _site_update(self, site: int, plans: Sequence[PointsPlan], averages: list[Array],
+                     noise: dict[str, Array]) -> Array:
+        """Everything a site does with its averages: (repeats, plans × draws, width).
 
-        Parameters
-        ----------
-        site : int
-            Its number.
-        plans : sequence of PointsPlan
-            One for each budget.
-        averages : list of (repeats, width)
-            For each plan, of its own width.
-        noise : dict of (repeats, draws, width)
-            Standard noise of both kinds, "laplace" and "normal".
-
-        Returns
-        -------
-        (repeats, plans × draws, width)
-            With zeros where a plan sends less.
+        Only the result leaves it, with zeros where a plan sends less. `averages` of each plan are
+        (repeats, its own width), `noise` of both kinds, "laplace" and "normal", is standard noise
+        (repeats, draws, width).
         """
         first = next(iter(noise.values()))
         messages, spread = [], []

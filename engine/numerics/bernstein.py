@@ -112,17 +112,7 @@ class BernsteinBasis(FunctionBasis):
         return grid.between(np.eye(grid.size), self.lattice)
 
     def __call__(self, points: Array) -> Array:
-        """Values b(x)ᵀ M_h of the functions.
-
-        Parameters
-        ----------
-        points : (…) or (…, 2)
-            Of [0, 1], or of the square.
-
-        Returns
-        -------
-        (…, r)
-        """
+        """Values b(x)ᵀ M_h (…, r) at points of [0, 1] (…), or of the square (…, 2)."""
         if self.dimension == 1:
             points = np.asarray(points)[..., None]
         along = bernstein(self.degree, points)

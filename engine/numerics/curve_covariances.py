@@ -175,5 +175,4 @@ def moments_drawn(moments: Array, noise: float, people: int) -> Array:
     # the mean of a matrix and its transpose: variance 1 on the diagonal, 1/2 beside it
     of_noise, of_people = iter((square + square.swapaxes(-1, -2)) / 2)
     root = matrix_root(moments)
-    return np.asarray(moments + noise * of_noise
-                      + np.sqrt(2 / people) * (root @ of_people @ root))
+    return np.asarray(moments + noise * of_noise + np.sqrt(2 / people) * (root @ of_people @ root))

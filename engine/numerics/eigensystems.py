@@ -62,8 +62,7 @@ class Grid:
             raise InputError(f"A grid has 1 or 2 dimensions; got {self.dimension}.",
                              field="dimension")
         if len(times) < 2 or not ((times >= 0) & (times <= 1)).all() or (np.diff(times) <= 0).any():
-            raise InputError("A grid needs two or more times that rise from 0 to 1.",
-                             field="times")
+            raise InputError("A grid needs two or more times that rise from 0 to 1.", field="times")
 
     @property
     def size(self) -> int:
@@ -214,18 +213,7 @@ class Kernel:
                                  field=field)
 
     def __call__(self, distance: Array) -> Array:
-        """Values at distances, of a kernel that depends on them alone.
-
-        Parameters
-        ----------
-        distance : ndarray
-            At least 0, as shares of the range; of any shape.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """Values at distances of at least 0, as shares of the range, by which alone it goes."""
         assert self.name != "sobolev", "depends on where points are, too"
         if self.name == "gaussian":
             return np.asarray(np.exp(-(distance / self.length) ** 2 / 2))

@@ -29,8 +29,7 @@ class Curves(Protocol):
         """
         ...
 
-    def gradients(self, iterates: Array, linear: Array | None = None
-                  ) -> Callable[[slice], Array]:
+    def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """Gradients at some iterates, as a function of which curves.
 
         Parameters

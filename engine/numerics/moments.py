@@ -53,12 +53,12 @@ class Moments:
     @property
     def waves(self) -> Array:
         """The wave means: (repeats, waves, curves)."""
-        return self.features[:, :n_waves(self.basis)]
+        return self.features[:, :_n_waves(self.basis)]
 
     @property
     def cross(self) -> Array:
         """The v_i: (repeats, r, curves)."""
-        return self.features[:, n_waves(self.basis):]
+        return self.features[:, _n_waves(self.basis):]
 
     def curves(self, part: slice) -> Moments:
         """The moments of some of the curves; a view.
@@ -95,7 +95,7 @@ class Moments:
         waves = [*range(new + 1)]
         if basis.family == "fourier":
             waves += range(old + 1, old + new + 1)
-        cross = range(n_waves(self.basis), n_waves(self.basis) + size)
+        cross = range(_n_waves(self.basis), _n_waves(self.basis) + size)
         return Moments(self.features[:, [*waves, *cross]], basis)
 
     def average(self) -> tuple[Array, Array]:
@@ -203,7 +203,7 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
     [3.0, -2.357]
     """
     repeats, n = len(times), len(counts)
-    n_features = n_waves(basis) + basis.size
+    n_features = _n_waves(basis) + basis.size
     features = np.zeros((n_features, repeats * n))  # the curves of all repeats side by side
     flat_times, flat_values = times.ravel(), values.ravel()
     for count, block, positions in _blocks(np.tile(counts, repeats)):
@@ -234,14 +234,8 @@ def highest_wave(basis: Basis) -> int:
     return 2 * int(basis.frequency[-1])
 
 
-def n_waves(basis: Basis) -> int:
-    """How many wave means there are: 1 and the cosines, and for Fourier the sines.
-
-    Parameters
-    ----------
-    basis : Basis
-        Of either family.
-    """
+def _n_waves(basis: Basis) -> int:
+    """How many wave means there are: 1 and the cosines, and for Fourier the sines."""
     highest = highest_wave(basis)
     return 1 + highest * (2 if basis.family == "fourier" else 1)
 
@@ -276,8 +270,8 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
 def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -> None:
     """Features (features, curves) of one block; times and values are (points, curves)."""
     points, highest = len(times), highest_wave(basis)
-    cosines, sines = features[:highest + 1], features[highest + 1:n_waves(basis)]
-    cross = features[n_waves(basis):]
+    cosines, sines = features[:highest + 1], features[highest + 1:_n_waves(basis)]
+    cross = features[_n_waves(basis):]
     waves = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
     cosines[0] = points
     _add_sums(waves, cosines, sines)
@@ -353,7 +347,7 @@ def product_table(basis: Basis) -> Array:
     (waves, r, r)
     """
     highest, order = highest_wave(basis), np.arange(basis.size)
-    table = np.zeros((n_waves(basis), basis.size, basis.size))
+    table = np.zeros((_n_waves(basis), basis.size, basis.size))
     is_sine = (order > 0) & (order % 2 == 0) & (basis.family == "fourier")
     scale = np.where(order == 0, 1.0, SUP_NORM)
 

@@ -23,16 +23,7 @@ class OrthonormalBasis:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # subclasses are dataclasses
 
     def __call__(self, times: Array) -> Array:
-        """Values of the functions.
-
-        Parameters
-        ----------
-        times : (…), or (…, 2) where functions are of two numbers
-
-        Returns
-        -------
-        (…, size)
-        """
+        """Values (…, size) at times (…), or (…, 2) where functions are of two numbers."""
         raise NotImplementedError
 
     def first(self, size: int) -> Self:

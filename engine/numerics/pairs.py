@@ -113,17 +113,7 @@ class Pairs(FunctionBasis):
         return np.asarray(values @ self.matrices(coordinates) @ values.T)
 
     def __call__(self, points: Array) -> Array:
-        """Values of the functions of every coordinate.
-
-        Parameters
-        ----------
-        points : (…, 2)
-            Of the unit square.
-
-        Returns
-        -------
-        (…, size)
-        """
+        """Values (…, size) at points (…, 2) of the unit square, for every coordinate."""
         first, second = self.basis(points[..., 0]), self.basis(points[..., 1])
         j, k = self.index
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]

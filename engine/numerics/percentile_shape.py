@@ -114,12 +114,9 @@ def _fit(powers: Array, weighted: Array) -> Array:
 
 
 def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:
-    """Standard error of an average over time that is linear in the first shares: (…).
+    """Standard error (…) of an average over time that is linear in the first shares.
 
-    Parameters
-    ----------
-    of_shares : (…, G, n)
-        What each share adds at each time.
+    `of_shares` (…, G, n) is what each share adds at each time.
     """
     by_row = of_shares @ surface.rotation[..., :of_shares.shape[-1], :]  # (…, G, K)
     gradient = (by_row.swapaxes(-1, -2) @ surface.waves) / len(surface.waves)  # (…, K, r)

@@ -63,18 +63,7 @@ class PublicCurve:
     heights: tuple[float, ...]
 
     def __call__(self, times: Array) -> Array:
-        """Heights at times on [0, 1]; constant beyond the ends.
-
-        Parameters
-        ----------
-        times : ndarray
-            Any shape.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """Heights at times on [0, 1] of any shape; constant beyond the ends."""
         return np.interp(times, np.linspace(0, 1, len(self.heights)), self.heights)
 
     @classmethod

@@ -348,8 +348,7 @@ def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     n : int
         Number of records.
     """
-    return (_exact_radius(loss, atoms, penalty, n)
-            + 2 * tolerance(loss, atoms, penalty, n))
+    return _exact_radius(loss, atoms, penalty, n) + 2 * tolerance(loss, atoms, penalty, n)
 
 
 def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
@@ -489,8 +488,7 @@ class _Risk:
 
     def _over_points(self, each: Array) -> Array:
         """(1/n) Σ over the records of a place: (K,)."""
-        return np.bincount(self.records.index, self.records.weight * each,
-                           len(self.atoms)) / self.n
+        return np.bincount(self.records.index, self.records.weight * each, len(self.atoms)) / self.n
 
 
 def _newton(risk: _Risk, u: Array, slack_limit: float) -> tuple[Array, float]:

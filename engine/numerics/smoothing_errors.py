@@ -131,8 +131,7 @@ class SmoothingErrors:
         -------
         (…, order)
         """
-        return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS))
-                          @ self._inverse.T)
+        return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:
         """How far such a curve was surely moved, root mean squared.

@@ -32,14 +32,7 @@ class Tabulated(FunctionBasis):
     def __call__(self, times: Array) -> Array:
         """Shares of the grid's values in the value between them; constant beyond the ends.
 
-        Parameters
-        ----------
-        times : (…), or (…, d) for d > 1
-            Of [0, 1]^d.
-
-        Returns
-        -------
-        (…, size)
+        At times (…), or (…, d) for d > 1, of [0, 1]^d: (…, size).
         """
         return self.grid.between(np.eye(self.size), times)
 

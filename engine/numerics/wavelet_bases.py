@@ -21,16 +21,8 @@ _EDGE_SHARES = np.linspace(1.0, 20.0, 1901)  # ρ among which the cheapest is ch
 _ROWS = 32
 
 
-def edge_rule(moments: int, edges: str) -> Edges:
-    """The treatment of the ends by its name.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments; with one, both treatments are the same.
-    edges : {"periodic", "corrected"}
-        Its name.
-    """
+def _edge_rule(moments: int, edges: str) -> Edges:
+    """The treatment of the ends by its name; with one vanishing moment both are the same."""
     if moments == 1 or edges == "periodic":
         return Periodic(moments)
     return Corrected(moments)
@@ -51,7 +43,7 @@ def allowed_levels(moments: int, edges: str) -> range:
     >>> allowed_levels(4, "corrected")
     range(3, 11)
     """
-    return range(edge_rule(moments, edges).lowest_level, _HIGHEST_LEVEL[edges] + 1)
+    return range(_edge_rule(moments, edges).lowest_level, _HIGHEST_LEVEL[edges] + 1)
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,7 @@ class WaveletBasis(OrthonormalBasis):
     @property
     def rule(self) -> Edges:
         """What happens at the ends."""
-        return edge_rule(self.moments, self.edges)
+        return _edge_rule(self.moments, self.edges)
 
     # -- as every basis ---------------------------------------------------------------------
 

@@ -144,14 +144,8 @@ def sup_norms(moments: int) -> tuple[float, float]:
     return float(np.abs(flat).max()), float(np.abs(psi).max())
 
 
-def meeting_functions(moments: int) -> int:
-    """c_A = 2A − 1, the functions of one level that are not zero at one point in the interior.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-    """
+def _meeting_functions(moments: int) -> int:
+    """c_A = 2A − 1, the functions of one level that are not zero at one point in the interior."""
     return 2 * moments - 1
 
 
@@ -167,7 +161,7 @@ def printed_sensitivity_constant(moments: int) -> float:
     ----------
     Cai, Chakraborty and Vuursteen, arXiv 2406.06755, Lemma 3.1.
     """
-    return float(2 * np.sqrt(2 * meeting_functions(moments)) * sup_norms(moments)[1])
+    return float(2 * np.sqrt(2 * _meeting_functions(moments)) * sup_norms(moments)[1])
 
 
 def printed_point_constant(moments: int) -> float:
@@ -182,7 +176,7 @@ def printed_point_constant(moments: int) -> float:
     ----------
     Cai, Chakraborty and Vuursteen, arXiv 2406.06755, Lemma 3.3.
     """
-    return float(2 * meeting_functions(moments) * sup_norms(moments)[1] ** 2)
+    return float(2 * _meeting_functions(moments) * sup_norms(moments)[1] ** 2)
 
 
 # -- edges ----------------------------------------------------------------------------------
@@ -376,7 +370,7 @@ def edges(moments: int) -> tuple[Array, Array]:
     left, right : (A, 2A − 1)
         Read-only.
     """
-    a, overlap = moments, half_line_gram(moments)
+    a, overlap = moments, _half_line_gram(moments)
     left = np.arange(-2 * a + 2.0, 1) ** np.arange(a)[:, None]
     right = ((np.arange(-2 * a + 1.0, 0) + a) / max(a - 1, 1)) ** np.arange(a)[:, None]
     beyond = np.zeros_like(overlap)
@@ -391,21 +385,11 @@ def _orthonormal(rows: Array, gram: Array) -> Array:
 
 
 @lru_cache
-def half_line_gram(moments: int) -> Array:
-    """∫_0^∞ φ(x − k) φ(x − l) dx for k, l = −2A + 2, …, 0.
+def _half_line_gram(moments: int) -> Array:
+    """∫_0^∞ φ(x − k) φ(x − l) dx for k, l = −2A + 2, …, 0: (2A − 1, 2A − 1), read-only.
 
     The two-scale relation gives M_kl = Σ_ab h_a h_b M_{2k+a, 2l+b}: linear equations once it is
     known that M_kl = 1{k = l} where k or l ≥ 0 and 0 where k or l ≤ −2A + 1.
-
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments.
-
-    Returns
-    -------
-    (2A − 1, 2A − 1)
-        Read-only.
     """
     h, last_shift = low_pass(moments), 2 * moments - 2
     n = last_shift + 1
@@ -440,9 +424,9 @@ def shift_gram(moments: int, level: int) -> Array:
     """
     ours = 2 * moments - 1
     gram = np.eye(2**level + ours - 1)
-    gram[:ours, :ours] = half_line_gram(moments)
+    gram[:ours, :ours] = _half_line_gram(moments)
     beyond = np.zeros((ours, ours))
-    beyond[1:, 1:] = half_line_gram(moments)[:-1, :-1]
+    beyond[1:, 1:] = _half_line_gram(moments)[:-1, :-1]
     gram[-ours:, -ours:] = np.eye(ours) - beyond
     return gram
 

@@ -157,8 +157,7 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
     else:
         curve = trade_off if isinstance(trade_off, Curve) else Gaussian(trade_off)
     rates = np.array([FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE])
-    power, power_at_1_percent = map(float, np.minimum(curve.detection(rates),
-                                                      cap.detection(rates)))
+    power, power_at_1_percent = map(float, np.minimum(curve.detection(rates), cap.detection(rates)))
     right = min(float(curve.right()), float(cap.right()))  # both hold
     # of the people whom a test of this power accuses
     rightly, wrongly = prior * power, (1 - prior) * FALSE_POSITIVE_RATE

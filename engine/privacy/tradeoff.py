@@ -131,7 +131,7 @@ class Gaussian(Curve):
     name = "gaussian"
 
     def __post_init__(self) -> None:
-        at_least_zero(self.mu, "mu")
+        _at_least_zero(self.mu, "mu")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """Φ(Φ⁻¹(α) + μ)."""
@@ -168,7 +168,7 @@ class Laplace(Curve):
     name = "laplace"
 
     def __post_init__(self) -> None:
-        at_least_zero(self.theta, "epsilon")
+        _at_least_zero(self.theta, "epsilon")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """e^θ α up to α = e^(−θ)/2, 1 − e^(−θ)/(4α) up to one half, 1 − e^(−θ)(1 − α) beyond."""
@@ -199,7 +199,7 @@ class Counts(Curve):
     name = "counts"
 
     def __post_init__(self) -> None:
-        at_least_zero(self.epsilon, "epsilon")
+        _at_least_zero(self.epsilon, "epsilon")
 
     @property
     def _chance(self) -> float:
@@ -261,7 +261,7 @@ class Zcdp(Curve):
     name = "zcdp"
 
     def __post_init__(self) -> None:
-        at_least_zero(self.rho, "rho")
+        _at_least_zero(self.rho, "rho")
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The largest p that every order of the divergence allows, by halving the range."""
@@ -605,26 +605,8 @@ class Highest(Curve):
 # -- checks ---------------------------------------------------------------------------------------
 
 
-def at_least_zero(value: ArrayLike, field: str) -> Chances:
-    """The values as an array, refused where one is negative or missing.
-
-    Parameters
-    ----------
-    value : array_like
-        Numbers of any shape.
-    field : str
-        What they are, for the message.
-
-    Returns
-    -------
-    ndarray
-        The same numbers.
-
-    Raises
-    ------
-    InputError
-        If any of them is negative or missing.
-    """
+def _at_least_zero(value: ArrayLike, field: str) -> Chances:
+    """The values as an array, refused where one is negative or missing."""
     array = np.asarray(value, dtype=float)
     if not (array >= 0).all():  # also refuses NaN
         raise InputError(f"“{field}” must not be negative or missing.", field=field)

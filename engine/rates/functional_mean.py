@@ -47,16 +47,9 @@ D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
 n, m, sites, epsilon, d = symbols("n", "m", "S", "epsilon", "d")
 
 
-def private_size(notion: Trust) -> Powers:
-    """K, the effective private size: how many people, squared, the budget lets count.
-
-    Parameters
-    ----------
-    notion : Trust
-        Not NONE.
-    """
-    people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2,
-              Trust.LOCAL: sites * n}
+def _private_size(notion: Trust) -> Powers:
+    """K, the effective private size: how many people, squared, the budget lets count."""
+    people = {Trust.CENTRAL: sites**2 * n**2, Trust.FEDERATED: sites * n**2, Trust.LOCAL: sites * n}
     return people[notion] * epsilon**2
 
 
@@ -109,7 +102,7 @@ class CurveRate(Rate):
                 Term(DENSE, self._d * (sites * n) ** -1))
         if self.privacy is Trust.NONE:
             return free
-        private = private_size(self.privacy)
+        private = _private_size(self.privacy)
         power = (2 * a + 1) / (a + 1)
         return (free[0],
                 Term(PRIVATE_SPARSE, self._d**power * (private * m) ** (-a / (a + 1)),
@@ -143,7 +136,7 @@ class CurveRate(Rate):
         p, a = self.at(**point), self.smoothness
         sizes = [(sites * n * m) ** (1 / (2 * a + 1)), (sites * n) ** (1 / (2 * a))]
         if self.privacy is not Trust.NONE:
-            private = private_size(self.privacy) / self._d
+            private = _private_size(self.privacy) / self._d
             sizes += [(private * m) ** (1 / (2 * a + 2)), private ** (1 / (2 * a))]
         return {"truncation": np.minimum.reduce([size.at(p) for size in sizes])}
 

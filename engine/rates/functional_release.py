@@ -112,8 +112,7 @@ class FunctionalReleaseRate(Rate):
         tuning |= {"eta": self.eta, "rule": self.penalty}
         if self.mechanism == "gp":
             return curves, GaussianProcess(**tuning)
-        return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic",
-                            **tuning)
+        return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic", **tuning)
 
     @property
     def smoothness(self) -> float:

@@ -294,8 +294,7 @@ def covers(entries: Iterable[Sealed], witness: Witness) -> bool:
     spent = {label: books.spent(first) for first, labels in sorted(books.joined.items(),
                                                                    reverse=True)
              for label in labels}  # of a label that was joined to others, what all of them spent
-    stated = [line.spent for line in witness.lines
-              if line.spent is not None and not line.is_early]
+    stated = [line.spent for line in witness.lines if line.spent is not None and not line.is_early]
     return all(spent.get(claim.label, (0, 0.0))[0] >= claim.epsilon
                and spent.get(claim.label, (0, 0.0))[1] >= claim.delta * (1 - 1e-9)
                for claim in stated)

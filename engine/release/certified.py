@@ -40,24 +40,10 @@ from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, generator
 from engine.core.tasks import PUBLISHED
-from engine.core.types import (
-    Array,
-    Budget,
-    Composition,
-    Data,
-    DataKind,
-    Estimate,
-    Spend,
-    Step,
-)
+from engine.core.types import Array, Budget, Composition, Data, DataKind, Estimate, Spend, Step
 from engine.language import spending
 from engine.mechanisms import Mechanism
-from engine.noise.hardened import (
-    CountNoise,
-    HardenedNoise,
-    LatticeNoise,
-    ZeroGenerator,
-)
+from engine.noise.hardened import CountNoise, HardenedNoise, LatticeNoise, ZeroGenerator
 from engine.noise.selection import Scales, SelectionLaw
 from engine.noise.shares import LOWER_DELTA, LatticeShares, Shares
 from engine.privacy import accounting, transcript

@@ -246,8 +246,7 @@ def _event_columns(data: Mapping[str, Any], task: Task) -> EventColumns:
         raise InputError("“columns” must name the column of times.", field="columns",
                          hint='For example {"time": "days", "status": "end"}.')
     texts: dict[str, Any] = {name: listed_in(data, name, str) for name in ("events", "groups")}
-    return EventColumns(**stated, **texts, counted=counted_for(task.key),
-                        dates=_dates(data))
+    return EventColumns(**stated, **texts, counted=counted_for(task.key), dates=_dates(data))
 
 
 def _event_facts(data: Mapping[str, Any], columns: EventColumns) -> EventFacts:
@@ -310,8 +309,7 @@ def features_of(plain: Mapping[str, Any], name: str) -> list[StatedCovariate]:
     if not isinstance(listed, list):
         raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
                          hint='For example [{"name": "age", "low": 0, "high": 105}].')
-    each = [checked_object(column, name, ("name", "low", "high", "unit"))
-            for column in listed]
+    each = [checked_object(column, name, ("name", "low", "high", "unit")) for column in listed]
     return [StatedCovariate(str(column.get("name", "")), number_in(column, "low"),
                             number_in(column, "high"),
                             str(column.get("unit", ""))) for column in each]

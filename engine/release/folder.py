@@ -70,8 +70,7 @@ def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
                 path.unlink(missing_ok=True)
             elif path.name not in files or path.read_bytes() != files[path.name]:
                 raise _not_empty(name)
-        missing = {file: content for file, content in files.items()
-                   if not (folder / file).exists()}
+        missing = {file: content for file, content in files.items() if not (folder / file).exists()}
         _write_all(folder, missing)
     except OSError as problem:
         raise entrance.unwritable(name, problem, "out") from None

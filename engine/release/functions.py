@@ -176,8 +176,7 @@ def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:
     return np.asarray(estimate.values(pairs.reshape(-1, 2))[0, 0, 0].reshape(len(x), len(x)))
 
 
-def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
-               ) -> tuple[float, float]:
+def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts) -> tuple[float, float]:
     """Between which the truth lies, whatever the data are.
 
     Averages and predicted numbers lie between the bounds of values, densities above 0, and

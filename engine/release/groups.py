@@ -85,8 +85,7 @@ class StatedGroups:
         return replace(source, groups=self.names).people_of(name, self.set)
 
 
-def in_request(data: Mapping[str, Any], name: str
-               ) -> tuple[StatedGroups | None, tuple[str, ...]]:
+def in_request(data: Mapping[str, Any], name: str) -> tuple[StatedGroups | None, tuple[str, ...]]:
     """The groups that a request states about curves, and those of them that it asks for.
 
     Parameters

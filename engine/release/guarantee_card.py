@@ -11,14 +11,7 @@ import numpy as np
 from engine.answers import ReleasedCurve, can_be_asked
 from engine.answers import card as answers_card
 from engine.core.tasks import DataType
-from engine.core.types import (
-    Budget,
-    Data,
-    Estimate,
-    PublicFacts,
-    Sizes,
-    Step,
-)
+from engine.core.types import Budget, Data, Estimate, PublicFacts, Sizes, Step
 from engine.language.grammar import capital, of
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean

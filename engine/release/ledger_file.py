@@ -218,7 +218,7 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
         If it is no ledger of ours, is damaged, or something else lies beside it.
     """
     with _turn:
-        version = check_head(path)
+        version = _check_head(path)
         _check_beside(path, trial)
         file = _connected(path)
         try:
@@ -230,19 +230,8 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
             file.close()
 
 
-def check_head(path: Path) -> int:
-    """The version of a ledger, by its first bytes alone.
-
-    Parameters
-    ----------
-    path : Path
-        Of a file that is there.
-
-    Raises
-    ------
-    InputError
-        If the file is empty, or is not ours.
-    """
+def _check_head(path: Path) -> int:
+    """The version of a ledger, by its first bytes alone; another or an empty file is refused."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if not head:
@@ -308,7 +297,7 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
         shutil.copyfile(f"{path}-journal", f"{copy}-journal")
         file = _connected(copy)
         try:
-            check_pages(file, check_head(copy))
+            check_pages(file, _check_head(copy))
             trial(file)
         finally:
             file.close()

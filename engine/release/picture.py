@@ -142,8 +142,8 @@ def _nested(release: Published, curves: ReleasedPercentiles, across: tuple[float
     """Percentile curves as nested shades, with the time in ranges below the axis."""
     out = marks(curves, release.x, lambda time, value: (_x(time, across), _y(value, up)))
     if curves.limits:
-        out += bar_of_ranges(curves, release.facts.value_unit, _LEFT, _WIDTH - _LEFT - _RIGHT,
-                             _HEIGHT + 14)
+        out += _bar_of_ranges(curves, release.facts.value_unit, _LEFT, _WIDTH - _LEFT - _RIGHT,
+                              _HEIGHT + 14)
     return out
 
 
@@ -366,19 +366,9 @@ def _labels(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[st
     return out
 
 
-def bar_of_ranges(release: ReleasedPercentiles, unit: str, left: float, width: float, top: float
-                  ) -> list[str]:
-    """One stacked bar of the average share in every range, with the names of those that have room.
-
-    Parameters
-    ----------
-    release : ReleasedPercentiles
-        With cut-offs.
-    unit : str
-        Of observations.
-    left, width, top : float
-        In pixels.
-    """
+def _bar_of_ranges(release: ReleasedPercentiles, unit: str, left: float, width: float, top: float
+                   ) -> list[str]:
+    """One stacked bar of the average share in every range, named where there is room."""
     names, target = release.names(unit), None
     if release.target:
         target = release.limits.index(release.target[1])

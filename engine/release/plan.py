@@ -320,8 +320,7 @@ def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
     """
     keys = sorted(messages)
     head = json.dumps([[server, step, len(messages[server, step])] for server, step in keys])
-    return head.encode() + b"\n" + b"".join(messages[key].astype(_NUMBER).tobytes()
-                                            for key in keys)
+    return head.encode() + b"\n" + b"".join(messages[key].astype(_NUMBER).tobytes() for key in keys)
 
 
 def messages_from_bytes(content: bytes) -> dict[Key, Array]:

@@ -163,8 +163,7 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
         None where a request cannot say how that file was read.
     """
     if not isinstance(source, UploadedData):
-        data: dict[str, Any] | None = {"source": {"key": source.key, "parameters":
-                                                  source.values()}}
+        data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
         data = None if own_file is None else _of_file(source.facts, own_file)
     return None if data is None else {

@@ -117,7 +117,7 @@ class OpenLog:
         if not self.entries or self.entries[0].entry.get("salt") != digest(self.salt):
             raise changed()
         there = dict(self._file.execute("SELECT digest, content FROM kept").fetchall())
-        for name in {name for logged in self.entries for name in referred(logged.entry)}:
+        for name in {name for logged in self.entries for name in _referred(logged.entry)}:
             if not (isinstance(there.get(name), bytes) and digest(there[name]) == name):
                 raise changed()
 
@@ -408,14 +408,8 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def referred(entry: Mapping[str, Any]) -> list[str]:
-    """Digests of what an entry refers to.
-
-    Parameters
-    ----------
-    entry : mapping
-        Of any kind.
-    """
+def _referred(entry: Mapping[str, Any]) -> list[str]:
+    """Digests of what an entry of any kind refers to."""
     people = [name for _, name in entry.get("people", {}).values()]
     return people + [entry[name] for name in ("plan", "messages") if entry.get(name)]
 

@@ -9,15 +9,7 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, Data, EventFacts, PublicFacts
 from engine.language import quality
 from engine.language.grammar import capital, escape
-from engine.language.numbers import (
-    error,
-    exactly,
-    in_unit,
-    percent,
-    small,
-    whole,
-    with_unit,
-)
+from engine.language.numbers import error, exactly, in_unit, percent, small, whole, with_unit
 from engine.language.odds_words import odds_main, odds_why
 from engine.language.tags import budget_chip, credited
 from engine.mechanisms import Mechanism

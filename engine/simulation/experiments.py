@@ -369,8 +369,7 @@ def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
     finished = [part for part in parts if k in part.errors]
     if failures or not finished:
         return Outcome(cell, {}, (), failures[0] if failures else NOT_RUN)
-    errors = {kind: _joined([part.errors[k][kind] for part in finished])
-              for kind in KINDS}
+    errors = {kind: _joined([part.errors[k][kind] for part in finished]) for kind in KINDS}
     return Outcome(cell, errors, finished[0].spends[k])
 
 

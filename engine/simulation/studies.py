@@ -73,11 +73,11 @@ def data_sets(source: Source[Any]) -> int:
 def draws(source: Source[Any]) -> int:
     """How many releases a study makes of each data set, at each budget."""
     if source.is_random:
-        return -(-draws_for_shares(source) // data_sets(source))
+        return -(-_draws_for_shares(source) // data_sets(source))
     return draws_of_shown(source.sizes.n_curves)
 
 
-def draws_for_shares(source: Source[Any]) -> int:
+def _draws_for_shares(source: Source[Any]) -> int:
     """How many releases a share of 95 % is of: as many as are enough, where that is quick."""
     enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
     return int(np.clip(_RELEASED_READINGS // source.sizes.n_observations, _FEWEST_RELEASES,
@@ -411,11 +411,11 @@ def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
     indices = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
     few = replace(estimate, unprotected=estimate.unprotected[indices],
                   coefficients=estimate.coefficients[indices])
-    return least_error(mechanism, drawn, few, [(budgets[index],) for index in indices])
+    return _least_error(mechanism, drawn, few, [(budgets[index],) for index in indices])
 
 
-def least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
-                budgets: Sequence[Budgets]) -> float | None:
+def _least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
+                 budgets: Sequence[Budgets]) -> float | None:
     """The smallest error without noise: the method's own, or as tuned at one of these budgets."""
     by_function = least_errors(mechanism, drawn, estimate, budgets)
     return None if by_function is None else float(totals(by_function))

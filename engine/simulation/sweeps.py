@@ -133,8 +133,7 @@ class _Sweep:
             return [Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
                     for block in queue.died(group)]
         queue.put_back(group[len(done):])
-        return [self._recorded(block, *result)
-                for block, result in zip(group, done, strict=False)]
+        return [self._recorded(block, *result) for block, result in zip(group, done, strict=False)]
 
     def _recorded(self, block: Block, part: Part, seconds: float) -> Part:
         self.seconds[block] = seconds

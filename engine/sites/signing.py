@@ -136,8 +136,7 @@ def key_of(text: str) -> Key:
     InputError
         If it is none.
     """
-    plain = checked_object(entrance.json_of(text, "key"), "key",
-                           ("kind", "secret", "pads"))
+    plain = checked_object(entrance.json_of(text, "key"), "key", ("kind", "secret", "pads"))
     parts = [plain.get("secret"), *([plain["pads"]] if "pads" in plain else [])]
     if plain.get("kind") not in [*Scheme] or not all(
             isinstance(part, str) and _HEX.fullmatch(part) for part in parts):

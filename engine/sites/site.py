@@ -276,8 +276,7 @@ class Site:
         index = len(self.protocol.turns)  # of the order, behind all messages
         order = partial.stored(self.ledger, receipt).get(index)
         if order is None:
-            order = partial.store(self.ledger, receipt, index,
-                                  new_order(self.member.people))
+            order = partial.store(self.ledger, receipt, index, new_order(self.member.people))
         return self.plan.stand_in.with_site(self.index, ordered(self._records, order))
 
 

@@ -179,8 +179,7 @@ class DensityPoints(DealtRecords[SampleData]):
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         points = _LAWS[self.design].draw((n_repeats, self.n_curves), rng)
-        return SampleData(points, None, self.server,
-                          self.facts, self.truth)
+        return SampleData(points, None, self.server, self.facts, self.truth)
 
 
 @lru_cache

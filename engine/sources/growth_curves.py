@@ -95,8 +95,7 @@ class GrowthCurves(HumanCurves):
     @property
     def facts(self) -> PublicFacts:
         others = tuple(name for name in _GROUPS if name != self.children)
-        group = None if self.children == "both" else PublicGroup(
-            _FACTS.name, self.children, others)
+        group = None if self.children == "both" else PublicGroup(_FACTS.name, self.children, others)
         return replace(_FACTS, design=self.design, symmetric=True, credit=self.credit, group=group)
 
     @property
@@ -127,7 +126,7 @@ class GrowthCurves(HumanCurves):
         sexes = np.array(_TAKING_PART[self.children])
         means = sexes[self.groups_at(len(times), rng)].T[..., None]
         height, timing, tempo = rng.standard_normal((3, len(times), 1))
-        shares = share_of_final(
+        shares = _share_of_final(
             _FACTS.from_unit_time(times), means[1], means[2] + self.timing_sd * timing,
             means[3] * np.exp(self.tempo_spread * tempo))
         values = rng.standard_normal(times.shape)
@@ -136,24 +135,14 @@ class GrowthCurves(HumanCurves):
         return np.clip(values, _FACTS.value_low, _FACTS.value_high, out=values)
 
 
-def share_of_final(ages: Array, at_spurt: Array | float, spurt: Array | float,
-                   tempo: Array | float) -> Array:
-    """How much of its final height a child has: arrays that broadcast together.
+def _share_of_final(ages: Array, at_spurt: Array | float, spurt: Array | float,
+                    tempo: Array | float) -> Array:
+    """How much of its final height a child has at ages from 2 years on; arrays broadcast together.
 
-    Parameters
-    ----------
-    ages : array
-        In years, from 2 on.
-    at_spurt : array or float
-        q, the share at the spurt.
-    spurt : array or float
-        θ, its age in years; 7 at least.
-    tempo : array or float
-        s₁, in 1/years.
+    `at_spurt` is q, the share at the spurt, `spurt` its age θ of at least 7 years, `tempo` s₁ in
+    1/years.
 
-    Examples
-    --------
-    >>> share_of_final(np.array([2.0, 12.0, 18.0]), 0.93, 12.0, 1.2).round(3).tolist()
+    >>> _share_of_final(np.array([2.0, 12.0, 18.0]), 0.93, 12.0, 1.2).round(3).tolist()
     [0.528, 0.93, 1.0]
     """
     centred = np.maximum(spurt, _EARLIEST)
@@ -174,9 +163,9 @@ def _truth(children: str, height_sd: float, timing_sd: float, tempo_spread: floa
     def mean_height(t: Array) -> Array:
         total = np.zeros(len(t))
         for sex in _TAKING_PART[children]:
-            shares = share_of_final(_FACTS.from_unit_time(t)[:, None], sex.at_spurt,
-                                    sex.spurt + timing_sd * timing,
-                                    sex.tempo * np.exp(tempo_spread * tempo))
+            shares = _share_of_final(_FACTS.from_unit_time(t)[:, None], sex.at_spurt,
+                                     sex.spurt + timing_sd * timing,
+                                     sex.tempo * np.exp(tempo_spread * tempo))
             sd = np.hypot(height_sd * shares, error_sd)
             means = sex.final * shares
             means += cut_off(means, sd, _FACTS.value_low, _FACTS.value_high)

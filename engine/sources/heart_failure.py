@@ -91,8 +91,7 @@ class HeartFailure(HeartFailurePatients):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}),
-                ("Heart failure by blood pressure", {"by_pressure": True}))
+        return ((cls.label, {}), ("Heart failure by blood pressure", {"by_pressure": True}))
 
     @property
     def _stated(self) -> dict[str, Any]:

@@ -20,14 +20,8 @@ _TOGETHER = 4  # times of all these people worked on at once
 Draw = Callable[[Array, np.random.Generator], Array]  # times (people, m) to readings
 
 
-def glucose_day(times: Array) -> Array:
-    """Level of glucose over a day in mg/dL, with a rise after each of three meals.
-
-    Parameters
-    ----------
-    times : array
-        Times on [0, 1].
-    """
+def _glucose_day(times: Array) -> Array:
+    """Level of glucose over a day in mg/dL, with a rise after each of three meals."""
     meals = ((20.0, 0.36, 0.06), (22.0, 0.55, 0.06), (26.0, 0.82, 0.07))
     rises = sum(height * np.exp(-(((times - at) / width) ** 2)) for height, at, width in meals)
     return np.asarray(138 + 16 * np.cos(2 * np.pi * (times - 0.6)) + rises)
@@ -42,7 +36,7 @@ def _glucose(times: Array, rng: np.random.Generator) -> Array:
     angle = 2 * np.pi * times
     exponent = (level + rhythm[0] * np.cos(angle) + rhythm[1] * np.sin(angle)
                 + size * rng.standard_normal(times.shape) - 0.04)
-    return np.asarray(np.clip(np.round(glucose_day(times) * np.exp(exponent)), 40.0, 400.0))
+    return np.asarray(np.clip(np.round(_glucose_day(times) * np.exp(exponent)), 40.0, 400.0))
 
 
 def _growth(times: Array, rng: np.random.Generator) -> Array:

@@ -247,17 +247,7 @@ class SitedCurves(Source[CurveData]):
                           site_readings=", ".join(map(str, readings)))
 
     def _shared_out(self, index: int, groups: int, **changes: Any) -> Self:
-        """The recipe of one of several equally large groups; the first get what is left over.
-
-        Parameters
-        ----------
-        index : int
-            Of the group, from 0.
-        groups : int
-            How many there are.
-        **changes
-            What else is different in it.
-        """
+        """The recipe of one of several equally large groups; the first get what is left over."""
         people = [dealt(size, groups)[index] for size in self._people]
         several = ", ".join(map(str, people)) if len(people) > 1 else None
         return self._with(n_curves=sum(people), site_sizes=several, **changes)

@@ -38,12 +38,7 @@ from engine.uploads.columns import (
 )
 from engine.uploads.conversions import Dates, Kind, check_not_compact, kind_of_name
 from engine.uploads.design import moved_to_common
-from engine.uploads.doubts import (
-    doubts,
-    doubts_of_bounds,
-    doubts_of_people,
-    doubts_of_period,
-)
+from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.groups import groups_of_curves
 from engine.uploads.layout import FEW_TIMES, KINDS, Layout, check_roles
 from engine.uploads.misfits import check_covariates, check_fit
@@ -133,14 +128,8 @@ class CurveTable(Observations):
             group=self.group[members])
 
 
-def usual_several(table: Table) -> str:
-    """What is done with several observations of a person at one time where nobody says.
-
-    Parameters
-    ----------
-    table : Table
-        Of a file; days of an export of a device are averaged.
-    """
+def _usual_several(table: Table) -> str:
+    """What is done with several observations of a person at one time where nobody says."""
     return "keep" if table.export is None else "average"
 
 
@@ -155,7 +144,7 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
         Where rows of a table with one row per curve share an id, "average" makes one curve of each
         person, so that the person is protected; "keep" protects one row only, and notes it. Where a
         row is an observation, "average" takes the average of all that a person has at one time, as
-        of several days at one hour; the person is protected both ways. None as `usual_several`.
+        of several days at one hour; the person is protected both ways. None as `_usual_several`.
 
     Returns
     -------
@@ -177,7 +166,7 @@ def read_curves(table: Table, layout: Layout, several: str | None = None) -> Cur
     >>> curves.n_curves, curves.counts, curves.times
     (2, array([3, 3]), array([ 2.,  6., 10.,  2.,  6., 10.]))
     """
-    several = usual_several(table) if several is None else several
+    several = _usual_several(table) if several is None else several
     if several not in ("keep", "average"):
         raise InputError("“several” must be one of keep, average.", field="several")
     layout.check()
@@ -323,7 +312,7 @@ def _assembled(table: Table, layout: Layout, readings: _Readings, notes: list[st
                                    readings.times[complete], readings.values[complete])
     counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
     if layout.is_single:
-        check_single(counts)
+        _check_single(counts)
     covariates = np.empty((len(order), len(layout.covariates)))
     for k, name in enumerate(layout.covariates):
         covariates[:, k] = _along_curves(name, numbers_or_words(table, name, notes), readings)
@@ -396,19 +385,8 @@ def _groups(table: Table, layout: Layout, readings: _Readings, order: Integers) 
     return {"group": group[order], "group_names": names}
 
 
-def check_single(counts: Integers) -> None:
-    """Refuse several observations of one person where everybody has one.
-
-    Parameters
-    ----------
-    counts : (n,)
-        Observations of each person.
-
-    Raises
-    ------
-    InputError
-        With the number of people who have several.
-    """
+def _check_single(counts: Integers) -> None:
+    """Refuse several observations of one person where everybody has one."""
     several = int((counts > 1).sum())
     if several:
         raise InputError(
@@ -548,7 +526,7 @@ class Upload(UploadedData[CurveData]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.is_single:
-            check_single(self.curves.counts)
+            _check_single(self.curves.counts)
         if self.declared.group is None:  # a group is checked with the whole file that it is of
             check_fit(self.curves.times, self.curves.values, self.curves.counts,
                       self.curves.time_unit, self.declared, self.is_single)

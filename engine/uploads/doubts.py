@@ -292,8 +292,7 @@ def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], fac
     if not facts.periodic:
         return ()
     curve, inside, part = _in_parts(times, values, counts, facts)
-    people = np.bincount(np.unique(part * len(counts) + curve) // len(counts),
-                         minlength=_PARTS)
+    people = np.bincount(np.unique(part * len(counts) + curve) // len(counts), minlength=_PARTS)
     if min(people[0], people[-1]) < _FEWEST_CURVES:
         return ()
     observed = np.maximum(np.bincount(part, minlength=_PARTS), 1)

@@ -25,19 +25,8 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
 from engine.uploads.conversions import ASK, CALENDAR, Dates, converted
 from engine.uploads.devices.format import DeviceExport
-from engine.uploads.devices.reading import (
-    Read,
-    is_archive_of_exports,
-    read_archive,
-    read_export,
-)
-from engine.uploads.limits import (
-    LIMITS,
-    Limits,
-    check_cells,
-    check_columns,
-    refused,
-)
+from engine.uploads.devices.reading import Read, is_archive_of_exports, read_archive, read_export
+from engine.uploads.limits import LIMITS, Limits, check_cells, check_columns, refused
 from engine.uploads.text import SEPARATORS, decoded, read_text
 from engine.uploads.workbooks import read_workbook
 
@@ -370,8 +359,7 @@ def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     other = _converted(pc.if_else(missing, None, dotted), dates) if pc.any(unreadable).as_py(
         ) else None
     if other is not None:
-        return replace(other, missing=blank, infinite=beyond,
-                       unreadable=other.unreadable - blank)
+        return replace(other, missing=blank, infinite=beyond, unreadable=other.unreadable - blank)
     result = Numbers(numbers.values, blank, beyond, _number_of(unreadable),
                      _advice(text.filter(unreadable), decimal))
     return result if result.unreadable else _without_thousands(result, text, decimal)

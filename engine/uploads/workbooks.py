@@ -303,8 +303,7 @@ def _texts(cells: Iterable[Any]) -> pa.Array:
     if not kinds <= {float, int}:
         return pa.array(map(_cell_text, filled), pa.string())
     numbers = pa.array(filled, pa.float64())
-    is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers),
-                       pc.less(pc.abs(numbers), _WHOLE_BELOW))
+    is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _WHOLE_BELOW))
     whole = pc.cast(pc.if_else(is_whole, numbers, None), pa.int64())
     return pc.fill_null(pc.if_else(is_whole, pc.cast(whole, pa.string()),
                                    pc.cast(numbers, pa.string())), "")

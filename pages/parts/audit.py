@@ -43,8 +43,7 @@ _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
 _RECORD = ("One record", "Neighbouring data differ in one record: a curve, observation or row, "
            "whichever the method protects.")
-_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD,
-            "reuse": reuse_words.METHOD}
+_METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD, "reuse": reuse_words.METHOD}
 _CODE_NOTE = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
               "Without a scenario, *python -m engine audit* attacks every method.")
 _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question

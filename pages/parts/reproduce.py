@@ -100,8 +100,7 @@ def strip() -> None:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    st.markdown(exhibit_words.overview([pair for key in papers.names()
-                                        for pair in _verdicts(key)]))
+    st.markdown(exhibit_words.overview([pair for key in papers.names() for pair in _verdicts(key)]))
 
 
 @cache
@@ -109,8 +108,7 @@ def _verdicts(key: str) -> tuple[tuple[Claim, Finding], ...]:
     """The claims of an exhibit with what its stored quick result says on each; () without one."""
     paper, exhibit = papers.find(key)
     result = exhibit_files.stored(paper, exhibit)
-    return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)
-                 ) if result else ()
+    return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)) if result else ()
 
 
 def choices() -> ExhibitView:

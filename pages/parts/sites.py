@@ -290,8 +290,7 @@ def warnings(view: SitesTable) -> None:
     if not accounting.keeps_promise(spends):
         budget, worst = max(zip(view.answer.together.budgets, view.answer.members, strict=True),
                            key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon)
-        st.error(spending.broken_promise(budget, worst.guarantee.epsilon),
-                 icon=":material/error:")
+        st.error(spending.broken_promise(budget, worst.guarantee.epsilon), icon=":material/error:")
 
 
 # -- pictures and cards -------------------------------------------------------------------------

@@ -188,9 +188,10 @@ def plain(case):
 
 
 def showed(view):
-    from engine.commands.show import numbers as of_view
+    from engine.commands.show import from_json
 
-    return of_view(json.dumps(view))
+    question = from_json(json.dumps(view))
+    return question.numbers(question.answer())
 
 
 # -- commands and the memo ------------------------------------------------------------------------

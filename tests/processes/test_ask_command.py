@@ -97,7 +97,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
     ('{"view": "rate", "rate": {"key": "univariate_mean", "parameters": {}}}', "lacks")])
 def test_what_is_no_view_is_told_in_one_sentence(text, said):
     with pytest.raises(InputError, match=said):
-        show_command.numbers(text)
+        show_command.from_json(text)
 
 
 def test_a_missing_file_is_told_and_is_no_fault(tmp_path, capsys):

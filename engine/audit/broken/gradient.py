@@ -61,8 +61,7 @@ class ClipEachReadingThenAdd(Broken, NoisyGradientMean):
     """Each observation is clipped, not the curve: the bound grows with a curve’s observations."""
 
     def _servers(self, data: CurveData, *args: Any) -> list[Any]:
-        return _with_radii(super()._servers(data, *args),
-                           lambda radii: radii * data.counts.max())
+        return _with_radii(super()._servers(data, *args), lambda radii: radii * data.counts.max())
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
@@ -176,8 +175,7 @@ class QuieterThanSaid(Broken, NoisyGradientMean):
     """A fifth of the noise is missing from what is average, though the ledger has all of it."""
 
     def _servers(self, *args: Any) -> list[Any]:
-        return [replace(server, normals=0.8 * server.normals)
-                for server in super()._servers(*args)]
+        return [replace(server, normals=0.8 * server.normals) for server in super()._servers(*args)]
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)

@@ -85,8 +85,7 @@ class _Stretched(PercentileFit):
     def _surface(self, plan: Any, repeats: slice, readings: Any) -> ShareSurface:
         surface = super()._surface(plan, repeats, readings)
         size = np.abs(self.readings[1][repeats]).mean(axis=-1)
-        return replace(surface, coefficients=surface.coefficients * (
-            1 + size[:, None, None, None]))
+        return replace(surface, coefficients=surface.coefficients * (1 + size[:, None, None, None]))
 
 
 @bug(_BUDGET)

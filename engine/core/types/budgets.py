@@ -93,8 +93,7 @@ class Budget:
         Budget(epsilon=2.0, delta=1e-06)
         """
         listed = list(budgets)
-        return cls(max(budget.epsilon for budget in listed),
-                   max(budget.delta for budget in listed))
+        return cls(max(budget.epsilon for budget in listed), max(budget.delta for budget in listed))
 
     @property
     def is_private(self) -> bool:

@@ -382,8 +382,7 @@ class PublicFacts:
 
 
 def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value
-            for key, value in plain.items()}
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
 
 
 def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:

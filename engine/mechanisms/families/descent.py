@@ -581,10 +581,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                 ) -> tuple[Caution, ...]:
         """What a release says against what its functions and rounds make of a curve.
 
-        Parameters
-        ----------
-        released : (plans, repeats, draws, functions, r)
-            In unit scale.
+        `released` (plans, repeats, draws, functions, r) in unit scale.
         """
         facts = public.facts
         bends, unseen = np.zeros((2, *released.shape[:3]), dtype=bool)
@@ -629,11 +626,6 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         released level is too near the middle, where no curve is clipped. It counts where it is
         larger than what noise and sampling variability add. Of several functions the first is the
         level.
-
-        Parameters
-        ----------
-        released : (plans, repeats, draws, functions, r)
-            In unit scale.
         """
         levels = released[..., 0, :] @ basis(drawing_grid()).mean(axis=0)
         on_the_way = np.zeros(levels.shape, dtype=bool)
@@ -677,7 +669,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             linear = shared_map(servers[0].moments, iterates)
             sent = [self.server_update(servers[s], int(batches[s]), plan.batch_sizes[s],
                                        iterates, scales[s], linear) for s in active]
-            iterates = self.combine(sent, _of_those(shares, active), iterates, plan.n_functions)
+            iterates = self._combine(sent, _of_those(shares, active), iterates, plan.n_functions)
         return iterates
 
     def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
@@ -727,24 +719,11 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         radii = server.radii if len(server.radii) == 1 else server.radii[used]
         return mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
 
-    def combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
-                ) -> Array:
-        """The centre's step: it sees what the servers sent and no data.
+    def _combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
+                 ) -> Array:
+        """The centre's step, (repeats, columns, p): it sees what the servers sent and no data.
 
-        Parameters
-        ----------
-        sent : list of (repeats, columns, p)
-            From each server that takes part.
-        shares : (columns, servers)
-            Of each of them, summing to one.
-        iterates : (repeats, columns, p)
-            Before the step.
-        n_functions : int
-            K, whose coefficients are projected apart.
-
-        Returns
-        -------
-        (repeats, columns, p)
+        `shares` (columns, servers) sum to one; each of the functions is projected apart.
         """
         gradient = sum(shares[:, s, None] * message for s, message in enumerate(sent))
         moved = np.asarray(iterates - self.step_size * gradient)

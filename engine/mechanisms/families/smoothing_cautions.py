@@ -177,8 +177,7 @@ class Judgement:
             Functions of simple curves, such as 1 and t.
         """
         p_values, left = self.errors.bends(curves, simple, self._sampling)
-        _, expected = self.errors.bends(
-            self.errors.smoothed(self._smooth), simple, self._sampling)
+        _, expected = self.errors.bends(self.errors.smoothed(self._smooth), simple, self._sampling)
         threshold = _BENDS * np.maximum(self.forecast, expected)
         return np.asarray((p_values < _MISFIT) & (left > threshold))
 

@@ -125,14 +125,8 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
     def _moments(self, curves: Array, mean: Array, earlier: Sequence[Array]) -> Array:
         """Coordinates of second moments about the centre: (repeats, 1 or draws, pairs).
 
-        Parameters
-        ----------
-        curves : (repeats, n, r)
-            Coefficients.
-        mean : (repeats, r)
-            Of all curves, for the centre that is the sample mean.
-        earlier : sequence of (repeats, draws, r)
-            With the private mean, for the centre that is one.
+        Of `curves` (repeats, n, r). The centre is the `mean` (repeats, r) of all curves, or comes
+        from the `earlier` vectors, (repeats, draws, r) each.
         """
         centre = self.release.centre
         if centre == "nothing":

@@ -197,8 +197,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
                           - 2 * (density * held_out).sum(axis=-1))
 
     def most_move(self, smoothings: Sequence[Width], n_in: int, n_out: int) -> float:
-        return max(smoothing.most_move(self.grid.weights, n_in, n_out)
-                   for smoothing in smoothings)
+        return max(smoothing.most_move(self.grid.weights, n_in, n_out) for smoothing in smoothings)
 
     def reference(self, data: SampleData) -> Fit:
         """The density with Gaussian atoms of the same width, for every mechanism."""

@@ -124,8 +124,7 @@ class Selection(Mechanism):
         """
         if self.selection_rule == "formula":
             return (self,)
-        limits = next(parameter for parameter in self.parameters()
-                      if parameter.name == "bandwidth")
+        limits = next(parameter for parameter in self.parameters() if parameter.name == "bandwidth")
         assert limits.low is not None and limits.high is not None
         default = self.width(1.0, dimension)  # of a single record: c
         widths = np.clip(default * np.array(WIDTHS), limits.low, limits.high).tolist()

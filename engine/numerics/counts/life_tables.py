@@ -192,8 +192,7 @@ def life_tables(table: CountTable) -> list[LifeTable]:
     table : CountTable
         Of outcomes.
     """
-    return [LifeTable(table.estimated[..., g, :], table.cells)
-            for g in range(table.cells.n_groups)]
+    return [LifeTable(table.estimated[..., g, :], table.cells) for g in range(table.cells.n_groups)]
 
 
 def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN) -> Flags:

@@ -21,8 +21,7 @@ from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
 NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and many small",
          "many_small": "Two hundred small sites", "mixed_eps": "Sites with unequal protection"}
 SIGNALS = ("smooth", "blocks", "bumps", "heavisine", "doppler")
-TUNED, WEIGHTS, LITERAL, FREE = ("Least bound", "Paper’s weights", "As printed",
-                                 "No protection")
+TUNED, WEIGHTS, LITERAL, FREE = ("Least bound", "Paper’s weights", "As printed", "No protection")
 _LOOKS = {TUNED: ("wavelet", "circle"), WEIGHTS: ("functional", "diamond"),
           LITERAL: ("bias", "triangle-up"), FREE: ("without", "square")}
 

@@ -163,8 +163,7 @@ def _exact(table: pd.DataFrame, design: str, protection: str) -> pd.DataFrame:
 def _taken_for_even(table: pd.DataFrame, protection: str) -> dict[str, float]:
     """Errors with the fewest and the most observations."""
     exact = _exact(table, "Taken for even", protection)["exact"]
-    return {"first": exact.iloc[0], "last": exact.iloc[-1],
-            "ratio": exact.iloc[-1] / exact.iloc[0]}
+    return {"first": exact.iloc[0], "last": exact.iloc[-1], "ratio": exact.iloc[-1] / exact.iloc[0]}
 
 
 def _with_repairs(table: pd.DataFrame) -> dict[str, float]:

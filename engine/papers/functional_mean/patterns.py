@@ -122,8 +122,7 @@ def _little(group: str, start: float, *by: str) -> Check:
         rows = _in_group(_published(table), group)
         if "part" in rows:
             rows = where(rows, part="readings")
-        power = average([log_slope(line.between(start, 1e9))
-                         for line in lines(rows, "m", by)])
+        power = average([log_slope(line.between(start, 1e9)) for line in lines(rows, "m", by)])
         saved = 100 * (1 - 2**power.value)
         return Finding(power.value >= _LITTLE - 2 * power.se,
                        f"From {start:g} observations on the error goes like m to the power "

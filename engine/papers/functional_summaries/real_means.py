@@ -332,8 +332,7 @@ _STAND_INS = ("The curves of the paper are not part of this project. In their pl
 def _work(function: Callable[..., list[Row]], quick: tuple[int, ...], full: tuple[int, ...],
           form: Form) -> Work:
     more = quick if form == "quick" else full
-    return Work(calls=tuple(Call(function, (name, nu, *more))
-                            for name in DATA for nu in KERNELS))
+    return Work(calls=tuple(Call(function, (name, nu, *more)) for name in DATA for nu in KERNELS))
 
 
 TABLE_2 = Exhibit(

@@ -128,8 +128,7 @@ def interval_rows(repeats: int) -> list[Row]:
     rows: list[Row] = []
     for epsilon in (*_BUDGETS, *_LARGE, math.inf):
         c = replace(BASE, epsilon=epsilon)
-        bias, local_bias = (bias_of_interval(c, largest, smallest, n)
-                            for n in (c.pooled, c.rows))
+        bias, local_bias = (bias_of_interval(c, largest, smallest, n) for n in (c.pooled, c.rows))
         shared = pooled_coefficients(together, c, c.radius, rng)
         settings = (  # algorithm, rows that correct, β̂, bias term, sign of the correction
             (6, together, shared, bias, -1), (6, together, shared, bias, 1),

@@ -82,8 +82,7 @@ def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilo
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
     machines = [sparse_averages.sample_moments(source.covariance, vector, source.noise_sd,
                                                setting.n, 1, rng) for vector in vectors]
-    plans = [mechanism.plan(source.public, budgets)
-             for budgets in setting.budgets(epsilons)]
+    plans = [mechanism.plan(source.public, budgets) for budgets in setting.budgets(epsilons)]
     estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
                                   generator(_SEED, NOISE_STREAM, pattern))
     return estimate, source
@@ -189,8 +188,7 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
     source = setting.source()
     truth = source.truth.node_values[0, list(features)]
     vectors, covariance = source.truth.node_values, source.covariance
-    plans = [mechanism.plan(source.public, budgets)
-             for budgets in setting.budgets(epsilons)]
+    plans = [mechanism.plan(source.public, budgets) for budgets in setting.budgets(epsilons)]
     centres, lengths = [], []
     for k in range(repeats):
         rng = generator(_SEED, DATA_STREAM, k)
@@ -280,8 +278,7 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
     repeats : int
         Data sets at each place.
     """
-    plans = [mechanism.plan(source.public, (Budget(epsilon, delta),))
-             for epsilon in epsilons]
+    plans = [mechanism.plan(source.public, (Budget(epsilon, delta),)) for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
     vectors, _, corrected = mechanism.parts(moments(source, repeats), plans, columns,
                                         generator(_SEED, NOISE_STREAM, 0))

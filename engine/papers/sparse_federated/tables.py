@@ -252,8 +252,7 @@ def _draw_intervals(table: pd.DataFrame) -> tuple[Panel, ...]:
         series.append(level("Nominal", [_EPSILONS[0], _EPSILONS[-1]], [0.95, 0.95]))
         panels.append(panel(kind, series, axis, "Share of intervals that hold",
                             f"{kind}: coverage against ε, in four ways."))
-    lengths = [curve("As derived", _EPSILONS, _pooled(table, MATTERS, "length"),
-                     look("sparse"))]
+    lengths = [curve("As derived", _EPSILONS, _pooled(table, MATTERS, "length"), look("sparse"))]
     return (*panels, panel("Length of an interval", lengths, axis, "Length",
                            "Length of intervals against ε."))
 

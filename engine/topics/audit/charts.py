@@ -78,8 +78,7 @@ def _finding(lines: Sequence[AttackProgress], claim: float) -> str:
 
 def _claimed(**ends: Any) -> Spec:
     """The dashed line of the claim."""
-    return {"type": "line", **ends,
-            "line": {"color": "text", "width": 2, "dash": "6px,4px"}}
+    return {"type": "line", **ends, "line": {"color": "text", "width": 2, "dash": "6px,4px"}}
 
 
 def _worst(line: AttackProgress, top: float) -> Spec:

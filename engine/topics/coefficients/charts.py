@@ -9,14 +9,7 @@ import numpy as np
 from engine.core.palette import translucent
 from engine.core.types import Array, PublicFacts
 from engine.figures import labels, small_charts, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    axis,
-    layout,
-    method_style,
-    time_axis,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, method_style, time_axis
 from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import uncapital
 from engine.language.numbers import in_unit, named

@@ -16,12 +16,7 @@ from engine.privacy.accounting import exact_mu
 from engine.privacy.tradeoff import Gaussian
 from engine.rates.floor import least_errors
 from engine.sources import Source
-from engine.topics.mean.answer import (
-    EPSILON_STEPS,
-    MeanAnswer,
-    MeanStudy,
-    mean_over_budgets,
-)
+from engine.topics.mean.answer import EPSILON_STEPS, MeanAnswer, MeanStudy, mean_over_budgets
 
 # From source, mechanism, δ and seed to the releases at every step of the slider.
 RunMethod = Callable[[Source[CurveData], Mechanism, float, int], MeanAnswer]

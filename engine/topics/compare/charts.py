@@ -93,8 +93,7 @@ def sizes(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Sequen
         for k, height, epsilon in zip(marked, heights, epsilons, strict=True):
             if not line.errors[k] > 0:  # no place on a log axis
                 why = "no error" if line.errors[k] == 0 else "nothing published"
-                notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: {why}",
-                                   "quiet", 12))
+                notes.append(_note(0, "paper", height, f"ε = {epsilon:g}: {why}", "quiet", 12))
                 continue
             low, high = (line.errors[k],) * 2 if line.within is None else line.within[k]
             ends += [end for end in (low, high, line.errors[k]) if end > 0]
@@ -149,8 +148,7 @@ def _smallest(lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Se
     """Which method has the smallest error at most of the budgets."""
     best = {}
     for k, epsilon in zip(marked, epsilons, strict=True):
-        known = {line.label: float(line.errors[k]) for line in lines
-                 if np.isfinite(line.errors[k])}
+        known = {line.label: float(line.errors[k]) for line in lines if np.isfinite(line.errors[k])}
         if known:
             best[epsilon] = min(known, key=known.__getitem__)
     if not best:

@@ -153,8 +153,7 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
     if len(known) < 2:
         return ""
     unit = escape(facts.value_unit)
-    each = "; ".join(f"{_inside(label)} **{in_unit(error, unit)}**"
-                     for error, label in known)
+    each = "; ".join(f"{_inside(label)} **{in_unit(error, unit)}**" for error, label in known)
     return (f"**At equal privacy**, where the attacker’s accuracy is at most {100 * chance:.0f} %: "
             f"{each}.")
 

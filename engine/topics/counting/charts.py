@@ -12,14 +12,7 @@ from engine.core.bands import ROUNDED_NORMAL
 from engine.core.palette import translucent
 from engine.core.types import Array
 from engine.figures import labels, traces
-from engine.figures.theme import (
-    Chart,
-    Spec,
-    axis,
-    layout,
-    log_axis,
-    time_axis,
-)
+from engine.figures.theme import Chart, Spec, axis, layout, log_axis, time_axis
 from engine.figures.traces import UNPROTECTED, numbers_at_risk, plain
 from engine.language import counts
 from engine.language.numbers import named, number

@@ -164,7 +164,7 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
         As `engine.topics.decision.answer.map_row` gives them.
     """
     facts = answer.profile.facts
-    known = on_map(answer, people, errors)
+    known = _on_map(answer, people, errors)
     rows = sorted(known)
     here = (answer.chosen or answer.more_private)
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
@@ -174,14 +174,8 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
         words.map_title(answer))
 
 
-def on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:
-    """The distance (budgets,) that so many releases stay within, by people in all.
-
-    Parameters
-    ----------
-    answer, people, errors
-        As in `error_map`.
-    """
+def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:
+    """The distance (budgets,) that so many releases stay within, by people in all."""
     share = SHARES[answer.confidence]
     indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
     return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
@@ -201,7 +195,7 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
     target = with_unit(f"{answer.target:g}", answer.profile.unit)
-    known = on_map(answer, people, errors)
+    known = _on_map(answer, people, errors)
     is_met = any((row <= answer.target).any() for row in known.values())
     parts = [f"Thick line: {answer.confidence} of 20 releases within {target}." if is_met else
              f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",

@@ -535,7 +535,7 @@ def not_reached(answer: Decision) -> str:
     if nearest is None:
         size = effective_size(profile, EPSILON_STEPS[-1])
         if size is not None:
-            return f"**No budget reaches the target.** {too_small(size, profile.facts)}"
+            return f"**No budget reaches the target.** {_too_small(size, profile.facts)}"
         return ("**No budget reaches the target:** with so few people nothing useful could be "
                 "published at any ε of the scale.")
     distance = digits_up(float(profile.distance(decision_topic.SHARES[answer.confidence])[-1]), 2)
@@ -672,16 +672,8 @@ def _worth(profile: Profile) -> dict[str, str]:
         f"would be {number(low.of_centre)} at ε = 1.")}
 
 
-def too_small(size: EffectiveSize, facts: PublicFacts) -> str:
-    """Why nothing useful can be released if nobody is trusted, and what it would need.
-
-    Parameters
-    ----------
-    size : EffectiveSize
-        Below the least.
-    facts : PublicFacts
-        The noun for several persons.
-    """
+def _too_small(size: EffectiveSize, facts: PublicFacts) -> str:
+    """Why nothing useful can be released if nobody is trusted, and what it would need."""
     people = escape(facts.people)
     more = ("" if size.people_needed is None else
             f"{whole(round(digits_up(size.people_needed, 2)))} {people} instead of "

@@ -71,7 +71,7 @@ class AskedReleases:
     """Releases at several budgets with their answers.
 
     A line has the axes (3, budgets, ASKED_DRAWS, GRID_SIZE): first its middle, lower and upper
-    limit, as `lines_of` gives them. NaN where nothing can be told.
+    limit, as `_lines_of` gives them. NaN where nothing can be told.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     speeds = np.full_like(curves, np.nan) if question.kind == "fastest" else None
     span = data.facts.time_high - data.facts.time_low
     for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
-        curves[:, k, draw] = lines_of(curve.band)
+        curves[:, k, draw] = _lines_of(curve.band)
         marks[k][draw] = mark(curve, question)
         if speeds is not None and not curve.refusal_of_derivative(1, MIN_FOR_VELOCITY):
-            speeds[:, k, draw] = lines_of(curve.velocity) / span
+            speeds[:, k, draw] = _lines_of(curve.velocity) / span
     return AskedReleases(curves, tuple(map(tuple, marks)), speeds)
 
 
@@ -166,7 +166,7 @@ def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     right = np.full(people.shape[1:3], np.nan)  # (budgets, releases)
     times, grid = np.linspace(0.0, 1.0, _PEOPLE_POINTS), np.linspace(0.0, 1.0, GRID_SIZE)
     for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
-        curves[:, k, draw] = lines_of(curve.band)
+        curves[:, k, draw] = _lines_of(curve.band)
         answer = NextPersonAt().answer(curve)
         marks[k][draw] = Mark(answer.text, whisker=_whisker(curve.time(0.5), answer.interval))
         if answer.verdict is not Verdict.TOLD:
@@ -200,7 +200,7 @@ def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
         yield k, draw, ReleasedCurve.of(estimate, facts, k, draw=draw)
 
 
-def lines_of(band: GridBand) -> Array:
+def _lines_of(band: GridBand) -> Array:
     """A band at the points of the picture: middle, lower and upper limit, (3, GRID_SIZE)."""
     return np.stack([band.middle, band.low, band.high])[:, ::_EVERY]
 
@@ -359,8 +359,7 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
     names = (source.group_names[0], source.group_names[1])
     people = [everybody.of_people(group == index) for index in range(2)]
     if min(data.n_curves for data in people) < _FEWEST:
-        raise InputError("A group has nearly nobody.", field="source",
-                         hint="Choose larger groups.")
+        raise InputError("A group has nearly nobody.", field="source", hint="Choose larger groups.")
     estimates = [mechanism.release_many(
         data, [(budget,) * data.sizes.n_servers for budget in budgets], ASKED_DRAWS,
         generator(seed, NOISE_STREAM, _FIRST_STREAM + index)) for index, data in enumerate(people)]
@@ -376,7 +375,7 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
                 continue
             bands = (*(curve.band for curve in compared.curves), compared.band())
             for lines, band in zip((first, second, difference), bands, strict=True):
-                lines[:, k, draw] = lines_of(band)
+                lines[:, k, draw] = _lines_of(band)
             p[k, draw] = compared.p
             texts[k][draw] = f"{compared.sentences()[1]} {compared.p_written}."
     return GroupedReleases(names, (people[0].n_curves, people[1].n_curves), first, second,

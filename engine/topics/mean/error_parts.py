@@ -99,8 +99,7 @@ def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
         Whatever the mechanism refuses.
     """
     data, estimate = on_screen(source, mechanism, (budget,), seed)
-    average = (mechanism.without_protection(data) if source.is_random
-               else non_private_mean(source))
+    average = mechanism.without_protection(data) if source.is_random else non_private_mean(source)
     steps = _steps(estimate, average.values(drawing_grid())[0, 0, 0])
     if not source.is_random:
         return _of_real_curves(data, estimate, steps)

@@ -124,36 +124,16 @@ def peak_times(curves: Curves, times: Array) -> Array:
     return np.asarray(times[np.argmax(curves, axis=-1)])
 
 
-def fastest_times(curves: Curves, times: Array, first: float, second: float) -> Array:
-    """Where each curve rises fastest in a window, by differences of neighbouring points: (…).
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    first, second : float
-        Ends of the window.
-    """
+def _fastest_times(curves: Curves, times: Array, first: float, second: float) -> Array:
+    """Where each curve rises fastest in a window, by differences of neighbouring points: (…)."""
     slack = (times[-1] - times[0]) * 1e-9
     among = np.flatnonzero((times >= first - slack) & (times <= second + slack))
     slopes = np.gradient(curves, times, axis=-1)[..., among]
     return np.asarray(times[among][np.argmax(slopes, axis=-1)])
 
 
-def times_above(curves: Curves, times: Array, level: float) -> Array:
-    """How long each curve is above a level: (…). Points are equally spaced and joined by lines.
-
-    Parameters
-    ----------
-    curves : (…, points)
-        In response units.
-    times : (points,)
-        Increasing.
-    level : float
-        In response units.
-    """
+def _times_above(curves: Curves, times: Array, level: float) -> Array:
+    """How long each curve is above a level: (…). Points are equally spaced and joined by lines."""
     return np.asarray((times[-1] - times[0]) * length_above(np.asarray(curves - level)))
 
 
@@ -217,9 +197,9 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
     if question.kind == "sign":
         return differences(curves, times, question.first, question.second)
     if question.kind == "fastest":
-        return fastest_times(curves, times, question.first, question.second)
+        return _fastest_times(curves, times, question.first, question.second)
     if question.kind == "above":
-        return times_above(curves, times, question.level)
+        return _times_above(curves, times, question.level)
     return crossing_times(curves, times, question.level)
 
 

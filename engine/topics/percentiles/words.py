@@ -24,8 +24,7 @@ def meaning(answer: PercentilesAnswer) -> str:
     """
     facts, at = answer.facts, len(answer.times) // 2
     when = f"{number(float(answer.times[at]))} {facts.time_unit}".strip()
-    low, high = (in_unit(float(answer.releases[0, k, at]), facts.value_unit)
-                 for k in (0, -1))
+    low, high = (in_unit(float(answer.releases[0, k, at]), facts.value_unit) for k in (0, -1))
     share = percent(float(answer.levels[-1] - answer.levels[0]))
     return (f"{share} of all observations at {when} lie between {low} and {high}. Every "
             f"{facts.person} counts the same, however many observations there are.")

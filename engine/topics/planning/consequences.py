@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from engine.core.types import PublicFacts, Spend
 from engine.language.grammar import a, escape, of
 
-WAYS = ("holder", "sites", "sums", "centre")  # who adds the noise
-
 
 def way_of(spends: Sequence[Spend]) -> str:
     """Who adds the noise, from who sends what: one holder, or every site by itself.
@@ -40,7 +38,8 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     facts : PublicFacts
         The nouns for one person and for several.
     arrangement : str
-        Who adds the noise, one of `WAYS`; if empty, whoever does by the ledger.
+        Who adds the noise: "holder", "sites", "sums" or "centre"; if empty, whoever does by the
+        ledger.
 
     Returns
     -------

@@ -221,14 +221,8 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     return text
 
 
-def short_of(answer: PlanningAnswer) -> float:
-    """How many times the target the best reachable error is.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
-        That is not possible.
-    """
+def _short_of(answer: PlanningAnswer) -> float:
+    """How many times the target the best reachable error is."""
     return answer.reached.error / answer.target
 
 
@@ -239,7 +233,7 @@ def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
     if answer.reached.error == float("inf"):
         return f"**Not possible.** Even with {where} nothing useful could be published."
     short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
-             f"{times(short_of(answer))} what you ask for.")
+             f"{times(_short_of(answer))} what you ask for.")
     beyond = (answer.beyond or {}).get(dial)
     if beyond is None or (dial == "epsilon" and beyond.floor is None):
         return f"**Not possible.** Even {short}"

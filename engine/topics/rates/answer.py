@@ -173,8 +173,7 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     if len(known) < 3:
         return None
     middle = known[len(known) // 2]
-    weighted = Weighted.with_privacy_share(of, middle.private,
-                                           **{**point, symbol: middle.value})
+    weighted = Weighted.with_privacy_share(of, middle.private, **{**point, symbol: middle.value})
     x = np.log([p.value for p in known])
     y = np.log([p.mean for p in known])
     rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))

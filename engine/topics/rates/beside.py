@@ -82,8 +82,7 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
     return Beside(fitted, point, lines)
 
 
-def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array
-               ) -> dict[str, Array]:
+def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array) -> dict[str, Array]:
     """The rate and its lower bound over the range that was fitted to; NaN beyond it."""
     low, high = fitted.ranges["epsilon"]
     is_inside = (low <= epsilons) & (epsilons <= high)

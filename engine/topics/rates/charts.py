@@ -216,8 +216,7 @@ def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
     if not series.known:
         return []
     shade, _, marker = series.style
-    x, mean, bar = np.array(
-        [(p.value, p.mean, NORMAL * p.se) for p in series.known]).T
+    x, mean, bar = np.array([(p.value, p.mean, NORMAL * p.se) for p in series.known]).T
     points = traces.points(
         series.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
         error_y={"type": "data", "array": bar.tolist(), "color": shade},

@@ -150,8 +150,7 @@ class Network:
         """
         if isinstance(like, Upload):
             return like
-        return replace(like, configuration="listed",
-                       sizes_listed=", ".join(map(str, self.sizes)))
+        return replace(like, configuration="listed", sizes_listed=", ".join(map(str, self.sizes)))
 
     def theory(self) -> WaveletSites:
         epsilons = [budget.epsilon for budget in self.budgets]
@@ -296,8 +295,7 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
                    seed: int) -> dict[str, Any]:
     """What only the curve behind simulated observations can tell: it, and the squared errors."""
     if not isinstance(readings, RegressionPoints):
-        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {
-            "within": math.nan}
+        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
     study = Study(readings, mechanism, seed)
     distances = study.errors(study.data(), [network.budgets])
@@ -531,17 +529,11 @@ def cost_of_privacy(network: Network, smoothness: float,
         curves.append(np.sqrt(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons)))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
     return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]),
-                         smallest_useful_epsilon(network))
+                         _smallest_useful_epsilon(network))
 
 
-def smallest_useful_epsilon(network: Network) -> float:
-    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike.
-
-    Parameters
-    ----------
-    network : Network
-        m sites with n observations each.
-    """
+def _smallest_useful_epsilon(network: Network) -> float:
+    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike."""
     return math.sqrt(network.n_sites) / network.n_readings
 
 
@@ -625,8 +617,7 @@ class DesignDemo:
     weighted: float
 
 
-def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
-                ) -> DesignDemo:
+def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
     """The same plan under both laws of the times, by the closed form.
 
     Parameters

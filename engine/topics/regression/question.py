@@ -28,8 +28,7 @@ def numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
               WITHIN: math.nan if answer.is_refused else answer.within,
               "privacy noise": answer.known.noise,
               "half-width of the 95 % confidence band, on average": half}
-    numbers = {named(name, answer.facts.value_unit): value
-               for name, value in errors.items()}
+    numbers = {named(name, answer.facts.value_unit): value for name, value in errors.items()}
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 

@@ -122,19 +122,6 @@ def place(facts: PublicFacts, point: float) -> str:
     return with_unit(f"{position:.12g}", escape(facts.time_unit))
 
 
-def refused(answer: RegressionAnswer) -> str:
-    """Instead of a picture: that these budgets allow no estimate.
-
-    Parameters
-    ----------
-    answer : RegressionAnswer
-        Of which nothing is shown.
-    """
-    return ("**These budgets allow no estimate.** The best bound on the error is no better than "
-            "for a flat line, so nothing is released and no budget is spent. More observations, "
-            "larger ε or fewer sites with more observations each would help.")
-
-
 def levels(by_level: ByLevel) -> str:
     """What moving the level would do.
 

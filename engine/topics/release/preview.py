@@ -19,14 +19,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.tasks import Argument, DataType
-from engine.core.types import (
-    Array,
-    Budget,
-    Data,
-    Estimate,
-    PublicFacts,
-    Sizes,
-)
+from engine.core.types import Array, Budget, Data, Estimate, PublicFacts, Sizes
 from engine.language import quality
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts

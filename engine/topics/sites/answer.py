@@ -180,8 +180,7 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
-    worths = [_worth(rows[k].n_curves, budget)
-              for k, budget in zip(included, budgets, strict=True)]
+    worths = [_worth(rows[k].n_curves, budget) for k, budget in zip(included, budgets, strict=True)]
     best = worths.index(max(worths))
     together = desk.arrangement(_Case(included, budgets), included)
     pooled = desk.arrangement(_Case(included, (_smallest(budgets),), pooled=True), included)

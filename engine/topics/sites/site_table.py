@@ -36,7 +36,7 @@ def people(rows: Sequence[SiteRow]) -> int:
     return sum(row.n_curves for row in rows if row.included)
 
 
-def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
+def _stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
     """δ of every site by the rule of all pages: 1/n² for all who take part, unless chosen."""
     n = people(rows)
     return tuple(delta_rule(n, row.delta, is_pure) for row in rows)
@@ -45,7 +45,7 @@ def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta
 def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...]:
     """The budget of every site; `is_pure` says that the method never needs a δ."""
     return tuple(Budget(row.epsilon, delta.value)
-                 for row, delta in zip(rows, stated_deltas(rows, is_pure), strict=True))
+                 for row, delta in zip(rows, _stated_deltas(rows, is_pure), strict=True))
 
 
 def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, ...]:
@@ -139,8 +139,7 @@ def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]
         That says which limit which site breaks.
     """
     if not 1 <= len(rows) <= MAX_SITES:
-        raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.",
-                         field="sites")
+        raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.", field="sites")
     for row in rows:
         _check_budget(row)
         if not fixed:
@@ -236,8 +235,7 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     rows = [_pasted_row(k, row if has_names else ["", *row], observations)
             for k, row in enumerate(cells[first:], first + 1)]
     names = fit_names([name for name, *_ in rows if name], len(rows))
-    return checked([SiteRow(name, n, each)
-                    for name, (_, n, each) in zip(names, rows, strict=True)])
+    return checked([SiteRow(name, n, each) for name, (_, n, each) in zip(names, rows, strict=True)])
 
 
 def _refuse_split_thousands(lines: Sequence[str], first: int) -> None:

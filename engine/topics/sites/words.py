@@ -260,8 +260,7 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
     if arrangement == "sums":
         if federation.summed is None:
             return federation.why_not_summed
-        return odds_main(federation.pooled_odds, person,
-                         sits_at="one other site or at the centre")
+        return odds_main(federation.pooled_odds, person, sits_at="one other site or at the centre")
     text = odds_main(federation.weakest.odds, person, sits_at="another site or at the centre")
     if len({member.odds.right for member in federation.members}) == 1:
         return text

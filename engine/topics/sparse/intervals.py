@@ -199,8 +199,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
                              source.n_curves, repeats, generator(seed, DATA_STREAM, FRESH))
     plan = mechanism.plan(source.public, (budget,))
-    estimate = mechanism.estimate(moments, [plan], repeats, 1,
-                                  generator(seed, NOISE_STREAM, FRESH))
+    estimate = mechanism.estimate(moments, [plan], repeats, 1, generator(seed, NOISE_STREAM, FRESH))
     covered, limits = entry_coverage(estimate, source.truth), estimate.intervals
     assert covered is not None and limits is not None
     naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),

@@ -86,21 +86,9 @@ def untrusted_errors(method: UntrustedMean, setting: SparseMeanSetting, repeats:
     return _squared(estimates, setting)
 
 
-def trusted_errors(method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int,
-                   rng: np.random.Generator) -> Array:
-    """Squared errors of independent releases by a trusted server: (repeats,).
-
-    Parameters
-    ----------
-    method : Mechanism
-        With its settings.
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
-    repeats : int
-        How many releases.
-    rng : Generator
-        Of data and noise.
-    """
+def _trusted_errors(method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int,
+                    rng: np.random.Generator) -> Array:
+    """Squared errors of independent releases by a trusted server: (repeats,)."""
     budget = Budget(setting.epsilon, setting.delta)
     plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
@@ -108,30 +96,14 @@ def trusted_errors(method: SparseMeanTrusted, setting: SparseMeanSetting, repeat
     return _squared(method.means_of(pooled, plan, noise)[:, 0], setting)
 
 
-def alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Generator) -> Array:
-    """Squared errors of one machine's own largest means, exact and never sent: (repeats,).
-
-    Parameters
-    ----------
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
-    repeats : int
-        How many releases.
-    rng : Generator
-        Of data and noise.
-    """
+def _alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Generator) -> Array:
+    """Squared errors of one machine's own largest means, exact and never sent: (repeats,)."""
     means = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
     return _squared(hard_threshold(means, setting.n_nonzero), setting)
 
 
-def zero_error(setting: SparseMeanSetting) -> float:
-    """‖μ‖², the squared error of answering zero everywhere.
-
-    Parameters
-    ----------
-    setting : SparseMeanSetting
-        Sizes, budget and signal.
-    """
+def _zero_error(setting: SparseMeanSetting) -> float:
+    """‖μ‖², the squared error of answering zero everywhere."""
     return float((setting.mean**2).sum())
 
 
@@ -150,8 +122,8 @@ def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[s
     s, streams = setting.n_nonzero, [generator(seed, k, 0) for k in range(4)]
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),
-        TRUSTED: trusted_errors(SparseMeanTrusted(sparsity=s), setting, repeats, streams[2]),
-        ALONE: alone_errors(setting, repeats, streams[3]), ZERO: np.array(zero_error(setting))}
+        TRUSTED: _trusted_errors(SparseMeanTrusted(sparsity=s), setting, repeats, streams[2]),
+        ALONE: _alone_errors(setting, repeats, streams[3]), ZERO: np.array(_zero_error(setting))}
     signs = SparseMeanSigns(sparsity=s)
     bits = signs.usual_per_machine(setting.sizes, setting.epsilon, setting.facts)
     errors[BIT] = (untrusted_errors(signs, setting, repeats, streams[0])

@@ -47,8 +47,7 @@ def legend(answer: SparseAnswer) -> str:
     answer : SparseAnswer
         Of all coefficients.
     """
-    first = ("those that matter" if answer.truth is not None else
-             "those chosen without privacy")
+    first = "those that matter" if answer.truth is not None else "those chosen without privacy"
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
             f"no dot. Shown are {first}, then others that a release chose.")
 

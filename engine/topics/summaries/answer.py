@@ -336,8 +336,7 @@ def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> flo
     if not isinstance(mechanism, FunctionalRelease) or not mechanism.positive:
         return 0.0
     data = studies.data_on_screen(source, seed)
-    raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)],
-                                 seed)
+    raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)], seed)
     assert isinstance(raw.basis, Pairs)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())

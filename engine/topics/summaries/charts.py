@@ -46,7 +46,7 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
     """
     assert result.releases is not None
     x = plain(answer.axis)
-    table = {axis_title(answer): x, "non-private": plain(answer.non_private[k]),
+    table = {_axis_title(answer): x, "non-private": plain(answer.non_private[k]),
              "release 1": plain(result.releases[0, k])}
     data = [_many(x, result.releases[:, k], result.mechanism.family),
             traces.unprotected(x, table["non-private"], hovertemplate=labels.hover())]
@@ -55,8 +55,8 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
         data.append(traces.line("True", x, table["true"], "truth", 1.6,
                                 hovertemplate=labels.hover()))
     spec = {"data": data, "layout": layout(
-        title=f"Error {number(result.error)}", xaxis=axis(axis_title(answer)),
-        yaxis=axis(value_title(answer), grid=True, range=_span(answer, k)))}
+        title=f"Error {number(result.error)}", xaxis=axis(_axis_title(answer)),
+        yaxis=axis(_value_title(answer), grid=True, range=_span(answer, k)))}
     return Chart(spec, f"{result.label}: {len(result.releases)} possible releases, error "
                  f"{number(result.error)}.", table)
 
@@ -81,10 +81,10 @@ def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
     spec = {"data": [heat], "layout": layout(
         hovermode="closest",
         title=f"Heights {number(float(values.min()))} to {number(float(values.max()))}",
-        xaxis=axis(axis_title(answer), constrain="domain"), yaxis=_second_axis(answer))}
+        xaxis=axis(_axis_title(answer), constrain="domain"), yaxis=_second_axis(answer))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
-                 {axis_title(answer): x, **({} if x == y else {_second_title(answer): y}),
+                 {_axis_title(answer): x, **({} if x == y else {_second_title(answer): y}),
                   "along the diagonal": plain(np.diagonal(values))})
 
 
@@ -101,7 +101,7 @@ def _colours(answer: SummariesAnswer) -> Spec:
 def _second_axis(answer: SummariesAnswer) -> Spec:
     """That of the second number; of two times, or of equal ranges, as long as the first."""
     if np.array_equal(answer.axis, answer.across):
-        return axis(axis_title(answer), scaleanchor="x", constrain="domain")
+        return axis(_axis_title(answer), scaleanchor="x", constrain="domain")
     return axis(_second_title(answer))
 
 
@@ -287,14 +287,8 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
                  {facts.time_name: x, "one curve": curve, "the other": mirrored})
 
 
-def axis_title(answer: SummariesAnswer) -> str:
-    """The title of the horizontal axis: time, or the first feature.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Of one task.
-    """
+def _axis_title(answer: SummariesAnswer) -> str:
+    """The title of the horizontal axis: time, or the first feature."""
     facts = answer.facts
     if TASKS[answer.task].data is DataType.RECORDS and facts.covariates:
         return _column_title(facts.covariates[0])
@@ -309,14 +303,8 @@ def _column_title(stated: Covariate) -> str:
     return named(shortened(stated.name), stated.unit)
 
 
-def value_title(answer: SummariesAnswer) -> str:
-    """The title of the vertical axis.
-
-    Parameters
-    ----------
-    answer : SummariesAnswer
-        Of one task.
-    """
+def _value_title(answer: SummariesAnswer) -> str:
+    """The title of the vertical axis."""
     if answer.task == DENSITY.key:
         return "Density (1: spread evenly)"
     return named(answer.facts.value_name, answer.facts.value_unit)

@@ -70,8 +70,7 @@ def compared(answer: SummariesAnswer) -> str:
     if not known:
         return "None of the ways can publish anything at this budget."
     unit = unit_of(answer)
-    target = ("the true function" if answer.baseline is not None else
-              "the non-private estimate")
+    target = "the true function" if answer.baseline is not None else "the non-private estimate"
     best = known[0]
     text = (f"**{best.label}** comes closest: error **"
             f"{in_unit(best.error, unit)}** from {target}, 95 % of releases within "

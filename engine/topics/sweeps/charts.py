@@ -55,8 +55,7 @@ def _finding(view: SweepView) -> str:
 
 def _of_line(k: int, line: SweepLine, view: SweepView, labels: Mapping[str, str], unit: str
              ) -> list[Spec]:
-    label = (f"{labels[view.across]} = {line.name}" if view.across else
-             "Measured (± 95 %)")
+    label = f"{labels[view.across]} = {line.name}" if view.across else "Measured (± 95 %)"
     drawn = [_measured(k, line, label, unit)]
     if line.theory is not None:
         drawn.append(traces.line(

@@ -39,20 +39,12 @@ _LOW = pa.array(["low", "lo"])
 _HIGH = pa.array(["high", "hi"])
 
 
-def in_both_units(text: pa.Array, is_mmol: bool, ends: tuple[float, float]) -> Array:
+def _in_both_units(text: pa.Array, is_mmol: bool, ends: tuple[float, float]) -> Array:
     """Cells in mg/dL and mmol/L (N, 2); NaN where they hold no number.
 
-    Parameters
-    ----------
-    text : array of text
-    is_mmol : bool
-        Whether the cells are in mmol/L.
-    ends : pair of float
-        What a monitor measures at least and at most, in mg/dL.
+    `ends` are what a monitor measures at least and at most, in mg/dL.
 
-    Examples
-    --------
-    >>> in_both_units(pa.array(["10", "Low"]), True, (40, 400))[:, 0]
+    >>> _in_both_units(pa.array(["10", "Low"]), True, (40, 400))[:, 0]
     array([180.156,  40.   ])
     """
     word, mg = pc.utf8_lower(text), numbers(text) * (MG_PER_MMOL if is_mmol else 1.0)
@@ -87,7 +79,7 @@ class _Monitor(Format):
         time, value = (starting([*columns], start) for start in (self._time, self._value))
         return DeviceObservations(
             hours_of_day(columns[time]),
-            in_both_units(columns[value], "mmol" in value, self._ends), days_of(columns[time]),
+            _in_both_units(columns[value], "mmol" in value, self._ends), days_of(columns[time]),
             people_in(columns))
 
 
@@ -143,7 +135,7 @@ class Nightscout(Format):
             offset = np.nan_to_num(numbers(columns["utcoffset"])) / 60
             is_utc = np.asarray(pc.ends_with(pc.utf8_upper(times), "Z"))
             hours = np.where(is_utc, (hours + offset) % 24, hours)
-        return DeviceObservations(hours, in_both_units(columns["sgv"], False, (40, 400)),
+        return DeviceObservations(hours, _in_both_units(columns["sgv"], False, (40, 400)),
                                   days_of(times), people_in(columns))
 
     def columns_of(self, entries: Sequence[object]) -> Columns:

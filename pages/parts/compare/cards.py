@@ -309,7 +309,3 @@ def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer)
             f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
             f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.steps]
     st.markdown(f"{method.label}: {', '.join(each)}.")
-
-
-def options() -> None:
-    controls.more_options(epsilon=False)

@@ -66,8 +66,7 @@ _OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study
 def _means_alone() -> None:
     """Why these details are not there for another estimand, and the way to them."""
     st.markdown(words.MEANS_ALONE)
-    st.button("Take the mean curve", key="take_mean", on_click=choose,
-              args=(MEAN_FUNCTION.key,))
+    st.button("Take the mean curve", key="take_mean", on_click=choose, args=(MEAN_FUNCTION.key,))
 
 
 def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:

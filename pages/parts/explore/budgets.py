@@ -113,8 +113,7 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
     current = session.current()
     by_label = (run.answer(mean_topic.other_methods, *_arguments(scene))
                 if knows_methods(scene) else {})
-    others = [charts.Method.of(other, errors, label)
-              for label, (other, errors) in by_label.items()]
+    others = [charts.Method.of(other, errors, label) for label, (other, errors) in by_label.items()]
     return charts.Method.of(current.mechanism, scene.error), others
 
 

@@ -93,8 +93,7 @@ def error(view: MeanCurve) -> None:
         st.markdown(floor, help=glossary.explain("Floor"))
     st.markdown(view.what_limits(view.step))
     shares = study.shares[view.step]
-    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS),
-              "split", 44)
+    view.draw("Parts of the error", small_charts.split_bar(shares, error_words.PARTS), "split", 44)
     st.markdown(f":small[{error_words.shares_key(shares)}]")
     if view.knows_changes:
         st.markdown(view.if_doubled(view.step))

@@ -159,8 +159,7 @@ def _terms() -> None:
     """Every term, by the alphabet."""
     st.header("Glossary", anchor=False)
     formulas = st.toggle("With formulas", key="glossary_formulas")
-    st.markdown("\n\n".join(entry(term, formulas, where=True)
-                            for term in glossary.alphabetical()))
+    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in glossary.alphabetical()))
 
 
 def links(notes: handbook.Chapter) -> None:

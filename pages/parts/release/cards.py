@@ -501,8 +501,7 @@ def _never_drawn(choice: Choice, part: Source) -> None:
 
 def _once_more(entries: Sequence[Entry], suffix: str) -> None:
     """What was drawn can be shown again, at no charge."""
-    drawn = {entry.release_id: entry.name for entry in reversed(entries)
-             if entry.state == "drawn"}
+    drawn = {entry.release_id: entry.name for entry in reversed(entries) if entry.state == "drawn"}
     if not drawn:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -133,8 +133,7 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
                                                        file)
     if plain is not None and "data" in plain:
         data = {key: value for key, value in plain["data"].items() if key != "file"}
-        columns = {key: value for key, value in data.get("columns", {}).items()
-                   if key != "server"}
+        columns = {key: value for key, value in data.get("columns", {}).items() if key != "server"}
         return {**data, "columns": columns}
     if source.facts.origin and source.facts.observations_per_curve:
         return None

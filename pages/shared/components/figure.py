@@ -95,8 +95,7 @@ class AtBudget:
 
 _ROLES = {"quiet": "quiet", "raw": "raw", "truth": "truth", "without": "without",
           "method": "gradient", "pull": "visitor"}
-_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()}
-            for theme in THEMES}
+_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
 def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
@@ -195,20 +194,9 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Releases less the mean without protection, and half the width of their middle 95 %.
 
-    At a refused budget there is no release. What is drawn there shows why: the noise of the
-    smallest budget that is not refused, which grows as 1/ε.
-
-    Parameters
-    ----------
-    view : MeanAnswer
-        Curves and their releases.
-    refused : array of bool, (budgets,)
-        Where nothing would be published.
-
-    Returns
-    -------
-    tuple of array
-        (budgets, draws, points) and (budgets, points).
+    They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
+    release. What is drawn there shows why: the noise of the smallest budget that is not refused,
+    which grows as 1/ε.
     """
     releases, noise = view.releases - view.non_private, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
@@ -263,8 +251,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
     return _tagged(payload)
 
 
-def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
-                   ) -> dict[str, Any]:
+def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
     """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
 
     Parameters

@@ -207,8 +207,7 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
 
 def _noun(task: str) -> str:
     """What data are called above a choice of them."""
-    return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(
-        TASKS[task].data, "Curves")
+    return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(TASKS[task].data, "Curves")
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:

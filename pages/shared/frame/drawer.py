@@ -52,8 +52,7 @@ def button(details: Sequence[Detail], label: str, key: str, icon: str, first: st
            kind: Literal["secondary", "tertiary"] = "secondary") -> None:
     """Opens the drawer, at a detail if one is named, or closes it."""
     target = "" if is_open(details) and not first else first or details[0].key
-    st.button(label, key=key, on_click=open_at, args=(details, target),
-              icon=icon, type=kind)
+    st.button(label, key=key, on_click=open_at, args=(details, target), icon=icon, type=kind)
 
 
 def show(details: Sequence[Detail]) -> None:

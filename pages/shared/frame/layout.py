@@ -43,8 +43,7 @@ def user_errors() -> Iterator[None]:
                  f"you report it: {reference}.", icon=":material/error:")
 
 
-def _without_data(fault: Exception
-                  ) -> tuple[type[Exception], Exception, TracebackType | None]:
+def _without_data(fault: Exception) -> tuple[type[Exception], Exception, TracebackType | None]:
     """The traceback with the message left out: a message may quote a reading."""
     return type(fault), type(fault)("(message withheld)"), fault.__traceback__
 

@@ -66,8 +66,7 @@ _OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
 _LONGEST = 40  # characters of a word or unit
 _REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
 _MAX_LISTED = 3  # columns whose ranges are asked for one by one without a choice
-_SPREAD = {False: "Not known, or with skew, groups or outliers",
-           True: "Symmetric about their mean"}
+_SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetric about their mean"}
 
 
 def bounds_step(task: str) -> bool:

@@ -153,8 +153,7 @@ def lie_at_a_bound(curves: Array, errors: Array, half: float) -> NDArray[np.bool
     return np.asarray(near.mean(axis=-1) > constants.ALONG_BOUND)
 
 
-def lie_near_a_bound(curves: Array, errors: Array, n_people: int, half: float
-                     ) -> NDArray[np.bool_]:
+def lie_near_a_bound(curves: Array, errors: Array, n_people: int, half: float) -> NDArray[np.bool_]:
     """Whether half of a curve or more lies near a bound, for how much people differ.
 
     Within a tenth of the stated range, and within two standard deviations of people by what was

@@ -316,8 +316,7 @@ class PercentileFit:
             for k, plan in enumerate(plans):
                 yield k, repeats, self._surface(plan, repeats, readings)
 
-    def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings
-                 ) -> ShareSurface:
+    def _surface(self, plan: PercentilePlan, repeats: slice, readings: _Readings) -> ShareSurface:
         basis, effective = self.basis.first(plan.centre_size), plan.verdict.effective_size
         centre = self._centre(plan, repeats, readings)
         of_stage_centre = effective * math.sqrt(STAGES[CENTRE])

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from engine.core.bands import SecondMoments
 from engine.core.registry import param
 from engine.core.types import (
     Array,
@@ -236,13 +235,15 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         square = scale.half**2
         fit = Fit(
             basis=basis, functions=names, basis_sizes=tuple(plan.size for plan in plans),
-            coefficients=in_response_units(
+            coefficients=_in_response_units(
                 shrunk(unit.centre, unit.covariance, shrinks), scale, names),
-            unprotected=in_response_units(
+            unprotected=_in_response_units(
                 shrunk(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
             band=None if self.band == "none" else Band(
-                in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
-                people=_in_response_units(unit.people, scale.half),
+                _in_response_units(unit.centre, scale, names), square * unit.covariance, self.band,
+                people=None if unit.people is None else replace(
+                    unit.people, stretch=scale.half * unit.people.stretch,
+                    privacy=square * unit.people.privacy),
                 unseen=UnseenDetails.of(basis, self.law_of_times(facts), scale.half)),
             parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
                               square * unit.parts.sampling),
@@ -280,7 +281,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(
                 covariance.reshape(*values.shape, *values.shape[1:]))
-        return Fit.exact(basis, in_response_units(values, scale, names), covariance,
+        return Fit.exact(basis, _in_response_units(values, scale, names), covariance,
                          "pointwise" if self.band == "none" else self.band, functions=names,
                          offset=None if scale.is_flat else scale.middle)
 
@@ -315,11 +316,6 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return SHARES_NO_BAND if self.band == "none" else SHARES
 
 
-def _in_response_units(people: SecondMoments | None, half: float) -> SecondMoments | None:
-    return None if people is None else replace(people, stretch=half * people.stretch,
-                                               privacy=half**2 * people.privacy)
-
-
 def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
     """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish.
 
@@ -338,24 +334,10 @@ def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
     return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 
-def in_response_units(coefficients: Array, scale: Scale, names: tuple[str, ...]) -> Array:
-    """Undo the map to [−1, 1].
+def _in_response_units(coefficients: Array, scale: Scale, names: tuple[str, ...]) -> Array:
+    """Undo the map to [−1, 1]: (…, r), or (…, K, r) where functions have names.
 
     A flat middle goes into the constant wave, that of the intercept where there are several.
-
-    Parameters
-    ----------
-    coefficients : (…, r), or (…, K, r) where functions have names
-        In unit scale.
-    scale : Scale
-        The map.
-    names : tuple of str
-        Of the functions.
-
-    Returns
-    -------
-    (…, r) or (…, K, r)
-        In response units.
     """
     out = np.asarray(coefficients * scale.half)
     if scale.is_flat:

@@ -353,8 +353,7 @@ def interval(rows: RowMoments, vectors: Array, column: Array, spread: Array, var
     # Algorithms and intervals differ in the logarithm: log(1.25/δ) there, log(1/δ) here.
     unit = 2 * constants.correction_bound / rows.n
     noise = unit / accounting.printed_mu(constants.epsilon, constants.delta, "isotropic")
-    centres = (vectors[:, k] + sign * correction
-               + noise * rng.standard_normal(len(vectors)))
+    centres = vectors[:, k] + sign * correction + noise * rng.standard_normal(len(vectors))
     privacy = rows.n * (unit / constants.epsilon)**2 * 2 * math.log(1 / constants.delta)
     half = norm.ppf((1 + level) / 2) * np.sqrt(variances * (spread + privacy) / rows.n)
     return centres, np.asarray(half)

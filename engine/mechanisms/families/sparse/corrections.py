@@ -100,24 +100,12 @@ class Residuals:
     mean: Array | float = 0.0
 
 
-def residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np.random.Generator,
-                 has_mean: bool = False) -> Residuals:
+def _residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np.random.Generator,
+                  has_mean: bool = False) -> Residuals:
     """Released squares of residuals and the share within their clip, as one message.
 
-    With the mean residual, in units of twice the clip, where that is needed.
-
-    Parameters
-    ----------
-    rows : FittedRows
-        Whose residuals are released.
-    deviations : (columns,)
-        Of the noise in both numbers.
-    columns : Columns
-        Budgets and draws side by side.
-    rng : numpy.random.Generator
-        Where noise comes from.
-    has_mean : bool
-        Whether it is.
+    With the mean residual, in units of twice the clip, where that is needed. The noise in both
+    numbers has `deviations` (columns,).
     """
     averages, vectors, clip = rows.averages, rows.vectors, rows.clip
     squares = averages.squared_residuals(vectors, clip)
@@ -352,7 +340,7 @@ def newton(rows: FittedRows, start: Array, directions: Directions, noise: Correc
         lacks is no part of the sampling error.
     """
     n = rows.averages.n
-    law = residual_law(rows, noise.residuals, columns, rng, noise.centre is not None)
+    law = _residual_law(rows, noise.residuals, columns, rng, noise.centre is not None)
     exact = rows.averages.corrections(rows.vectors, directions.theta, rows.clip, directions.norms)
     deviations = directions.norms * noise.corrections
     noisy = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
@@ -370,7 +358,7 @@ def newton(rows: FittedRows, start: Array, directions: Directions, noise: Correc
         privacy = privacy + matrix_noise(inverse, directions.deviation,
                                          missing.at_most(directions.shares_of_noise))
     if noise.centre is not None:
-        privacy = privacy + mean_noise(directions, noise.centre, law.mean / law.within)
+        privacy = privacy + _mean_noise(directions, noise.centre, law.mean / law.within)
     return Corrected(start + moved, sampling, privacy, variance, directions.is_distinct,
                      law.is_enough, directions.is_narrow)
 
@@ -440,21 +428,11 @@ def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
     return -times(directions.root @ directions.theta, twice)
 
 
-def mean_noise(directions: Directions, deviation: Array, offset: Array) -> Array:
+def _mean_noise(directions: Directions, deviation: Array, offset: Array) -> Array:
     """Covariance of Θ̂_G δa, from noise δ in the means that features are measured from.
 
-    Parameters
-    ----------
-    directions : Directions
-        With Θ̂_G.
-    deviation : (columns,)
-        Of the noise in each mean.
-    offset : (repeats, columns)
-        a, the mean residual.
-
-    Returns
-    -------
-    (repeats, columns, g, g)
+    `deviation` (columns,) of the noise in each mean, and a = `offset` (repeats, columns), the mean
+    residual, give (repeats, columns, g, g).
     """
     inverse = directions.root @ directions.theta
     return np.asarray(((deviation * offset) ** 2)[..., None, None] * (

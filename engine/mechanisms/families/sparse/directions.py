@@ -183,8 +183,7 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
     directions : Directions
     """
     where = np.sort(largest(np.abs(vectors), s), axis=-1)
-    gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)),
-                      deviations, columns, rng)
+    gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)), deviations, columns, rng)
     small = several_directions(gram, np.arange(s), deviations)
     theta = np.zeros((*where.shape, vectors.shape[-1]))
     np.put_along_axis(theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta,

@@ -309,16 +309,8 @@ def residuals_sensitivity(n: int, has_mean: bool) -> float:
     return math.sqrt(1 + (1 - t**2) ** 2 + (1 + t) ** 2 / 4 if has_mean else 2) / n
 
 
-def column_sensitivity(c: Constants, n: int) -> float:
-    """λ of a step towards Θ̂_k.
-
-    Parameters
-    ----------
-    c : Constants
-        Clips and steps.
-    n : int
-        How many rows are averaged over.
-    """
+def _column_sensitivity(c: Constants, n: int) -> float:
+    """λ of a step towards Θ̂_k, averaged over n rows."""
     return sensitivity(c.column.learning_rate, c.product, c.feature, n)
 
 
@@ -341,7 +333,7 @@ def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_mach
     """
     return NoiseDeviations(
         residuals=gaussian(residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho),
-        column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
+        column=scales_of(c.law, c.column.sparsity, _column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
         gram=gram_noise(c.row, pooled, shares.precision * rho),
         spread=gaussian(c.product**2 / pooled, shares.spread * rho),
@@ -409,12 +401,11 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
     lines = [line(RESIDUALS, residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho,
                   server, budget, f"{why} In units of the squared clip; beside it {beside}.")]
     if is_one:
-        step_sensitivity = column_sensitivity(c, pooled)
+        step_sensitivity = _column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, n_machine).column
         lines += [replace(spend, server=server) for spend in
                   ledger(c.law, c.column, step_sensitivity, scales, [budget], DIRECTION)]
-        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget,
-                          WHY))
+        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget, WHY))
         step_sensitivity = 2 * c.product * c.residual / n_machine
     else:
         lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,

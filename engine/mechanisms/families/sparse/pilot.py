@@ -261,8 +261,7 @@ class Thresholding:
         gram = pooled.gram(norm)
         exact = row_sum(gram, min(2 * self.descent.sparsity, gram.shape[-1]))[:, None]
         deviations = columns.per_budget([rounds.pace_noise_sd for rounds in each])
-        released = published(subject.pace, exact, deviations,
-                             columns.normals((), rng))
+        released = published(subject.pace, exact, deviations, columns.normals((), rng))
         eigenvalue = np.maximum(released + deviations, 1.0)  # variances are 1, as is stated
         convergent = _LONGEST / (self.descent.learning_rate * eigenvalue)
         return np.asarray(np.minimum(1.0, convergent))[..., None]
