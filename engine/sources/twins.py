@@ -155,18 +155,31 @@ class LabelledTwin(RecordTwin):
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[SampleData, Array]:
         stated, unit = self.stated, rng.random((n_repeats, self.sizes.n_curves))
-        height, truth = _bumpy(unit), _bumpy(drawing_grid())
+        known, truth = (self.predictor(x, stated.two_classes) for x in (unit, drawing_grid()))
         if stated.two_classes:
-            is_one = rng.random(unit.shape) < expit(_ODDS * (2 * height - 1))
+            is_one = rng.random(unit.shape) < expit(known)
             response = np.where(is_one, stated.value_high, stated.value_low)
-            truth = _ODDS * (2 * truth - 1)
         else:
             middle, half = stated.value_middle, stated.value_half_width
             noise = _SPREAD * rng.standard_normal(unit.shape)
-            response = np.clip(middle + half * ((height - 0.5) + noise), stated.value_low,
+            response = np.clip(middle + half * (known + noise), stated.value_low,
                                stated.value_high)
-            truth = middle + half * (truth - 0.5)
+            truth = middle + half * truth
         return self._records(unit, response), np.broadcast_to(truth, (n_repeats, len(truth)))
+
+    @staticmethod
+    def predictor(points: Array, two_classes: bool) -> Array:
+        """What predicts the response: log-odds, or a number in half-ranges from the middle.
+
+        Parameters
+        ----------
+        points : (…)
+            Shares of the stated range.
+        two_classes : bool
+            Whether the response is one of two classes.
+        """
+        height = _bumpy(points)
+        return np.asarray(_ODDS * (2 * height - 1) if two_classes else height - 0.5)
 
 
 def _bumpy(unit: Array) -> Array:
