@@ -28,9 +28,11 @@ from engine.core.types import (
 )
 from engine.numerics.counts.cells import Counted
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
+from engine.numerics.observation_times import Stratified, draw_times
 from engine.sources.twin import SimulatedTwin, Twin
 
-_FOR_TRUTH = 2000  # curves behind the variance of a twin
+_FOR_TRUTH = 2000  # curves behind the variance of a twin, and behind the mean of its numbers
+_SEED = 20_270
 _BUMPS, _BUMP_SD = np.array([0.2, 0.5, 0.8]), 0.06  # as shares of the stated range
 _ODDS, _SPREAD = 2.0, 0.17  # largest log-odds of classes; spread of responses, in half-ranges
 
@@ -76,14 +78,19 @@ class VaryingTwin(SimulatedTwin):
 
 @dataclass(frozen=True)
 class NumberTwin(SimulatedTwin):
-    """Numbers of people, and the mean over people of the means of their numbers: (repeats, 1)."""
+    """Numbers of people, and the mean that a person's numbers have on average: (repeats, 1).
+
+    It is that of all people such as these, and not of those who are drawn, as with curves.
+    """
 
     numbers: Twin
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
-        data = self.numbers.draw(n_repeats, rng)
-        per_person = data.values.reshape(n_repeats, data.n_curves, -1).mean(axis=2)
-        return data, np.asarray(per_person.mean(axis=1, keepdims=True))
+        twin = self.numbers
+        evenly = Stratified(np.random.default_rng(_SEED))
+        times = draw_times(twin.facts.design, _FOR_TRUTH, twin.n_observations, evenly)
+        mean = float(twin.truth.at(times).mean())
+        return twin.draw(n_repeats, rng), np.full((n_repeats, 1), mean)
 
 
 @dataclass(frozen=True)
@@ -155,18 +162,31 @@ class LabelledTwin(RecordTwin):
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[SampleData, Array]:
         stated, unit = self.stated, rng.random((n_repeats, self.sizes.n_curves))
-        height, truth = _bumpy(unit), _bumpy(drawing_grid())
+        known, truth = (self.predictor(x, stated.two_classes) for x in (unit, drawing_grid()))
         if stated.two_classes:
-            is_one = rng.random(unit.shape) < expit(_ODDS * (2 * height - 1))
+            is_one = rng.random(unit.shape) < expit(known)
             response = np.where(is_one, stated.value_high, stated.value_low)
-            truth = _ODDS * (2 * truth - 1)
         else:
             middle, half = stated.value_middle, stated.value_half_width
             noise = _SPREAD * rng.standard_normal(unit.shape)
-            response = np.clip(middle + half * ((height - 0.5) + noise), stated.value_low,
+            response = np.clip(middle + half * (known + noise), stated.value_low,
                                stated.value_high)
-            truth = middle + half * (truth - 0.5)
+            truth = middle + half * truth
         return self._records(unit, response), np.broadcast_to(truth, (n_repeats, len(truth)))
+
+    @staticmethod
+    def predictor(points: Array, two_classes: bool) -> Array:
+        """What predicts the response: log-odds, or a number in half-ranges from the middle.
+
+        Parameters
+        ----------
+        points : (…)
+            Shares of the stated range.
+        two_classes : bool
+            Whether the response is one of two classes.
+        """
+        height = _bumpy(points)
+        return np.asarray(_ODDS * (2 * height - 1) if two_classes else height - 0.5)
 
 
 def _bumpy(unit: Array) -> Array:

@@ -166,6 +166,14 @@ def test_previews_of_new_kinds_come_nearer_to_the_twin_with_more_people():
         assert many < 0.8 * few, key
 
 
+def test_the_forecast_of_an_average_number_counts_that_other_people_might_have_been_asked():
+    average = mechanisms.build("univariate_mean", {"setting": "central_user"})
+    errors = [seen(1000.0, Sizes((n,), 8 * n, 8), mechanism=average, delta=0.0).error
+              for n in (100, 400)]
+    spread = 0.24 * 75 * np.sqrt(0.8)  # of people's averages, in which errors hardly count
+    assert errors == pytest.approx([spread / 10, spread / 20], rel=0.6)
+
+
 def test_an_error_is_the_distance_from_the_truth_of_the_twin():
     result = seen(2.0)
     first = result.curves[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.core.random_streams import generator
-from engine.core.tasks import DENSITY
+from engine.core.tasks import COVARIANCE, DENSITY, RISK_MINIMISATION
 from engine.core.types import (
     Budget,
     Covariate,
@@ -17,9 +17,12 @@ from engine.core.types import (
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
+    DRAWN_IN,
+    FADED,
     GATHERED,
     NOT_FOLLOWED,
     SHORT_FEATURES,
+    SHRUNK,
     STEP_NOT_SEEN,
 )
 from engine.mechanisms.frl import Frl
@@ -223,3 +226,56 @@ def test_a_density_that_its_atoms_flatten_says_so_and_no_other(mechanism):
         assert said_to_gather(mechanism, draw) > 0.5, name
     for name, draw in SPREAD_POINTS.items():
         assert said_to_gather(mechanism, draw) < 0.1, name
+
+
+# -- predictors ------------------------------------------------------------------------------------
+
+
+def said_to_be_drawn_in(mechanism, predictor, two_classes):
+    """The share of releases of a predictor that say that its penalty has drawn it in."""
+    rng, n = np.random.default_rng(3), 1000
+    x = rng.random(n)
+    known = predictor(x)
+    y = (rng.random(n) < 1 / (1 + np.exp(-known))) * 1.0 if two_classes else (
+        known + 0.1 * rng.standard_normal(n))
+    facts = PublicFacts(covariates=(Covariate("x", 0.0, 1.0),), value_low=0.0 if two_classes else -1.0,
+                        two_classes=two_classes)
+    delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
+    estimate = mechanism.release_many(SampleData(x[None, :, None], y[None], np.zeros(n, int), facts),
+                                      [(Budget(2.0, delta),)], 20, generator(1, 1, 0))
+    return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == DRAWN_IN)
+
+
+@pytest.mark.parametrize("mechanism", few([
+    each(task=RISK_MINIMISATION.key) for each in (Iclp, Frl, Bernstein, GaussianProcess)]))
+def test_a_predictor_far_from_even_odds_or_the_middle_says_that_it_is_drawn_there(mechanism):
+    assert said_to_be_drawn_in(mechanism, lambda x: -3 + 0 * x, True) > 0.9  # one in twenty
+    assert said_to_be_drawn_in(mechanism, lambda x: 0.8 + 0.05 * x, False) > 0.9
+    assert said_to_be_drawn_in(mechanism, lambda x: 4 * x - 2, True) < 0.1
+    assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False) < 0.1
+
+
+# -- covariances -----------------------------------------------------------------------------------
+
+
+def said_of_covariance(mechanism, spread, n, epsilon):
+    """The shares of releases that say that nothing, or less than was forecast, is left."""
+    rng, times = np.random.default_rng(5), (np.arange(20) + 0.5) / 20
+    people = rng.standard_normal((2, n, 1))
+    values = spread * (people[0] + 0.7 * people[1] * np.cos(np.pi * times))
+    facts = PublicFacts(design=Design.common(times.tolist()))
+    data = CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, 20),
+                     np.zeros(n, int), facts)
+    delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
+    estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
+    applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}
+    return applies.get(FADED, 0.0), applies.get(SHRUNK, 0.0)
+
+
+@pytest.mark.parametrize("mechanism", few([GaussianProcess(task=COVARIANCE.key),
+                                           Iclp(task=COVARIANCE.key)]))
+def test_a_covariance_of_which_smoothing_leaves_little_says_so(mechanism):
+    assert said_of_covariance(mechanism, 0.2, 100, 0.5) == (1.0, 0.0)  # by public facts alone
+    assert said_of_covariance(mechanism, 0.5, 1000, 0.5)[0] == 1.0
+    assert said_of_covariance(mechanism, 0.5, 1000, 5.0)[1] > 0.4
+    assert said_of_covariance(mechanism, 0.2, 1000, 5.0) == pytest.approx((0.0, 0.0), abs=0.1)

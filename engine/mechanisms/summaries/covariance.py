@@ -137,6 +137,17 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             about, radius = earlier[0], self.space.gain
         return np.asarray(self.basis.coordinates(second_moments(curves, about, radius)))
 
+    def second_moments_of(self, records: ClippedCurves) -> Array:
+        """Coordinates of the second moments of one data set about their centre: (r,).
+
+        Parameters
+        ----------
+        records : ClippedCurves
+            Of one data set; a private mean is taken to be theirs.
+        """
+        about = [records.mean[:, None]]
+        return np.asarray(self._moments(records.coefficients, records.mean, about)[0, 0])
+
     def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
                    earlier: Sequence[Array]) -> Array:
         """Second moments about the centre that was released, or about nothing."""

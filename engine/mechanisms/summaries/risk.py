@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import expit, logit
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
@@ -36,6 +37,8 @@ from engine.numerics.risk_minimisation import (
 from engine.numerics.tabulated import Tabulated
 
 NUMBERS = ("square", "huber")
+_OF_EACH = 200  # records at each point of the grid, by which known chances are written
+_RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
 
 if TYPE_CHECKING:
     from engine.mechanisms.families.functional.release import FunctionalRelease
@@ -92,10 +95,11 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         losses: dict[str, Loss] = {"square": Square(1.0), "huber": Huber(release.huber_width),
                                    "logistic": Logistic(), "hinge": Hinge()}
         self.loss = losses[loss_of(release, facts)]
-        is_number = loss_of(release, facts) in NUMBERS
-        self.scale = facts.value_half_width if is_number else 1.0
+        self.is_of_classes = loss_of(release, facts) not in NUMBERS
+        self.scale = 1.0 if self.is_of_classes else facts.value_half_width
         self._check_steps(sizes, facts)
-        self.offset = Constant(facts.value_middle) if is_number and facts.value_middle else None
+        has_offset = not self.is_of_classes and facts.value_middle
+        self.offset = Constant(facts.value_middle) if has_offset else None
 
     def _check_steps(self, sizes: Sizes, facts: PublicFacts) -> None:
         """Refuse a real release whose minimiser some data sets could not reach.
@@ -156,6 +160,42 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
     def values(self, block: int, records: Array, smoothing: Smoothing, earlier: Sequence[Array]
                ) -> Array:
         return records[:, None]
+
+    def smoothed(self, curve: Array) -> Array:
+        """What the penalty leaves of a known function, of evenly spread records: (K,).
+
+        Parameters
+        ----------
+        curve : (K,)
+            At the points of the grid: log-odds, or numbers in half-ranges from the middle.
+        """
+        places = np.arange(self.grid.size)
+        if self.is_of_classes:
+            ones = np.round(_OF_EACH * expit(curve)).astype(int)
+            places = np.repeat(places, _OF_EACH)
+            labels = np.where(np.arange(_OF_EACH) < ones[:, None], 1.0, -1.0).ravel()
+        else:
+            labels = curve
+        minimiser = minimise(self.loss, self.features.table, places, labels, self.penalty)
+        return np.asarray(minimiser.u @ self.features.table.T)
+
+    def unpenalised(self, curves: Array, share: float) -> Array:
+        """Functions of which the penalty leaves these, if it leaves a share of small ones: (…).
+
+        It draws a number towards the middle in proportion, and a chance p towards one half by as
+        much as its log-odds f are from 0: p = σ(f) + λf, and near 0 λ is (1/share − 1)/4.
+
+        Parameters
+        ----------
+        curves : (…)
+            In the units of `smoothed`.
+        share : float
+            Between 0 and 1.
+        """
+        if not self.is_of_classes:
+            return curves / share
+        chances = expit(curves) + (1 / share - 1) / 4 * curves
+        return np.asarray(logit(np.clip(chances, _RAREST, 1 - _RAREST)))
 
     def reference(self, data: SampleData) -> Fit:
         """The minimiser in the usual kernel's space with ψ = 1/n, near the best without noise."""

@@ -67,15 +67,21 @@ from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.families.smoothing_cautions import (
     BEND_OR_STEP,
+    DRAWN_IN,
+    FADED,
     GATHERED,
     NOT_FOLLOWED,
     SHORT_FEATURES,
+    SHRUNK,
     STEP_NOT_SEEN,
     TOLD_APART,
     Judgement,
+    is_drawn_in,
     is_gathered,
+    lost_covariance,
 )
 from engine.mechanisms.summaries import summaries
+from engine.mechanisms.summaries.covariance import CovarianceSmoothing, CovarianceSummary
 from engine.mechanisms.summaries.density import DensitySummary
 from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import (
@@ -88,6 +94,7 @@ from engine.mechanisms.summaries.parts import (
     Space,
     Summary,
 )
+from engine.mechanisms.summaries.risk import RiskSummary
 from engine.mechanisms.summaries.selection import choose
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
@@ -345,11 +352,15 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """What released means of curves say against their smoothing, beside the forecast.
 
         Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
-        few common times tell cosines apart hardly better than the smoothing. Of densities it is
-        said by `_gathered`.
+        few common times tell cosines apart hardly better than the smoothing. Of densities and
+        predictors `_gathered` and `_drawn_in` say it, of covariances `_lost`.
         """
+        if isinstance(summary, CovarianceSummary):
+            return self._lost(public, summary, plans, coefficients)
         if isinstance(summary, DensitySummary):
             return self._gathered(public, summary, plans, coefficients)
+        if isinstance(summary, RiskSummary):
+            return self._drawn_in(public, summary, plans, coefficients)
         if (self.task != MEAN_FUNCTION.key or not isinstance(summary, MeanSummary)
                 or summary.grid.size < TOLD_APART):
             return ()
@@ -381,6 +392,31 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
                                         public.sizes)
                             for plan, curves in zip(plans, coefficients, strict=True)])
         return (Caution(GATHERED, applies),) if applies.any() else ()
+
+    def _drawn_in(self, public: Public, summary: RiskSummary, plans: Sequence[FunctionPlan],
+                  coefficients: Array) -> tuple[Caution, ...]:
+        """Where penalties have drawn released functions further in than was forecast."""
+        if summary.grid.dimension > 1 or not summary.aims_at_the_truth(self, public.facts):
+            return ()
+        noise = [math.sqrt(self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0)
+                 for plan in plans]
+        applies = np.stack([is_drawn_in(summary, curves, deviation) for curves, deviation
+                            in zip(coefficients, noise, strict=True)])
+        return (Caution(DRAWN_IN, applies),) if applies.any() else ()
+
+    def _lost(self, public: Public, summary: CovarianceSummary, plans: Sequence[FunctionPlan],
+              coefficients: Array) -> tuple[Caution, ...]:
+        """Where smoothing leaves little of any covariance, or less of this than was forecast."""
+        faded, shrunk = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
+        for k, plan in enumerate(plans):
+            smoothing = plan.smoothings[0]
+            if (len(plan.smoothings) == 1 and isinstance(smoothing, CovarianceSmoothing)
+                    and (smoothing.pairs.shrink < 1).any()):
+                faded[k], shrunk[k] = lost_covariance(
+                    summary, smoothing, coefficients[k], self._variances(public, plan),
+                    public.sizes)
+        each = ((FADED, faded), (SHRUNK, shrunk & ~faded))
+        return tuple(Caution(text, applies) for text, applies in each if applies.any())
 
     def _variances(self, public: Public, plan: FunctionPlan) -> Array:
         """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
