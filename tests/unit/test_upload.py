@@ -486,6 +486,15 @@ def test_curves_that_repeat_an_earlier_one_are_counted():
 # -- traps of real files
 
 
+@pytest.mark.parametrize(("header", "times"), [
+    ("id,week-4,week0,week8", (-4, 0, 8)), ("id,t-2,t-1,t0,t1", (-2, -1, 0, 1)),
+    ("id,w_-1,w_0,w_1", (-1, 0, 1)), ("id,−1,0,1", (-1, 0, 1)), ("id,week-4,week-8,week-12", (4, 8, 12))])
+def test_a_hyphen_before_some_numbers_of_a_name_is_a_minus_sign(header, times):
+    row = ",".join(["", *"123456"][:len(times) + 1])
+    layout = suggest_layout(read_table(f"{header}\nann{row}\nbob{row}\n".encode()))
+    assert tuple(time for _, time in layout.times) == times
+
+
 @pytest.mark.parametrize(("ids", "words"), [
     (("NA", "NA", "ann"), "2 rows of column “id” hold a mark for a missing id"),
     (("ann", "bob", "Total"), "called like a total"),
