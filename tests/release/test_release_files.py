@@ -316,6 +316,7 @@ def test_a_scenario_of_public_data_will_do(tmp_path):
     ({"data": {"file": "heights.csv", "facts": {}}}, "State the lowest and highest"),
     ({"data": {"file": "heights.csv", "fact": {}}}, "has no key 'fact'"),
     ({"source": {"key": "sea_temperature"}}, "not both"),
+    ({"mechanism": {"key": "sparse_regression"}}, "Only functions and average numbers"),
     ({"name": 3}, "must be text"), ({"seeds": 3}, "has no key 'seeds'"),
     ({"budgets": [{"epsilon": "inf"}]}, "finite"),
 ], ids=str)

@@ -511,6 +511,14 @@ def test_a_site_in_two_spellings_is_refused_and_is_no_site_of_a_single_person():
     assert error.field == "site" and "Mary" not in str(error)
 
 
+def test_the_holder_is_told_of_sites_with_few_people_whose_number_is_published():
+    rows = "".join(f"p{k},{'AB'[k == 0]},2,80\n" for k in range(12))
+    curves = curves_of(f"id,site,time,value\n{rows}".encode(), roles={"server": "site"})
+    assert noted(curves, "1 site with fewer than 10 people")
+    assert not noted(curves_of(f"id,site,time,value\n{rows.replace(',B,', ',A,')}".encode(),
+                               roles={"server": "site"}), "fewer than")
+
+
 def test_a_group_in_another_spelling_than_stated_is_refused_and_who_is_in_none_is_counted():
     def groups(second):
         content = f"id,sex,time,value\na,girl,2,80\nb,boy,2,81\nc,{second},2,82\n".encode()
