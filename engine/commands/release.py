@@ -11,7 +11,8 @@ from typing import Any
 from engine.answers.card import comparison
 from engine.core.errors import InputError
 from engine.core.tasks import DataType
-from engine.core.types import Budget
+from engine.core.types import Budget, Data
+from engine.language.grammar import capital
 from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
 from engine.release import folder as release_folder
@@ -22,7 +23,9 @@ from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.release.request import Request
 from engine.simulation import scenario
+from engine.sources import Source
 from engine.topics.release import words
+from engine.uploads.source import UploadedData
 
 
 def add(commands: Any) -> None:
@@ -35,6 +38,8 @@ def add(commands: Any) -> None:
                         "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     add_ledger(parser)
+    parser.add_argument("--about-file", action="store_true", help="instead: how a file of your own "
+                        "was read and what to look at in it; as private as the data")
     parser.add_argument("--yes", action="store_true",
                         help="really publish; without it only the cost is shown")
     parser.add_argument("--out", metavar="DIR", default="release",
@@ -70,9 +75,28 @@ def command(options: argparse.Namespace) -> int:
                          hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
     requests = release_request.from_json(scenario.text_of(options.file), folder)
+    if options.about_file:
+        return _about_file(requests[0].source)
     if len(requests) == 1:
         return _single(options, ledger, requests[0], options.name or requests[0].name, options.out)
     return _of_groups(options, ledger, requests)
+
+
+def _about_file(source: Source[Data]) -> int:
+    """What a page tells the holder beside their file, which counts private data: only if asked for.
+
+    Raises
+    ------
+    InputError
+        If the data are public.
+    """
+    if not isinstance(source, UploadedData):
+        raise InputError("These data are public; there is no file of your own to look at.",
+                         field="about_file")
+    for line in (*source.observations.notes, *source.doubts, *source.remarks()):
+        print(f"* {capital(line.removesuffix('.'))}.")
+    print("These lines are as private as the data. Nothing was published.", file=sys.stderr)
+    return 0
 
 
 def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request]) -> int:

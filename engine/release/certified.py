@@ -278,10 +278,26 @@ def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ..
     reason = next(filter(None, map(mechanism.why_not_published, budgets)), "")
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
+    check_published(mechanism)
+    _check_private_counts(data, mechanism)
+
+
+def check_published(mechanism: Mechanism) -> None:
+    """Refuse a method whose kind of result is not published, whatever its data are.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        With its settings.
+
+    Raises
+    ------
+    InputError
+        If it estimates neither functions nor average numbers.
+    """
     if not mechanism.served & {*PUBLISHED}:
         raise InputError("Only functions and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
-    _check_private_counts(data, mechanism)
 
 
 def _check_private_counts(data: Data, mechanism: Mechanism) -> None:

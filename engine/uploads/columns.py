@@ -24,6 +24,7 @@ from engine.uploads.tables import MISSING, Numbers, Table
 
 Integers = NDArray[np.int64]
 Check = Callable[[int], None]
+_FEW_PEOPLE = 10  # at a site, below which hospitals usually keep a number to themselves
 _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that everybody knows
 
 
@@ -112,6 +113,10 @@ def people_of(table: Table, layout: Layout, notes: list[str], check: Check | Non
                                     return_inverse=True)
     order = np.argsort(first)
     person_ids = keys[order] // len(sites)
+    few = int((np.bincount(keys % len(sites)) < _FEW_PEOPLE).sum())
+    if few:
+        notes.append(f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many people "
+                     "each site has is published, and that somebody is there may be no secret then")
     if len(keys) > len(ids):
         notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
                      "different people")

@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.uploads.conversions import CALENDAR, ZERO_ONE, Dates, time_in_name
-from engine.uploads.tables import MISSING, NUMBER, Table, column_key, nearest
+from engine.uploads.tables import MINUS, MISSING, NUMBER, Table, column_key, nearest
 
 KINDS = {"long": "one row per observation", "wide": "one row per curve",
          "transposed": "one column per curve"}
@@ -363,12 +363,21 @@ def _series(table: Table, used: set[str]) -> dict[str, float]:
         stem, time = _numbered(column, table)
         if time is not None and column not in used:
             families.setdefault(stem, {})[column] = time
+    families = {stem: _with_minus_signs(family) for stem, family in families.items()}
     usable = {stem: family for stem, family in families.items()
               if len(family) >= (2 if stem == "" else 3)
               and len(set(family.values())) == len(family)
               and not (stem == "" and len(family) <= FEW_TIMES and _begins_with_a_row(table))
               and (stem or list(family.values()) == sorted(family.values()))}
     return usable.get("") or max(usable.values(), key=len, default={})
+
+
+def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:
+    """The same, but week-4 beside week0 is four weeks before; if all have a hyphen it is none."""
+    before = [name for name in family if re.search(rf"[^0-9][-{MINUS}][0-9.,]+$", name[-40:])]
+    if len(before) == len(family):
+        return family
+    return {name: -time if name in before else time for name, time in family.items()}
 
 
 def _begins_with_a_row(table: Table) -> bool:
@@ -379,7 +388,7 @@ def _begins_with_a_row(table: Table) -> bool:
 
 def _numbered(column: str, table: Table) -> tuple[str, float | None]:
     """Split a column name in stem and number; the stem of a number, date or clock time is empty."""
-    name = column[:200].replace(table.decimal, ".")
+    name = column[:200].replace(table.decimal, ".").replace(MINUS, "-")
     moment = time_in_name(name, table.dates)
     if moment is not None:
         return "", moment if math.isfinite(moment) else None
@@ -480,14 +489,13 @@ def _check_family(table: Table, series: Mapping[str, float], covariates: Sequenc
 
     Which of both was meant is not for a program to say.
     """
-    times = sorted(series.values())
+    times = sorted(map(abs, series.values()))
     families: dict[str, list[float]] = {}
     for column in table.columns:
         stem, time = _numbered(column, table)
         if time is not None and column not in covariates:
-            families.setdefault(stem, []).append(time)
-    others = [stem for stem, family in families.items() if sorted(family) == times]
-    if len(others) > 1:
+            families.setdefault(stem, []).append(abs(time))
+    if sum(sorted(family) == times for family in families.values()) > 1:
         raise InputError("Several sets of columns are numbered alike, such as "
                          f"{listed(list(series)[:1])}: each could hold the observations.",
                          field="layout", hint="Keep one set in the file, and leave out the others.")

@@ -45,7 +45,7 @@ _MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 _WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 _MONTH_NAME = (r"^[0-9]{1,2}[ -]?[a-z]{3,9}[ -]?[0-9]{2,4}$|^[a-z]{3,9}\.? [0-9]{1,2},? [0-9]{4}$")
-_MINUS = "\N{MINUS SIGN}"
+MINUS = "\N{MINUS SIGN}"
 FILL_IN = ("Write a number there, leave the cell empty where it is missing, or leave those rows "
            "out; then upload again.")
 """Advice on cells of which nothing can be told."""
@@ -347,7 +347,7 @@ def _number_of(flags: pa.Array) -> int:
 
 def _numbers_among_text(cells: pa.Array, decimal: str, dates: Dates) -> Numbers:
     """Read numbers among blanks, missing marks and other text."""
-    text = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), _MINUS, "-")
+    text = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(cells)), MINUS, "-")
     missing = pc.is_in(text, value_set=pa.array(MISSING))
     infinite = pc.is_in(text, value_set=pa.array(_INFINITE))
     pattern = NUMBER if decimal == "." else NUMBER.replace(r"\.", ",")

@@ -22,6 +22,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 _MARKS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
           (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _OWN = b"# Privacy Curves"  # how our own exports begin: notes, then a table
+_SEPARATOR_LINE = re.compile(rb"sep=[\t;|,]\r?\n?", re.IGNORECASE)  # above a table, for Excel
 _TABLE_LINE = re.compile(rb"^(?!#)", re.MULTILINE)  # where the first line that is no note begins
 _LONGEST_HEADER = 100_000  # bytes
 _MAX_BAD_ROWS = 100_000  # that are counted
@@ -128,6 +129,8 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
         If there is no table, it is too wide, or its rows are of several lengths.
     """
     text = _without_notes(text.lstrip(b"\r\n \f\v") + b"\n")  # the last line may lack its end
+    if line := _SEPARATOR_LINE.match(text):
+        text = text[line.end():]
     if not text or text.isspace():
         raise refused("The file holds only blank lines.", "Upload a header and rows below it.")
     separator, header = _sniff(_sample(text, limits))

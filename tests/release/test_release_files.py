@@ -177,6 +177,18 @@ def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask(tmp_path, capsys):
+    command = request(tmp_path)
+    first, *others = _CSV.splitlines(True)
+    (tmp_path / "heights.csv").write_text("".join([first, *others, others[0], "c1,3,\n"]))
+    assert __main__.main([*command, "--about-file", "--yes"]) == 0
+    about, warning = capsys.readouterr()
+    assert "One row per observation." in about and "1 observation left out" in about and "Exact copies" in about
+    assert "as private as the data" in warning and not (tmp_path / "ledger").exists()
+    assert __main__.main(command) == 2
+    assert "left out" not in capsys.readouterr().out
+
+
 def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, capsys):
     command = [*request(tmp_path), "--yes", "--total-epsilon", "3"]
     assert __main__.main(command) == 0
@@ -304,6 +316,7 @@ def test_a_scenario_of_public_data_will_do(tmp_path):
     ({"data": {"file": "heights.csv", "facts": {}}}, "State the lowest and highest"),
     ({"data": {"file": "heights.csv", "fact": {}}}, "has no key 'fact'"),
     ({"source": {"key": "sea_temperature"}}, "not both"),
+    ({"mechanism": {"key": "sparse_regression"}}, "Only functions and average numbers"),
     ({"name": 3}, "must be text"), ({"seeds": 3}, "has no key 'seeds'"),
     ({"budgets": [{"epsilon": "inf"}]}, "finite"),
 ], ids=str)

@@ -79,6 +79,10 @@ def test_quoted_separators_and_line_ends_belong_to_the_cell():
         "id": ["a"], "time": ["1"], "note, or\nso": ['x, "y"\nz']}
 
 
+def test_a_line_that_names_the_separator_for_a_spreadsheet_program_is_no_header():
+    assert read_table(b"sep=;\r\nid;age\r\na;2,5\r\nb;3\r\n").columns == ("id", "age")
+
+
 def test_separators_at_line_ends_and_blank_lines_are_dropped():
     table = read_table(b"id,time,value,,\na,1,2,,\n\n,,,,\nb,2,3,,\n")
     assert table.columns == ("id", "time", "value") and table.n_rows == 2

@@ -486,6 +486,15 @@ def test_curves_that_repeat_an_earlier_one_are_counted():
 # -- traps of real files
 
 
+@pytest.mark.parametrize(("header", "times"), [
+    ("id,week-4,week0,week8", (-4, 0, 8)), ("id,t-2,t-1,t0,t1", (-2, -1, 0, 1)),
+    ("id,w_-1,w_0,w_1", (-1, 0, 1)), ("id,−1,0,1", (-1, 0, 1)), ("id,week-4,week-8,week-12", (4, 8, 12))])
+def test_a_hyphen_before_some_numbers_of_a_name_is_a_minus_sign(header, times):
+    row = ",".join(["", *"123456"][:len(times) + 1])
+    layout = suggest_layout(read_table(f"{header}\nann{row}\nbob{row}\n".encode()))
+    assert tuple(time for _, time in layout.times) == times
+
+
 @pytest.mark.parametrize(("ids", "words"), [
     (("NA", "NA", "ann"), "2 rows of column “id” hold a mark for a missing id"),
     (("ann", "bob", "Total"), "called like a total"),
@@ -500,6 +509,14 @@ def test_a_site_in_two_spellings_is_refused_and_is_no_site_of_a_single_person():
     content = b"id,site,time,value\na,St Mary,2,80\nb,St. Mary,2,81\nc,Hill,2,82\nd,hill ,3,83\n"
     error = assert_refused(content, "2 sites of the column “site” are spelled in several ways", roles={"server": "site"})
     assert error.field == "site" and "Mary" not in str(error)
+
+
+def test_the_holder_is_told_of_sites_with_few_people_whose_number_is_published():
+    rows = "".join(f"p{k},{'AB'[k == 0]},2,80\n" for k in range(12))
+    curves = curves_of(f"id,site,time,value\n{rows}".encode(), roles={"server": "site"})
+    assert noted(curves, "1 site with fewer than 10 people")
+    assert not noted(curves_of(f"id,site,time,value\n{rows.replace(',B,', ',A,')}".encode(),
+                               roles={"server": "site"}), "fewer than")
 
 
 def test_a_group_in_another_spelling_than_stated_is_refused_and_who_is_in_none_is_counted():
