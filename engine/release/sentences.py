@@ -121,22 +121,11 @@ def after(facts: PublicFacts, odometer: Odometer) -> str:
     total = (f"Total for one {escape(facts.person)} so far: **ε = "
              f"{_epsilon(odometer.spent_epsilon)}"
              f"**, δ = {small(odometer.spent_delta)}, by adding up.")
-    return " ".join(filter(None, (total, left(facts, odometer), tighter(odometer))))
+    return " ".join(filter(None, (total, left(facts, odometer), _tighter(odometer))))
 
 
-def tighter(odometer: Odometer) -> str:
-    """What all releases cost by their ρ's, where that is less than their sum.
-
-    Parameters
-    ----------
-    odometer : Odometer
-        Of all releases about the same people.
-
-    Returns
-    -------
-    str
-        Markdown, or empty.
-    """
+def _tighter(odometer: Odometer) -> str:
+    """What all releases cost by their ρ's, where that is less than their sum; else empty."""
     if odometer.tight is None or odometer.tight.epsilon >= odometer.spent_epsilon:
         return ""
     return (f"By tighter accounting all of them together cost **ε = "
