@@ -99,15 +99,11 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
 
 
 def _couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
-    """Curves x and y for which the noise hides xx' − yy' least, as far as a climb finds them.
+    """Curves x and y for which the noise hides xx' − yy' least, by a climb: (couples, 2, K).
 
     Σ W_jk |xx' − yy'|_jk is the largest inner product of xx' − yy' with W under any signs. With
     the signs of a step fixed, the best x and y are the top and the bottom eigenvector, so that no
     step leads down. With Gaussian noise the sum is of squares, which is convex as well.
-
-    Returns
-    -------
-    (couples, 2, K)
     """
     if mechanism.task != COVARIANCE.key:
         return np.empty((0, 2, 1))

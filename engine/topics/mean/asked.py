@@ -188,10 +188,7 @@ def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
                ) -> Iterator[tuple[int, int, ReleasedCurve]]:
     """The releases of which something can be told: budget, number of the release, curve.
 
-    Raises
-    ------
-    InputError
-        If there is none at any budget.
+    Refused, with the reason, if there is none at any budget.
     """
     budgets = [k for k in range(n_budgets) if can_be_asked(estimate, k)]
     if not budgets:
