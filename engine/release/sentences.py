@@ -76,7 +76,7 @@ def certified(cost: ReleaseCost) -> str:
             f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
 
 
-def odds(facts: PublicFacts, cost: ReleaseCost, group: int = 1) -> str:
+def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
     """What an attacker could find out about one person, by what is charged.
 
     Parameters
@@ -85,10 +85,8 @@ def odds(facts: PublicFacts, cost: ReleaseCost, group: int = 1) -> str:
         The noun for one person.
     cost : ReleaseCost
         What the release costs.
-    group : int
-        Protected units of one person.
     """
-    return odds_main(risk.of_ledger(cost.certified_spends, group), facts.person,
+    return odds_main(risk.of_ledger(cost.certified_spends), facts.person,
                      cost.certified_spends[0].unit.noun)
 
 
